@@ -2,8 +2,8 @@ import { provesOver } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
-import { BlindHangUp } from './blind-hang-up.ts';
-import type { EndingListener, HangUps } from './hang-ups.ts';
+import { UnsavedHangUp } from './unsaved-hang-up.ts';
+import type { HangUpListener, HangUps } from './hang-ups.ts';
 
 type OverReason = Extract<CallEvent, { type: 'OVER' }>['reason'];
 
@@ -12,7 +12,7 @@ const NO_SIGNS_OF_LIFE: ReadonlySet<UpstreamEvent['type']> = new Set(['ready', '
 
 export interface CallEndDeps {
   readonly hangUps: HangUps;
-  readonly listener: EndingListener;
+  readonly listener: HangUpListener;
   /** The call as it is known here. */
   readonly record: () => CallRecord;
   /** The provider's name of the call, saved or not. */
@@ -35,14 +35,14 @@ const OVERDUE_MS = 1000;
 /** How a held call is to end, by the provider's word or by ours, until its record says so. */
 export class CallEnd {
   readonly #deps: CallEndDeps;
-  readonly #blindHangUp: BlindHangUp;
+  readonly #unsavedHangUp: UnsavedHangUp;
   #said: OverReason | undefined;
   #wanted: CloseRequest | undefined;
   #dueSinceMs: number | undefined;
 
   constructor(deps: CallEndDeps) {
     this.#deps = deps;
-    this.#blindHangUp = new BlindHangUp(deps.hangUps);
+    this.#unsavedHangUp = new UnsavedHangUp(deps.hangUps);
   }
 
   /** The provider says that the call is over. The first reason stays. */
@@ -62,7 +62,7 @@ export class CallEnd {
 
   /** Until when the call may have gone on: not after it was hung up while that could not be saved. */
   latestMs(at: number): number {
-    return Math.min(at, this.#blindHangUp.doneAtMs ?? at);
+    return Math.min(at, this.#unsavedHangUp.doneAtMs ?? at);
   }
 
   /** Whether an event shows that the call goes on, although the provider said that it is over. */
@@ -78,11 +78,11 @@ export class CallEnd {
       if (this.#said !== undefined) await this.#saveSaid(this.#said, at);
       if (this.#wanted !== undefined && record().closeReason === null)
         await send({ type: 'CLOSE', at, reason: this.#wanted });
-      if (this.#isOverdue(at)) this.#hangUpBlindly(at);
+      if (this.#isOverdue(at)) this.#hangUpUnsaved(at);
       const unheardSinceMs = this.#deps.unheardSinceMs();
       if (unheardSinceMs !== undefined) await send({ type: 'SIDEBAND_LOST', at: unheardSinceMs });
     } catch (fault) {
-      if (this.#wanted !== undefined) ifAway(() => this.#hangUpBlindly(at))(fault);
+      if (this.#wanted !== undefined) ifAway(() => this.#hangUpUnsaved(at))(fault);
       throw fault;
     }
   }
@@ -104,10 +104,10 @@ export class CallEnd {
     return isDue && at - (this.#dueSinceMs ?? at) >= OVERDUE_MS;
   }
 
-  #hangUpBlindly(at: number): void {
+  #hangUpUnsaved(at: number): void {
     const { record, listener } = this.#deps;
     const providerCallId = this.#deps.providerCallId();
     if (providerCallId === null) return;
-    this.#blindHangUp.try({ ...record(), providerCallId }, listener, at);
+    this.#unsavedHangUp.try({ ...record(), providerCallId }, listener, at);
   }
 }

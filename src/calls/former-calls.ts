@@ -4,8 +4,8 @@ import { createHost } from '../actors/host.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 
-const AT_MOST = 1000;
-const AT_ONCE = 50;
+const MAX_CLOSED = 1000;
+const MAX_CONCURRENT = 50;
 
 /**
  * For a service that brokers no calls (any more): those of a former provider have no owner and get none. Each is closed by the clock alone,
@@ -21,6 +21,6 @@ export async function closeFormerCalls(store: VoiceCalls, limits: CallLimits, at
     settled: () => undefined,
   });
   const isOver = ({ providerEndsAtMs, giveUpAtMs }: CallRecord): boolean => at >= (providerEndsAtMs ?? giveUpAtMs ?? 0);
-  const orphans = await store.orphans(at, [], AT_MOST);
-  await settleAll(orphans, ({ id }) => host.send(id, { type: 'CLOCK', at }, isOver), AT_ONCE);
+  const orphans = await store.orphans(at, [], MAX_CLOSED);
+  await settleAll(orphans, ({ id }) => host.send(id, { type: 'CLOCK', at }, isOver), MAX_CONCURRENT);
 }

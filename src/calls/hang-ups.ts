@@ -8,19 +8,19 @@ export type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>,
 /** A provider has this long for one try. */
 const TRY_MS = 2000;
 /** So many hang-ups run at once; the others wait for the next look at what is due. */
-const AT_ONCE = 256;
+const MAX_CONCURRENT = 256;
 
 /** What is hung up: a call that the provider has created. */
-export type Ending = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> & {
+export type HangUpTarget = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> & {
   readonly providerCallId: string;
   /** A provider that knows the call no more is asked so over the other door as well. */
   readonly isDialledToo?: boolean;
 };
 
 /** What is done with a call while it is hung up. */
-export interface EndingListener {
+export interface HangUpListener {
   /** Cuts off what the call is saying; resolves soon. */
-  quieten(): Promise<unknown>;
+  cancelSpeech(): Promise<unknown>;
   /** Gets what the provider tells of the call's cost as it ends it. */
   hear(event: UpstreamEvent): void;
 }
@@ -45,8 +45,8 @@ export class HangUps {
    * Begins a try, unless one of the call is under way.
    * @param answered is told what came of it
    */
-  start(call: Ending, listener: EndingListener, answered: (answer: HangupAnswer) => unknown): void {
-    if (this.#underWay.has(call.id) || this.#underWay.size >= AT_ONCE) return;
+  start(call: HangUpTarget, listener: HangUpListener, answered: (answer: HangupAnswer) => unknown): void {
+    if (this.#underWay.has(call.id) || this.#underWay.size >= MAX_CONCURRENT) return;
     const work = this.#ask(call, listener)
       .then(answered)
       .finally(() => this.#underWay.delete(call.id));
@@ -63,12 +63,12 @@ export class HangUps {
     await Promise.allSettled([this.#underWay.get(callId)]);
   }
 
-  async #ask(call: Ending, listener: EndingListener): Promise<HangupAnswer> {
+  async #ask(call: HangUpTarget, listener: HangUpListener): Promise<HangupAnswer> {
     const { providerCallId, isDialledToo = false } = call;
     const provider = this.#deps.accounts.of(call);
     if (provider === undefined) return { answer: 'failed' };
     try {
-      await listener.quieten();
+      await listener.cancelSpeech();
       const hear = (event: UpstreamEvent): void => listener.hear(event);
       const answer = await provider.hangUp(providerCallId, AbortSignal.timeout(TRY_MS), hear);
       if (answer !== 'already_over' || !isDialledToo) return { answer };

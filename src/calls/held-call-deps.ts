@@ -3,7 +3,7 @@ import type { Host } from '../actors/host.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
-import type { Patience } from './dial-patiently.ts';
+import type { RetryOptions } from './dial-with-retries.ts';
 import type { HangUps } from './hang-ups.ts';
 import type { ListenerDeps } from './listener.ts';
 
@@ -23,7 +23,7 @@ export interface HeldCallDeps extends ListenerDeps {
   /** Responses that may run at once (MAX_OPEN_RESPONSES). */
   readonly maxOpenResponses: number;
   /** How time passes while a provider asks to wait. */
-  readonly pause?: Patience['pause'];
+  readonly pause?: RetryOptions['pause'];
   /** From 0 to 1. */
   readonly random: () => number;
 }

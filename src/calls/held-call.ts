@@ -5,34 +5,34 @@ import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '.
 import { attach } from './attach.ts';
 import { CallEnd } from './call-end.ts';
 import { ConnectedTime } from './connected-time.ts';
-import { dialPatiently } from './dial-patiently.ts';
-import type { EndingListener } from './hang-ups.ts';
+import { dialWithRetries } from './dial-with-retries.ts';
+import type { HangUpListener } from './hang-ups.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
-import { Line } from './line.ts';
+import { SidebandConnection } from './sideband-connection.ts';
 import { createListener } from './listener.ts';
-import { longestMs } from './longest-time.ts';
+import { maxCallMs } from './max-call-time.ts';
 import { meteredCall, openResponsesOf } from './metered-call.ts';
-import { isOwnersWord } from './owners-word.ts';
+import { isOwnerOnly } from './owner-only.ts';
 import { ResponseGuard } from './response-guard.ts';
-import { mayBeLoud, Unheard } from './unheard.ts';
+import { mayHaveSpoken, GapTracker } from './gap-tracker.ts';
 
 /**
  * One call that this node owns: hears it, and keeps its record true to what it hears. What cannot be saved, because the database is away,
  * is tried again at each `follow`; what has to end is hung up all the same.
  */
-export class HeldCall implements EndingListener {
+export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
   readonly #deps: HeldCallDeps;
   readonly #setup: SessionSetup | undefined;
   readonly #fence: number;
-  readonly #line: Line;
+  readonly #connection: SidebandConnection;
   readonly #end: CallEnd;
   readonly #responses: ResponseGuard;
   readonly #metered: MeteredCall;
   /** Of a call that is metered by the clock. */
   readonly #time: ConnectedTime | undefined;
   /** Of a call that is metered by its events. */
-  readonly #unheard: Unheard | undefined;
+  readonly #unheard: GapTracker | undefined;
   #record: CallRecord;
   #created: CreatedCall | undefined;
   #closingAtMs: number | undefined;
@@ -61,14 +61,13 @@ export class HeldCall implements EndingListener {
       send: (event) => this.#send(event),
     });
     this.#metered = meteredCall(record, setup);
-    // What nobody here can hear is a gap.
     const meter = deps.provider?.capabilities.meter ?? 'events';
     if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
-    if (meter === 'events') this.#unheard = new Unheard(this.#metered, deps.metering);
+    if (meter === 'events') this.#unheard = new GapTracker(this.#metered, deps.metering);
     this.#responses = new ResponseGuard(openResponsesOf(setup, deps.maxOpenResponses), {
       ...deps,
       metered: this.#metered,
-      sideband: () => this.#line.sideband,
+      sideband: () => this.#connection.sideband,
       tampered: () => deps.running.start(this.close('tampered')),
     });
     const listen = createListener(
@@ -88,7 +87,7 @@ export class HeldCall implements EndingListener {
       if (this.#end.isContradictedBy(event)) deps.running.start(this.#send({ type: 'HEARD', at: deps.clock.now() }));
       listen(event);
     };
-    this.#line = new Line({
+    this.#connection = new SidebandConnection({
       attach: async (signal) =>
         attach(deps.provider, this.#record, setup, await this.#responses.bound(), this.hear, signal),
       attached: () => this.#responses.attached(),
@@ -116,12 +115,12 @@ export class HeldCall implements EndingListener {
   }
 
   get hasSideband(): boolean {
-    return this.#line.sideband !== undefined;
+    return this.#connection.sideband !== undefined;
   }
 
   /** Whether the provider itself has closed the last sideband. */
   get isLeft(): boolean {
-    return this.#line.isLeft;
+    return this.#connection.isLeft;
   }
 
   /** Takes note of the record as it was saved or loaded. What a call of another node uses, that one tells. */
@@ -131,7 +130,7 @@ export class HeldCall implements EndingListener {
     this.#record = record;
     if (record.fence !== this.#fence) return this.release();
     const at = this.#deps.clock.now();
-    this.#unheard?.moved(before, record, this.#line, this.#end.latestMs(at));
+    this.#unheard?.moved(before, record, this.#connection, this.#end.latestMs(at));
     if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs, this.#end.latestMs(at));
     if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
     if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
@@ -167,7 +166,8 @@ export class HeldCall implements EndingListener {
   /** Hears the call, where that is what it is metered by, and opens it. @throws CallOver, UpstreamFault or Unavailable */
   async open(signal: AbortSignal): Promise<CallRecord> {
     const { readyMs: budgetMs, pause } = this.#deps;
-    if (this.#unheard !== undefined) await dialPatiently(() => this.#line.dial(signal), { budgetMs, signal, pause });
+    if (this.#unheard !== undefined)
+      await dialWithRetries(() => this.#connection.dial(signal), { budgetMs, signal, pause });
     await this.#send({ type: 'READY', at: this.#deps.clock.now() });
     return this.#record;
   }
@@ -179,8 +179,8 @@ export class HeldCall implements EndingListener {
   }
 
   /** Cuts off what is being said, and waits a moment for what it cost. */
-  quieten(): Promise<void> {
-    return this.#responses.quieten();
+  cancelSpeech(): Promise<void> {
+    return this.#responses.cancelSpeech();
   }
 
   /** This node stops, and no other takes the call at once: what is being said is cut off and charged. */
@@ -191,18 +191,18 @@ export class HeldCall implements EndingListener {
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
     this.#responses.settle(this.#record.overAtMs);
-    this.#unheard?.over(this.#record, this.#line, this.#end.latestMs(this.#deps.clock.now()));
+    this.#unheard?.over(this.#record, this.#connection, this.#end.latestMs(this.#deps.clock.now()));
     await this.#deps.metering.flushCall(this.#record.id);
   }
 
   /** Lets go of the sideband for as long as this node may not hold calls. */
   drop(): void {
-    this.#line.drop();
+    this.#connection.drop();
   }
 
   /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
   async handOver(at: number): Promise<void> {
-    this.#line.close();
+    this.#connection.close();
     if (this.#unheard !== undefined) await this.#send({ type: 'SIDEBAND_LOST', at });
   }
 
@@ -221,7 +221,7 @@ export class HeldCall implements EndingListener {
   /** This node holds the call no more. */
   release(): void {
     this.#isReleased = true;
-    this.#line.close();
+    this.#connection.close();
     this.#deps.budgets.release(this.#metered.callId);
   }
 
@@ -237,8 +237,8 @@ export class HeldCall implements EndingListener {
 
   #lost(isDropped: boolean): void {
     const { hangUps, running } = this.#deps;
-    this.#responses.lost(this.#line.lostAtMs ?? this.#deps.clock.now());
-    this.#unheard?.lost(this.#record, this.#line.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
+    this.#responses.lost(this.#connection.lostAtMs ?? this.#deps.clock.now());
+    this.#unheard?.lost(this.#record, this.#connection.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
     this.#end.sidebandLost();
     running.start(this.follow());
   }
@@ -257,22 +257,22 @@ export class HeldCall implements EndingListener {
     const { unheardSinceMs } = this.#record;
     if (this.#isHeard && unheardSinceMs !== null) {
       // Counted first: once that is saved the record knows of no gap.
-      this.#unheard?.over(this.#record, this.#line, clock.now());
+      this.#unheard?.over(this.#record, this.#connection, clock.now());
       await metering.flushCall(this.#record.id);
       await this.#send({ type: 'READY', at: clock.now() });
     }
     if (this.#isHeard) return this.#time?.tellNowAndThen(this.#record.openedAtMs);
-    const sinceMs = unheardSinceMs ?? this.#line.lostAtMs ?? clock.now();
-    if (mayBeLoud(sinceMs, clock.now())) this.hear({ type: 'activity' });
+    const sinceMs = unheardSinceMs ?? this.#connection.lostAtMs ?? clock.now();
+    if (mayHaveSpoken(sinceMs, clock.now())) this.hear({ type: 'activity' });
     if (unheardSinceMs === null) await this.#send({ type: 'SIDEBAND_LOST', at: sinceMs });
     const isHearable = this.#record.state === 'open' && this.#setup !== undefined && provider !== undefined;
-    if (isHearable && this.#line.isDue && mayHear()) running.start(this.#redial());
+    if (isHearable && this.#connection.isDue && mayHear()) running.start(this.#redial());
   }
 
   async #redial(): Promise<void> {
     const { readyMs, events } = this.#deps;
     try {
-      await this.#line.dial(AbortSignal.timeout(readyMs));
+      await this.#connection.dial(AbortSignal.timeout(readyMs));
     } catch (fault) {
       if (fault instanceof CallOver) this.#end.say('lost');
       else if (fault instanceof UpstreamFault) return events.dependencyAway('provider', fault, undefined, 'sideband');
@@ -286,13 +286,13 @@ export class HeldCall implements EndingListener {
     if (this.#created === undefined || this.#record.providerCallId !== null) return;
     const at = clock.now();
     const { providerCallId } = this.#created;
-    await this.#send({ type: 'CREATED', at, providerCallId, providerEndsAtMs: at + longestMs(provider) });
+    await this.#send({ type: 'CREATED', at, providerCallId, providerEndsAtMs: at + maxCallMs(provider) });
     metering.begin(this.#metered, at);
   }
 
   /** What only the owner may tell is told by it alone. */
   async #send(event: CallEvent): Promise<void> {
-    const mayTell = ({ fence }: CallRecord): boolean => fence === this.#fence || !isOwnersWord(event);
+    const mayTell = ({ fence }: CallRecord): boolean => fence === this.#fence || !isOwnerOnly(event);
     const outcome = await this.#deps.host.send(this.#record.id, { ...event, requestId: this.requestId }, mayTell);
     if (outcome === undefined) this.release();
     else this.note(outcome.record);

@@ -5,14 +5,14 @@ import type { Events } from '../telemetry/events.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { CallSessions } from './contract.ts';
 import type { ResponseGuard } from './response-guard.ts';
-import { createTurns, type TurnsDeps } from './turns.ts';
+import { createTurnNotices, type TurnNoticesDeps } from './turn-notices.ts';
 
 /** To note activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
 /** So often may a page put what it uses out of hearing; then its call is closed. */
-const TOO_OFTEN = 3;
+const MAX_LONG_FRAMES = 3;
 
-export interface ListenerDeps extends TurnsDeps {
+export interface ListenerDeps extends TurnNoticesDeps {
   readonly metering: Pick<Metering, 'hear'>;
   readonly sessions: Pick<CallSessions, 'noteActivity'>;
   readonly running: Running;
@@ -31,7 +31,7 @@ export interface Listener {
 export function createListener(listener: Listener, deps: ListenerDeps): (event: UpstreamEvent) => void {
   const { call, metered, responses } = listener;
   const { metering, sessions, clock, running, events } = deps;
-  const tellTurn = createTurns(call, deps);
+  const noticeTurn = createTurnNotices(call, deps);
   let notedAtMs = -Infinity;
   let framesTooLong = 0;
 
@@ -46,7 +46,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
   function frameTooLong(): void {
     framesTooLong += 1;
     metering.hear(metered, { type: 'usageUnreadable', key: undefined }, clock.now());
-    if (framesTooLong === TOO_OFTEN) listener.close('unheard');
+    if (framesTooLong === MAX_LONG_FRAMES) listener.close('unheard');
   }
 
   return (event) => {
@@ -55,9 +55,9 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
         return noteActivity();
       case 'speaking':
         noteActivity();
-        return tellTurn(event.type);
+        return noticeTurn(event.type);
       case 'listening':
-        return tellTurn(event.type);
+        return noticeTurn(event.type);
       case 'usageUnreadable':
         events.callEventDropped(call.provider);
         return metering.hear(metered, event, clock.now());

@@ -6,7 +6,7 @@ import { OpenResponses, type Estimate, type OpenResponsesOptions } from './open-
 import { Strikes } from './strikes.ts';
 
 /** What is being said has this long to be cut off before its call is hung up; what is not told then may be told after it. */
-const QUIETEN_MS = 400;
+const CANCEL_MS = 400;
 /** As long as that where no hang-up follows. */
 const CUT_OFF_MS = 2000;
 
@@ -119,9 +119,9 @@ export class ResponseGuard {
   }
 
   /** Cuts off all that runs and whatever begins from now on, and waits a moment for what that cost. */
-  async quieten(): Promise<void> {
+  async cancelSpeech(): Promise<void> {
     this.#isEnding = true;
-    await this.#cutOff(QUIETEN_MS);
+    await this.#cutOff(CANCEL_MS);
   }
 
   /** The same for a call that goes on without us: its responses are charged, told or not. */

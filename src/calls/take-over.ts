@@ -10,8 +10,8 @@ import type { HeldCall } from './held-call.ts';
 import { LEASE_MS } from './node-lease.ts';
 
 /** So many are taken at one look; the others are left to other nodes, or to the next. */
-const AT_MOST = 1000;
-const AT_ONCE = 50;
+const MAX_TAKEN = 1000;
+const MAX_CONCURRENT = 50;
 
 export interface TakeOverDeps {
   readonly store: Pick<CallStore, 'orphans'>;
@@ -31,9 +31,9 @@ export interface TakeOverDeps {
 /** Takes calls over whose nodes are dead; of several nodes that try, one gets each. @throws Unavailable when the database is away */
 export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
   const { store, accounts, clock, doubtful } = deps;
-  const orphans = await store.orphans(clock.now(), accounts.fingerprints, AT_MOST);
+  const orphans = await store.orphans(clock.now(), accounts.fingerprints, MAX_TAKEN);
   const all = [...doubtful.values(), ...orphans.filter(({ id }) => !doubtful.has(id))];
-  await settleAll(all, (orphan) => take(orphan, deps), AT_ONCE);
+  await settleAll(all, (orphan) => take(orphan, deps), MAX_CONCURRENT);
 }
 
 async function take(orphan: Orphan, deps: TakeOverDeps): Promise<void> {
@@ -62,7 +62,7 @@ async function take(orphan: Orphan, deps: TakeOverDeps): Promise<void> {
 }
 
 /** Other nodes end calls, and take those that this one cannot ask for: what is not this node's any more is let go of. @throws Unavailable */
-export async function noteWhatOthersDid(held: Iterable<HeldCall>, store: Pick<CallStore, 'load'>): Promise<void> {
+export async function reloadChangedCalls(held: Iterable<HeldCall>, store: Pick<CallStore, 'load'>): Promise<void> {
   const touched = [...held].filter(({ isForeign, record }) => isForeign || record.state === 'closing');
   await Promise.all(
     touched.map(async (call) => {

@@ -9,7 +9,7 @@ import type { LiveNodes, VoiceCalls as CallStore } from '../stores/voice-calls/c
 import type { Events } from '../telemetry/events.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
 import type { CallSessions } from './contract.ts';
-import type { Patience } from './dial-patiently.ts';
+import type { RetryOptions } from './dial-with-retries.ts';
 
 export interface VoiceCallsOptions {
   readonly limits: CallLimits;
@@ -43,7 +43,7 @@ export interface VoiceCallsDeps {
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   /** How time passes while a provider asks to wait. */
-  readonly pause?: Patience['pause'];
+  readonly pause?: RetryOptions['pause'];
   /** From 0 to 1. */
   readonly random?: () => number;
 }

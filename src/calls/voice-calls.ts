@@ -8,21 +8,21 @@ import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
 import type { Orphan } from '../stores/voice-calls/contract.ts';
 import { Accounts } from './accounts.ts';
-import { actOnDue } from './due.ts';
-import { EndsElsewhere } from './ends-elsewhere.ts';
+import { runDueCall } from './run-due-call.ts';
+import { RemoteHangUps } from './remote-hang-ups.ts';
 import { HangUps } from './hang-ups.ts';
 import { HeldCall } from './held-call.ts';
 import { NodeLease } from './node-lease.ts';
 import { openCall } from './open-call.ts';
-import { keepInStep, reasonFor } from './sessions-of-calls.ts';
-import { noteWhatOthersDid, takeOrphans } from './take-over.ts';
+import { followSessions, closeReasonFor } from './follow-sessions.ts';
+import { reloadChangedCalls, takeOrphans } from './take-over.ts';
 import type { VoiceCallsDeps, VoiceCallsOptions } from './voice-calls-deps.ts';
 
 /** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
 const LOOK_MS = 1000;
 /** More than hang-ups run at once, because those under way are due as well. */
-const DUE_AT_ONCE = 1000;
-const ACTED_AT_ONCE = 50;
+const MAX_DUE = 1000;
+const MAX_CONCURRENT = 50;
 
 /** The calls at the provider that this node holds: every change of one goes through its actor here, and every end is asked of the provider. */
 export class VoiceCalls implements Calls {
@@ -35,7 +35,7 @@ export class VoiceCalls implements Calls {
   readonly #hangUps: HangUps;
   readonly #host: Host<CallRecord, CallEvent, CallFact>;
   readonly #held = new Map<string, HeldCall>();
-  readonly #elsewhere: EndsElsewhere;
+  readonly #remote: RemoteHangUps;
   readonly #doubtful = new Map<string, Orphan>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
@@ -56,14 +56,14 @@ export class VoiceCalls implements Calls {
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });
-    this.#elsewhere = new EndsElsewhere({
+    this.#remote = new RemoteHangUps({
       ...deps,
       host: this.#host,
       accounts: this.#accounts,
       hangUps: this.#hangUps,
     });
     this.#unsubscribe = bus.subscribe((message, isOwn) => {
-      if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, reasonFor(message.state), isOwn);
+      if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, closeReasonFor(message.state), isOwn);
       if (message.type === 'calls.orphaned') this.#running.start(this.#takeOrphans());
     });
   }
@@ -129,12 +129,12 @@ export class VoiceCalls implements Calls {
       this.#lookedAtMs = at;
       const { sessions } = this.#deps;
       const noteHeard = this.#noteHeard.bind(this);
-      await keepInStep([...this.#held.values()], at, this.#options.voiceLimits, sessions, noteHeard);
+      await followSessions([...this.#held.values()], at, this.#options.voiceLimits, sessions, noteHeard);
     }
-    await this.#actOnDue(at);
-    await this.#elsewhere.look();
+    await this.#runDueCalls(at);
+    await this.#remote.look();
     if (!isLookDue) return;
-    await noteWhatOthersDid(this.#held.values(), this.#deps.store);
+    await reloadChangedCalls(this.#held.values(), this.#deps.store);
     if (this.#lease.isHeld) await this.#takeOrphans();
   }
 
@@ -165,7 +165,7 @@ export class VoiceCalls implements Calls {
     const { metering, clock } = this.#deps;
     const at = clock.now();
     await metering.flush();
-    await settleAll([...this.#held.values()], (call) => call.handOver(at), ACTED_AT_ONCE);
+    await settleAll([...this.#held.values()], (call) => call.handOver(at), MAX_CONCURRENT);
     await metering.flush();
     await this.#lease.leave();
   }
@@ -222,7 +222,7 @@ export class VoiceCalls implements Calls {
     }
     // What is due at once need not wait for the next look.
     if (record.ownerNode === this.node) this.#running.start(this.#act(record));
-    else if (record.state === 'closing') this.#elsewhere.note(record);
+    else if (record.state === 'closing') this.#remote.note(record);
   }
 
   #tell({ id: callId, sessionId }: CallRecord, event: 'ready' | 'over'): void {
@@ -237,7 +237,7 @@ export class VoiceCalls implements Calls {
 
   #act(record: CallRecord): Promise<void> {
     const { store, sessions, metering, clock } = this.#deps;
-    return actOnDue(record, {
+    return runDueCall(record, {
       metering,
       store,
       sessions,
@@ -248,10 +248,10 @@ export class VoiceCalls implements Calls {
     });
   }
 
-  async #actOnDue(at: number): Promise<void> {
-    const due = await this.#deps.store.due(this.node, at, DUE_AT_ONCE);
+  async #runDueCalls(at: number): Promise<void> {
+    const due = await this.#deps.store.due(this.node, at, MAX_DUE);
     for (const record of due) this.#held.get(record.id)?.note(record);
-    await settleAll(due, (record) => this.#act(record), ACTED_AT_ONCE);
+    await settleAll(due, (record) => this.#act(record), MAX_CONCURRENT);
   }
 
   #takeOrphans(): Promise<void> {
@@ -273,12 +273,12 @@ export class VoiceCalls implements Calls {
     });
   }
 
-  #sessionMoved(sessionId: string, reason: ReturnType<typeof reasonFor>, isOwn: boolean): void {
+  #sessionMoved(sessionId: string, reason: ReturnType<typeof closeReasonFor>, isOwn: boolean): void {
     if (reason === undefined) return;
     const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
     for (const call of calls) this.#running.start(call.close(reason));
     // A session has one call at a time; those that close already are former ones.
     const isPresentHeld = calls.some(({ record }) => record.closeReason === null);
-    if (isOwn && !isPresentHeld) this.#running.start(this.#elsewhere.closeAll(sessionId, reason));
+    if (isOwn && !isPresentHeld) this.#running.start(this.#remote.closeAll(sessionId, reason));
   }
 }

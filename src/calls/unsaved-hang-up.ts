@@ -1,11 +1,11 @@
 import { tryDelayMs } from '../../machines/voice-call/selectors.ts';
-import type { Ending, EndingListener, HangUps } from './hang-ups.ts';
+import type { HangUpTarget, HangUpListener, HangUps } from './hang-ups.ts';
 
 /** Until a try is answered, or where it could not even begin. */
 const TRY_MS = 1000;
 
 /** Hangs a call up whose end cannot be saved, because the database is away: no more often than it takes. */
-export class BlindHangUp {
+export class UnsavedHangUp {
   readonly #hangUps: HangUps;
   #tries = 0;
   /** The provider has begun to end the call. */
@@ -22,7 +22,7 @@ export class BlindHangUp {
     return this.#doneAtMs;
   }
 
-  try(call: Ending, listener: EndingListener, at: number): void {
+  try(call: HangUpTarget, listener: HangUpListener, at: number): void {
     if (this.#doneAtMs !== undefined || at < this.#tryAtMs) return;
     this.#tryAtMs = at + TRY_MS;
     this.#hangUps.start(call, listener, ({ answer }) => {

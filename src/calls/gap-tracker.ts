@@ -1,18 +1,18 @@
 import { wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
-import type { Line } from './line.ts';
+import type { SidebandConnection } from './sideband-connection.ts';
 
 /** A sideband that is dialled again sooner hides no conversation. */
 const HIDDEN_MS = 5000;
 
 /** Whether nobody hears a call for so long that none can say it is silent: its session does not go idle for that (docs/contract.md, section 5.3). */
-export function mayBeLoud(sinceMs: number, atMs: number): boolean {
+export function mayHaveSpoken(sinceMs: number, atMs: number): boolean {
   return atMs - sinceMs >= HIDDEN_MS;
 }
 
 /** Tells the meter of what nobody heard of a call that is metered by its events, also where that was never saved. */
-export class Unheard {
+export class GapTracker {
   readonly #call: MeteredCall;
   readonly #metering: Pick<Metering, 'gap'>;
   /** Since when nobody hears a call that is closing, and whose hang-up was not asked yet. */
@@ -53,17 +53,18 @@ export class Unheard {
   }
 
   /** The call is over or heard again, and its record is about to say so: what was not told until now never is. */
-  over(call: CallRecord, line: Line, atMs: number): void {
-    this.#tell(call.state === 'closing' ? this.#closingSinceMs : this.#sinceMs(call, line), atMs);
+  over(call: CallRecord, connection: SidebandConnection, atMs: number): void {
+    this.#tell(call.state === 'closing' ? this.#closingSinceMs : this.#sinceMs(call, connection), atMs);
     this.#closingSinceMs = undefined;
   }
 
   /** The record moved: what was unheard is told once it is heard again, or its hang-up was asked. */
-  moved(before: CallRecord, after: CallRecord, line: Line, atMs: number): void {
+  moved(before: CallRecord, after: CallRecord, connection: SidebandConnection, atMs: number): void {
     if (before.state === 'open') {
-      const sinceMs = this.#sinceMs(before, line);
+      const sinceMs = this.#sinceMs(before, connection);
       // In one with what follows: until it is told, whoever takes the call over tells it.
-      if (after.state === 'closing' && line.sideband === undefined) this.#closingSinceMs = sinceMs ?? line.lostAtMs;
+      if (after.state === 'closing' && connection.sideband === undefined)
+        this.#closingSinceMs = sinceMs ?? connection.lostAtMs;
       else if (after.state === 'closing' || after.unheardSinceMs === null) this.#tell(sinceMs, atMs);
     }
     if (after.hangup === 'none' && after.state !== 'closed') {
@@ -75,7 +76,7 @@ export class Unheard {
   }
 
   /** Since when an open call is unheard and that was not told: since it was lost again, where the record could not say that it was heard. */
-  #sinceMs({ unheardSinceMs }: CallRecord, { lostAtMs }: Line): number | undefined {
+  #sinceMs({ unheardSinceMs }: CallRecord, { lostAtMs }: SidebandConnection): number | undefined {
     if (unheardSinceMs === null) return undefined;
     return unheardSinceMs > this.#toldSinceMs ? unheardSinceMs : lostAtMs;
   }

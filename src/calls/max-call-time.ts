@@ -4,6 +4,6 @@ import type { BrokeredProvider } from '../upstream/contract.ts';
 const UNKNOWN_SEC = 86_400;
 
 /** Milliseconds after which a provider has ended a call by itself. */
-export function longestMs(provider: Pick<BrokeredProvider, 'capabilities'> | undefined): number {
+export function maxCallMs(provider: Pick<BrokeredProvider, 'capabilities'> | undefined): number {
   return (provider?.capabilities.providerMaxSec ?? UNKNOWN_SEC) * 1000;
 }

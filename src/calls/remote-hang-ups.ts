@@ -14,9 +14,9 @@ import { meteredCall } from './metered-call.ts';
 
 /** An owner that lives cuts off what is being said first, and hears its usage. */
 const HEAD_START_MS = 500;
-const AT_ONCE = 50;
+const MAX_CONCURRENT = 50;
 
-export interface EndsElsewhereDeps {
+export interface RemoteHangUpsDeps {
   readonly store: Pick<CallStore, 'load' | 'ofSession'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
@@ -33,13 +33,13 @@ export interface EndsElsewhereDeps {
  * for the hang-up as well, until the call is over or its own. To be asked twice harms no call. It never closes the record: what its owner
  * heard and did not count only the owner knows, or whoever takes the call over and marks it as a gap.
  */
-export class EndsElsewhere {
-  readonly #deps: EndsElsewhereDeps;
+export class RemoteHangUps {
+  readonly #deps: RemoteHangUpsDeps;
   /** Sessions that ended here while the database was away: their calls are still to be closed. */
   readonly #ended = new Map<string, CloseRequest>();
   readonly #lookAtMs = new Map<string, number>();
 
-  constructor(deps: EndsElsewhereDeps) {
+  constructor(deps: RemoteHangUpsDeps) {
     this.#deps = deps;
   }
 
@@ -67,10 +67,10 @@ export class EndsElsewhere {
     const [first, ...others] = this.#ended;
     // Alone, as long as the database is away.
     if (first !== undefined) await this.closeAll(...first);
-    await settleAll(others, ([sessionId, reason]) => this.closeAll(sessionId, reason), AT_ONCE);
+    await settleAll(others, ([sessionId, reason]) => this.closeAll(sessionId, reason), MAX_CONCURRENT);
     const at = this.#deps.clock.now();
     const due = [...this.#lookAtMs].filter(([, lookAtMs]) => lookAtMs <= at);
-    await settleAll(due, ([id]) => this.#lookAt(id, at), AT_ONCE);
+    await settleAll(due, ([id]) => this.#lookAt(id, at), MAX_CONCURRENT);
   }
 
   async #lookAt(id: string, at: number): Promise<void> {
@@ -88,7 +88,7 @@ export class EndsElsewhere {
     const metered = meteredCall(call, await setups.find(call.sessionId));
     const listener = {
       // What is being said is heard by its owner, if by anybody.
-      quieten: () => Promise.resolve(),
+      cancelSpeech: () => Promise.resolve(),
       hear: (event: UpstreamEvent): void => {
         // Some providers tell what a call cost to whoever ends it, and only then.
         if (event.type === 'usageTotal') metering.hear(metered, event, clock.now());

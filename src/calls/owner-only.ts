@@ -6,7 +6,7 @@ const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST',
  * Whether only the node that holds a call may say so: what it hears there, and what it concludes from hearing nothing. One that stood
  * still knows neither of a call that another took meanwhile. That its session ended anybody may say.
  */
-export function isOwnersWord(event: CallEvent): boolean {
+export function isOwnerOnly(event: CallEvent): boolean {
   if (event.type === 'CLOSE') return event.reason === 'unheard' || event.reason === 'tampered';
   return HEARD.has(event.type);
 }

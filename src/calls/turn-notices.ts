@@ -4,9 +4,9 @@ import type { Bus } from '../stores/bus/contract.ts';
 
 const WINDOW_MS = 1000;
 /** More changes in a second are none that anybody could see. */
-const TOLD_PER_WINDOW = 4;
+const MAX_NOTICES = 4;
 
-export interface TurnsDeps {
+export interface TurnNoticesDeps {
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
 }
@@ -15,9 +15,9 @@ export interface TurnsDeps {
  * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only what changed, and at most four times a second. A change
  * that is left out is told when the provider says it again.
  */
-export function createTurns(
+export function createTurnNotices(
   { id: callId, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
-  { bus, clock }: TurnsDeps,
+  { bus, clock }: TurnNoticesDeps,
 ): (event: 'speaking' | 'listening') => void {
   let last: string | undefined;
   let windowFromMs = -Infinity;
@@ -30,7 +30,7 @@ export function createTurns(
       windowFromMs = at;
       told = 0;
     }
-    if (told === TOLD_PER_WINDOW) return;
+    if (told === MAX_NOTICES) return;
     told += 1;
     last = event;
     bus.publish({ type: 'call.told', sessionId, callId, event });

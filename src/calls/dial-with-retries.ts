@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UpstreamFault } from '../upstream/contract.ts';
 
-export interface Patience {
+export interface RetryOptions {
   /** Milliseconds for all tries and the pauses between them. */
   readonly budgetMs: number;
   readonly signal: AbortSignal;
@@ -10,8 +10,8 @@ export interface Patience {
 }
 
 /** Dials a call, and again for as long as the provider asks to wait and there is time for it. @throws what `dial` throws */
-export async function dialPatiently(dial: () => Promise<void>, patience: Patience): Promise<void> {
-  const { budgetMs, signal, pause = wait } = patience;
+export async function dialWithRetries(dial: () => Promise<void>, options: RetryOptions): Promise<void> {
+  const { budgetMs, signal, pause = wait } = options;
   let waitedMs = 0;
   for (;;) {
     try {

@@ -6,9 +6,9 @@ import type { Metering } from '../metering/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
-import type { EndingListener, HangUps } from './hang-ups.ts';
+import type { HangUpListener, HangUps } from './hang-ups.ts';
 
-export interface DueDeps {
+export interface RunDueCallDeps {
   readonly store: Pick<CallStore, 'ofSession'>;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly sessions: Pick<CallSessions, 'end'>;
@@ -16,14 +16,14 @@ export interface DueDeps {
   readonly metering: Pick<Metering, 'flushCall'>;
   readonly clock: Clock;
   /** The call where this node holds it. */
-  readonly heldOf: (callId: string) => (EndingListener & Pick<HeldCall, 'settleUsage' | 'note' | 'isLeft'>) | undefined;
+  readonly heldOf: (callId: string) => (HangUpListener & Pick<HeldCall, 'settleUsage' | 'note' | 'isLeft'>) | undefined;
 }
 
 /**
  * Does what a call of this node is due for: ends its session, moves it by the clock, asks for its hang-up. Each is done before it is
  * noted, so that a node that dies between leaves it to the next. @throws Unavailable
  */
-export async function actOnDue(record: CallRecord, deps: DueDeps): Promise<void> {
+export async function runDueCall(record: CallRecord, deps: RunDueCallDeps): Promise<void> {
   const { host, clock } = deps;
   const at = clock.now();
   if (nextDeadline(record) > at) return;
@@ -36,7 +36,7 @@ export async function actOnDue(record: CallRecord, deps: DueDeps): Promise<void>
 }
 
 /** Unless another call followed one that was lost. */
-async function endSession(record: CallRecord, at: number, { store, sessions }: DueDeps): Promise<void> {
+async function endSession(record: CallRecord, at: number, { store, sessions }: RunDueCallDeps): Promise<void> {
   const { id, sessionId, createdAtMs, closeReason } = record;
   if (closeReason !== null && effectOf(closeReason) === 'ends after grace') {
     const calls = await store.ofSession(sessionId);
@@ -50,18 +50,21 @@ async function endSession(record: CallRecord, at: number, { store, sessions }: D
 }
 
 /** Of a call that is over nobody marks what was not counted. */
-async function settleUsage(id: string, { metering, heldOf }: Pick<DueDeps, 'metering' | 'heldOf'>): Promise<void> {
+async function settleUsage(
+  id: string,
+  { metering, heldOf }: Pick<RunDueCallDeps, 'metering' | 'heldOf'>,
+): Promise<void> {
   await (heldOf(id)?.settleUsage() ?? metering.flushCall(id));
 }
 
-function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
+function hangUp(call: CallRecord, at: number, deps: RunDueCallDeps): void {
   const { host, hangUps, clock, heldOf } = deps;
   const { id, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;
   // A call that was not hung up yet may have spoken again; what confirms the first hang-up finds it silent.
   const held = heldOf(id);
-  const listener: EndingListener = {
-    quieten: async () => (hangup === 'none' || hangupTries > 1 ? held?.quieten() : undefined),
+  const listener: HangUpListener = {
+    cancelSpeech: async () => (hangup === 'none' || hangupTries > 1 ? held?.cancelSpeech() : undefined),
     hear: (event) => held?.hear(event),
   };
   const isDialledToo = hangup !== 'asked' && overDoor === 'hangup' && isSecondWordDue(call, at);

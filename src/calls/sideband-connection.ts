@@ -4,7 +4,7 @@ import type { Sideband, SidebandEnd } from '../upstream/contract.ts';
 const FIRST_DELAY_MS = 100;
 const LAST_DELAY_MS = 2000;
 
-export interface LineDeps {
+export interface SidebandConnectionDeps {
   readonly attach: (signal: AbortSignal) => Promise<Sideband>;
   /** There is a sideband. */
   readonly attached: () => void;
@@ -16,8 +16,8 @@ export interface LineDeps {
 }
 
 /** The connection on which one call is heard: at most one sideband at a time, dialled again with growing pauses when it is lost. */
-export class Line {
-  readonly #deps: LineDeps;
+export class SidebandConnection {
+  readonly #deps: SidebandConnectionDeps;
   #sideband: Sideband | undefined;
   #lostAtMs: number | undefined;
   #failures = 0;
@@ -25,7 +25,7 @@ export class Line {
   #isClosed = false;
   #isLeft = false;
 
-  constructor(deps: LineDeps) {
+  constructor(deps: SidebandConnectionDeps) {
     this.#deps = deps;
   }
 

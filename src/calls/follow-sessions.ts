@@ -9,7 +9,7 @@ const HEARD_MS = 60_000;
 const HEARD_LEFT_MS = 30_000;
 
 /** Why the calls of a session in that state are closed; undefined where they go on. */
-export function reasonFor(state: VoiceState): CloseRequest | undefined {
+export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
   if (state === 'engaged') return undefined;
   return state === 'ended' ? 'session_ended' : 'session_idle';
 }
@@ -18,7 +18,7 @@ export function reasonFor(state: VoiceState): CloseRequest | undefined {
  * Closes those calls whose sessions are not engaged any more: what the bus says at once is found here when its message was lost. The
  * others' sessions are told that they are heard, for a while ahead: no longer, so that the word of a node that dies lapses.
  */
-export async function keepInStep(
+export async function followSessions(
   calls: readonly HeldCall[],
   at: number,
   limits: VoiceLimits,
@@ -32,7 +32,7 @@ export async function keepInStep(
     calls.map(async (call) => {
       const session = known.get(call.record.sessionId);
       if (session === undefined) return;
-      const reason = reasonFor(classify(session, at, limits));
+      const reason = closeReasonFor(classify(session, at, limits));
       if (reason !== undefined) await call.close(reason);
       const isHeard = call.record.state === 'open' && call.hasSideband;
       if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);
