@@ -196,7 +196,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     fc.assert(holds, runs);
   });
 
-  test('whose end cannot be saved is asked for all the same, within seconds', () => {
+  test('whose end cannot be saved is hung up all the same, within seconds, and then asked for no more', () => {
     const holds = fc.property(fc.boolean(), calm, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       for (const step of sequence) step(world);
@@ -213,6 +213,13 @@ describe('For every sequence of what the provider, the store and the clock do, a
         if (world.works.length > 0) world.finish();
       }
       expect(world.isLive).toBe(false);
+      let asksWhenDone: number | undefined;
+      for (let looks = 0; looks < 60; looks += 1) {
+        world.pass(250);
+        if (world.held.call.end.unsaved.doneAtMs !== null) asksWhenDone ??= world.hangUps.length;
+        for (let works = world.works.length; works > 0; works -= 1) world.finish();
+      }
+      expect(world.hangUps).toHaveLength(asksWhenDone ?? world.hangUps.length);
     });
     fc.assert(holds, runs);
   });
