@@ -99,8 +99,14 @@ function edgesOf(machine) {
   return { edges: [...edges.values()], loops };
 }
 
+/** Before its first event; undefined of a machine that is begun in states. */
+function startOf(machine) {
+  const leaf = leafOf(machine.root);
+  return leaf.type === 'parallel' ? undefined : leaf;
+}
+
 function kindOf(state, machine) {
-  if (state === leafOf(machine.root)) return 'start';
+  if (state === startOf(machine)) return 'start';
   if (Object.keys(state.states).length > 0) return 'group';
   return state.type === 'final' ? 'final' : 'state';
 }
@@ -117,7 +123,7 @@ function boxOf(state, machine, loops) {
   return {
     id,
     children: Object.values(state.states).map((child) => boxOf(child, machine, loops)),
-    layoutOptions: { 'elk.padding': '[top=28,left=10,bottom=10,right=10]', ...spacing },
+    layoutOptions: { 'elk.padding': `[top=${TITLE},left=10,bottom=10,right=10]`, ...spacing },
   };
 }
 
@@ -138,31 +144,90 @@ function boxesBelow({ children = [] }) {
   return children.flatMap((child) => [[child.id, child], ...boxesBelow(child)]);
 }
 
-async function draw(elk, { machine, words }, direction) {
+/** Pixels above what is in a group, for its name. */
+const TITLE = 28;
+
+const layoutOf = (direction) => ({
+  'elk.algorithm': 'layered',
+  'elk.direction': direction,
+  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.padding': '[top=8,left=8,bottom=8,right=8]',
+  'elk.json.edgeCoords': 'ROOT',
+  'elk.json.shapeCoords': 'ROOT',
+  ...spacing,
+});
+
+const moved = ({ x, y, ...rest }, by) => ({ ...rest, x: x + by.x, y: y + by.y });
+
+function movedEdge({ sections: [{ startPoint, bendPoints = [], endPoint }], labels, ...rest }, by) {
+  const section = {
+    startPoint: moved(startPoint, by),
+    bendPoints: bendPoints.map((point) => moved(point, by)),
+    endPoint: moved(endPoint, by),
+  };
+  return { ...rest, sections: [section], labels: labels?.map((label) => moved(label, by)) };
+}
+
+/**
+ * Where ELK puts states, those in them, and the edges between them. Regions that go on side by side have no edges between them, and are
+ * drawn one below the other.
+ */
+async function place(elk, roots, { machine, words }, direction) {
   const { edges, loops } = edgesOf(machine);
-  const states = statesBelow(machine.root);
-  const start = pathOf(leafOf(machine.root));
+  const start = startOf(machine);
+  const regions = new Map();
+  for (const state of roots.filter(({ type }) => type === 'parallel'))
+    regions.set(pathOf(state), await placeRegions(elk, state, { machine, words }, direction));
+  const here = new Set(
+    roots.flatMap((state) => [state, ...(regions.has(pathOf(state)) ? [] : statesBelow(state))]).map(pathOf),
+  );
   const laid = await elk.layout({
     id: 'chart',
-    layoutOptions: {
-      'elk.algorithm': 'layered',
-      'elk.direction': direction,
-      'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
-      'elk.edgeRouting': 'ORTHOGONAL',
-      'elk.padding': '[top=8,left=8,bottom=8,right=8]',
-      'elk.json.edgeCoords': 'ROOT',
-      'elk.json.shapeCoords': 'ROOT',
-      ...spacing,
-    },
-    children: Object.values(machine.root.states).map((state) => boxOf(state, machine, loops)),
-    edges: edges.map(({ id, from, to, lines }) => ({
-      id,
-      sources: [from],
-      targets: [to],
-      labels: from === start ? [] : [labelOf(lines, words)],
-    })),
+    layoutOptions: layoutOf(direction),
+    children: roots.map((state) => {
+      const region = regions.get(pathOf(state));
+      return region === undefined
+        ? boxOf(state, machine, loops)
+        : { id: pathOf(state), width: region.width, height: region.height };
+    }),
+    edges: edges
+      .filter(({ from, to }) => here.has(from) && here.has(to))
+      .map(({ id, from, to, lines }) => ({
+        id,
+        sources: [from],
+        targets: [to],
+        labels: start !== undefined && from === pathOf(start) ? [] : [labelOf(lines, words)],
+      })),
   });
-  const boxes = new Map(boxesBelow(laid));
+  const placed = { width: laid.width, height: laid.height, boxes: boxesBelow(laid), edges: laid.edges };
+  for (const [path, region] of regions) {
+    const [, by] = placed.boxes.find(([id]) => id === path);
+    placed.boxes.push(...region.boxes.map(([id, box]) => [id, moved(box, by)]));
+    placed.edges.push(...region.edges.map((edge) => movedEdge(edge, by)));
+  }
+  return placed;
+}
+
+async function placeRegions(elk, parent, told, direction) {
+  const placed = { width: 0, height: TITLE, boxes: [], edges: [] };
+  for (const region of Object.values(parent.states)) {
+    const { width, height, boxes, edges } = await place(elk, [region], told, direction);
+    const by = { x: 0, y: placed.height };
+    placed.boxes.push(...boxes.map(([id, each]) => [id, moved(each, by)]));
+    placed.edges.push(...edges.map((edge) => movedEdge(edge, by)));
+    placed.width = Math.max(placed.width, width);
+    placed.height += height;
+  }
+  return placed;
+}
+
+async function draw(elk, told, direction) {
+  const { machine } = told;
+  const { edges, loops } = edgesOf(machine);
+  const states = statesBelow(machine.root);
+  const laid = await place(elk, Object.values(machine.root.states), told, direction);
+  const boxes = new Map(laid.boxes);
   const drawn = new Map(laid.edges.map((edge) => [edge.id, edge]));
   return {
     width: round(laid.width),
@@ -189,10 +254,12 @@ export async function buildCharts(startedAt) {
   const { module } = await runnerImport(join(root, 'src/operator/machines.ts'), { root, configFile: false });
   const elk = new Elk();
   const drawn = [];
-  for (const told of module.toldMachines(limits)) {
+  for (const told of module.drawnMachines(limits)) {
     const [right, down] = [await draw(elk, told, 'RIGHT'), await draw(elk, told, 'DOWN')];
     // States in a row that all come from one make what goes down the wider one.
-    drawn.push([told.machine.id, { right, down: down.width > right.width ? right : down }]);
+    const narrow = down.width > right.width ? right : down;
+    // Regions are one below the other: pages have no room for one that goes to the right.
+    drawn.push([told.machine.id, { right: startOf(told.machine) === undefined ? narrow : right, down: narrow }]);
   }
   await writeFile(charts, JSON.stringify(Object.fromEntries(drawn)));
   await utimes(charts, startedAt, startedAt);

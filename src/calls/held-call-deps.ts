@@ -5,6 +5,7 @@ import type { Events } from '../telemetry/events.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
 import type { RetryOptions } from './dial-with-retries.ts';
 import type { HangUps } from './hang-ups.ts';
+import type { HeldCallSteps } from './held-call-state.ts';
 import type { ListenerDeps } from './listener.ts';
 
 /** What a held call is made of: the same for all of a node. */
@@ -12,6 +13,8 @@ export interface HeldCallDeps extends ListenerDeps {
   /** Who can be asked for the call; undefined where nobody here has its credential. */
   readonly provider: BrokeredProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
+  /** Of machines/held-call. */
+  readonly steps: HeldCallSteps;
   readonly hangUps: HangUps;
   readonly metering: Metering;
   readonly budgets: Budgets;

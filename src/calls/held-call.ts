@@ -1,117 +1,110 @@
-import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import { mayHaveSpoken, worstCasesWith } from '../../machines/held-call/selectors.ts';
+import { isQuiet } from '../../machines/held-call/responses.ts';
+import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import { withTimeout } from '../kernel/deadline.ts';
+import { Unavailable } from '../kernel/errors.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '../upstream/contract.ts';
 import { attach } from './attach.ts';
-import { CallEnd } from './call-end.ts';
+import { CallSaver } from './call-saver.ts';
 import { ConnectedTime } from './connected-time.ts';
 import { dialWithRetries } from './dial-with-retries.ts';
 import type { HangUpListener } from './hang-ups.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
-import { SidebandConnection } from './sideband-connection.ts';
+import { HeldCallState } from './held-call-state.ts';
 import { createListener } from './listener.ts';
 import { maxCallMs } from './max-call-time.ts';
-import { meteredCall, openResponsesOf } from './metered-call.ts';
-import { isOwnerOnly } from './owner-only.ts';
-import { ResponseGuard } from './response-guard.ts';
-import { mayHaveSpoken, GapTracker } from './gap-tracker.ts';
+import { meteredCall, responseTermsOf } from './metered-call.ts';
+import { asHeldCallEvent, isSignOfLife } from './provider-events.ts';
+import { SidebandConnection } from './sideband-connection.ts';
+
+/** What is being said has this long to be cut off before its call is hung up; what is not told then may be told after it. */
+const CANCEL_MS = 400;
+/** As long as that where no hang-up follows. */
+const CUT_OFF_MS = 2000;
 
 /**
- * One call that this node owns: hears it, and keeps its record true to what it hears. What cannot be saved, because the database is away,
- * is tried again at each `follow`; what has to end is hung up all the same.
+ * One call that this node owns, as machines/held-call decides: its sideband, what is saved of it, what is asked of its provider and told
+ * to the meter. It decides nothing itself.
  */
 export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
   readonly #deps: HeldCallDeps;
-  readonly #setup: SessionSetup | undefined;
-  readonly #fence: number;
-  readonly #connection: SidebandConnection;
-  readonly #end: CallEnd;
-  readonly #responses: ResponseGuard;
   readonly #metered: MeteredCall;
+  readonly #connection: SidebandConnection;
+  readonly #saver: CallSaver;
   /** Of a call that is metered by the clock. */
   readonly #time: ConnectedTime | undefined;
-  /** Of a call that is metered by its events. */
-  readonly #unheard: GapTracker | undefined;
-  #record: CallRecord;
-  #created: CreatedCall | undefined;
-  #closingAtMs: number | undefined;
-  #isFollowing = false;
-  /** Something came up while a `follow` was under way. */
-  #isBehind = false;
-  #isReleased = false;
+  readonly #state: HeldCallState;
+  #onQuiet: () => void = () => undefined;
   /** Of the request that opens the call, while that is under way: what is done meanwhile is done for it. */
   requestId: string | undefined;
 
   /** @param setup undefined where it is not kept any more: then the call is not heard */
   constructor(record: CallRecord, setup: SessionSetup | undefined, deps: HeldCallDeps) {
     this.#deps = deps;
-    this.#setup = setup;
-    this.#record = record;
-    this.#fence = record.fence;
-    this.#end = new CallEnd({
-      hangUps: deps.hangUps,
-      listener: this,
-      record: () => this.#record,
-      providerCallId: () => this.#record.providerCallId ?? this.#created?.providerCallId ?? null,
-      isLeft: () => this.isLeft,
-      saveCreated: () => this.#saveCreated(),
-      settleUsage: () => this.settleUsage(),
-      unheardSinceMs: () => this.#unheard?.unsavedSinceMs(this.#record),
-      send: (event) => this.#send(event),
-    });
     this.#metered = meteredCall(record, setup);
+    // What nobody here can hear is a gap.
     const meter = deps.provider?.capabilities.meter ?? 'events';
     if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
-    if (meter === 'events') this.#unheard = new GapTracker(this.#metered, deps.metering);
-    this.#responses = new ResponseGuard(openResponsesOf(setup, deps.maxOpenResponses), {
+    this.#state = new HeldCallState(deps.steps, {
+      record,
+      needsSideband: meter === 'events',
+      isDiallable: setup !== undefined && deps.provider !== undefined,
+      terms: responseTermsOf(setup, deps.maxOpenResponses),
+    });
+    const send = (event: HeldCallEvent): void => this.#send(event);
+    this.#saver = new CallSaver({
       ...deps,
-      metered: this.#metered,
-      sideband: () => this.#connection.sideband,
-      tampered: () => deps.running.start(this.close('tampered')),
+      call: () => this.#state.call,
+      requestId: () => this.requestId,
+      send,
+      saved: (event, saved) => {
+        if (event.type === 'CREATED') deps.metering.begin(this.#metered, event.at);
+        this.note(saved);
+      },
+    });
+    this.#connection = new SidebandConnection({
+      ...deps,
+      attach: async (signal) =>
+        attach(deps.provider, this.record, setup, await this.boundOnResponses(), this.hear, signal),
+      isAwaited: () => this.#state.states?.sideband === 'dialling',
+      isHangUpUnderWay: () => deps.hangUps.isUnderWay(record.id),
+      send,
     });
     const listen = createListener(
       {
         call: record,
         metered: this.#metered,
-        responses: this.#responses,
-        close: (reason) => deps.running.start(this.close(reason)),
-        over: (reason) => {
-          this.#end.say(reason);
-          deps.running.start(this.#followNow());
-        },
+        hearResponse: (event) => this.#send(asHeldCallEvent(event, this.#now, (started) => this.#affords(started))),
+        close: (reason) => this.#send({ type: 'CLOSE', at: this.#now, reason }),
+        over: (reason) => this.#send({ type: 'OVER', at: this.#now, reason }),
       },
       deps,
     );
     this.hear = (event) => {
-      if (this.#end.isContradictedBy(event)) deps.running.start(this.#send({ type: 'HEARD', at: deps.clock.now() }));
+      if (isSignOfLife(event)) this.#send({ type: 'ALIVE', at: this.#now });
       listen(event);
     };
-    this.#connection = new SidebandConnection({
-      attach: async (signal) =>
-        attach(deps.provider, this.#record, setup, await this.#responses.bound(), this.hear, signal),
-      attached: () => this.#responses.attached(),
-      clock: deps.clock,
-      random: deps.random,
-      lost: (isDropped) => this.#lost(isDropped),
-    });
-    if (record.providerCallId !== null) deps.metering.begin(this.#metered, deps.clock.now());
-    deps.budgets.watch(this.#metered, (tokens) => this.#responses.limit(tokens));
+    if (record.providerCallId !== null) deps.metering.begin(this.#metered, this.#now);
+    deps.budgets.watch(this.#metered, (tokens) => this.#limit(tokens));
   }
 
   /** As it is known here. */
   get record(): CallRecord {
-    return this.#record;
+    return this.#state.call.record;
   }
 
   /** True once it is over, or another node's. */
   get isReleased(): boolean {
-    return this.#isReleased;
+    return this.#state.states === undefined;
   }
 
   /** Nobody here has the credential to ask for it. */
   get isForeign(): boolean {
-    return this.#record.hangup === 'unconfirmed';
+    return this.record.hangup === 'unconfirmed';
   }
 
   get hasSideband(): boolean {
@@ -120,181 +113,181 @@ export class HeldCall implements HangUpListener {
 
   /** Whether the provider itself has closed the last sideband. */
   get isLeft(): boolean {
-    return this.#connection.isLeft;
+    return this.#state.call.sideband.isLeft;
   }
 
   /** Takes note of the record as it was saved or loaded. What a call of another node uses, that one tells. */
   note(record: CallRecord): void {
-    const before = this.#record;
-    if (record.version <= before.version) return;
-    this.#record = record;
-    if (record.fence !== this.#fence) return this.release();
-    const at = this.#deps.clock.now();
-    this.#unheard?.moved(before, record, this.#connection, this.#end.latestMs(at));
-    if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs, this.#end.latestMs(at));
-    if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
-    if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
-      this.#deps.events.hangupConfirmed(at - this.#closingAtMs);
-    if (record.state === 'closed') this.#responses.settle(record.overAtMs);
-    if (record.state === 'closed') this.release();
+    this.#send({ type: 'RECORD', at: this.#now, record });
   }
 
   /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
-  boundOnResponses(): Promise<number | undefined> {
-    return this.#responses.bound();
+  async boundOnResponses(): Promise<number | undefined> {
+    const tokens = await this.#deps.budgets.boundOf(this.#metered);
+    this.#send({ type: 'GRANTED', at: this.#now, tokens: tokens ?? Infinity });
+    return tokens;
   }
 
-  /** Marks what nobody counted of a call that another node was hanging up; of one that is open that is told when it is heard again. */
-  noteUncounted(sinceMs: number): void {
-    this.#responses.taken(sinceMs);
-    this.#unheard?.taken(this.#record, sinceMs, this.#deps.clock.now());
-    this.#time?.taken(this.#record);
+  /** The call was another node's, which counted all until `sinceMs`. */
+  noteTaken(sinceMs: number): void {
+    this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
+    this.#time?.taken(this.record);
   }
 
   /** The provider has created the call. @throws Unavailable when that cannot be saved */
-  async created(call: CreatedCall): Promise<CallRecord> {
-    this.#created = call;
-    await this.#saveCreated();
-    return this.#record;
+  async created({ providerCallId }: CreatedCall): Promise<void> {
+    const at = this.#now;
+    const event = {
+      type: 'CREATED',
+      at,
+      providerCallId,
+      providerEndsAtMs: at + maxCallMs(this.#deps.provider),
+    } as const;
+    this.#send(event);
+    await this.#saver.save(event);
   }
 
   /** The provider has created no call. @throws Unavailable */
-  async createFailed(): Promise<void> {
-    await this.#send({ type: 'CREATE_FAILED', at: this.#deps.clock.now() });
+  createFailed(): Promise<void> {
+    return this.#saver.save({ type: 'CREATE_FAILED', at: this.#now });
   }
 
   /** Hears the call, where that is what it is metered by, and opens it. @throws CallOver, UpstreamFault or Unavailable */
-  async open(signal: AbortSignal): Promise<CallRecord> {
+  async open(signal: AbortSignal): Promise<void> {
     const { readyMs: budgetMs, pause } = this.#deps;
-    if (this.#unheard !== undefined)
-      await dialWithRetries(() => this.#connection.dial(signal), { budgetMs, signal, pause });
-    await this.#send({ type: 'READY', at: this.#deps.clock.now() });
-    return this.#record;
+    if (this.#state.call.needsSideband)
+      await dialWithRetries(() => this.#connection.dial(signal, true), { budgetMs, signal, ...(pause && { pause }) });
+    await this.#saver.save({ type: 'READY', at: this.#now });
   }
 
   /** Ends the call. While the database is away the provider is asked all the same. Never rejects. */
   async close(reason: CloseRequest): Promise<void> {
-    this.#end.want(reason);
-    await this.#followNow();
+    const isSaving = this.#state.states?.record === 'saving';
+    this.#send({ type: 'CLOSE', at: this.#now, reason });
+    if (!isSaving) await this.#saver.settled();
   }
 
   /** Cuts off what is being said, and waits a moment for what it cost. */
   cancelSpeech(): Promise<void> {
-    return this.#responses.cancelSpeech();
+    return this.#cutOff({ type: 'CANCEL_SPEECH', at: this.#now }, CANCEL_MS);
   }
 
   /** This node stops, and no other takes the call at once: what is being said is cut off and charged. */
-  cutOff(): Promise<void> {
-    return this.#responses.cutOff();
+  async cutOff(): Promise<void> {
+    await this.#cutOff({ type: 'CUT_OFF', at: this.#now }, CUT_OFF_MS);
+    this.#send({ type: 'SETTLE_RESPONSES', at: this.#now });
   }
 
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
-    this.#responses.settle(this.#record.overAtMs);
-    this.#unheard?.over(this.#record, this.#connection, this.#end.latestMs(this.#deps.clock.now()));
-    await this.#deps.metering.flushCall(this.#record.id);
+    this.#send({ type: 'SETTLE', at: this.#now });
+    await this.#deps.metering.flushCall(this.record.id);
   }
 
   /** Lets go of the sideband for as long as this node may not hold calls. */
   drop(): void {
-    this.#connection.drop();
+    this.#send({ type: 'LEASE_LOST', at: this.#now, jitter: this.#deps.random() });
   }
 
   /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
   async handOver(at: number): Promise<void> {
-    this.#connection.close();
-    if (this.#unheard !== undefined) await this.#send({ type: 'SIDEBAND_LOST', at });
+    this.#send({ type: 'HAND_OVER', at });
+    await this.#saver.settled();
+    if (this.#state.states?.record === 'behind') throw new Unavailable('database', new Error('not saved'));
   }
 
-  /** Saves what was not saved, and hears the call again where its sideband was lost. Never rejects. */
-  async follow(): Promise<void> {
-    if (this.#isFollowing || this.#isReleased) return;
-    this.#responses.tick();
-    this.#isFollowing = true;
-    do {
-      this.#isBehind = false;
-      await this.#saveAndHear();
-    } while (this.#isBehind && !this.#isReleased);
-    this.#isFollowing = false;
+  /** Does what is due by now: call it several times a second. */
+  follow(): void {
+    if (this.isReleased) return;
+    const at = this.#now;
+    this.#send({ type: 'CLOCK', at, mayHear: this.#deps.mayHear() });
+    if (mayHaveSpoken(this.#state.call, at)) this.hear({ type: 'activity' });
+    const isOpen = this.record.state === 'open' && this.#state.states?.record === 'saved';
+    if (isOpen) this.#time?.tellNowAndThen(this.record.openedAtMs);
   }
 
   /** This node holds the call no more. */
   release(): void {
-    this.#isReleased = true;
-    this.#connection.close();
-    this.#deps.budgets.release(this.#metered.callId);
+    this.#send({ type: 'RELEASE', at: this.#now });
   }
 
-  /** What came up while another `follow` is under way is saved right after it. */
-  async #followNow(): Promise<void> {
-    this.#isBehind = true;
-    await this.follow();
+  get #now(): number {
+    return this.#deps.clock.now();
   }
 
-  get #isHeard(): boolean {
-    return this.#unheard === undefined || this.hasSideband;
+  #send(event: HeldCallEvent): void {
+    if (this.isReleased) return;
+    for (const command of this.#state.send(event)) this.#do(command);
+    if (this.isReleased) this.#deps.budgets.release(this.#metered.callId);
   }
 
-  #lost(isDropped: boolean): void {
-    const { hangUps, running } = this.#deps;
-    this.#responses.lost(this.#connection.lostAtMs ?? this.#deps.clock.now());
-    this.#unheard?.lost(this.#record, this.#connection.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
-    this.#end.sidebandLost();
-    running.start(this.follow());
-  }
-
-  async #saveAndHear(): Promise<void> {
-    try {
-      await this.#end.save(this.#deps.clock.now());
-      if (this.#record.state === 'open' && !this.#isReleased) await this.#hear();
-    } catch (fault) {
-      this.#deps.events.faulted(fault, undefined, 'calls');
+  #do(command: HeldCallCommand): void {
+    const { metering, running, events } = this.#deps;
+    switch (command.type) {
+      case 'save':
+      case 'awaitHangUps':
+        return this.#saver.begin(command);
+      case 'saveAlive':
+        return running.start(this.#saver.save({ type: 'HEARD', at: this.#now }));
+      case 'hangUp':
+        return this.#hangUp(command.providerCallId, command.askedAtMs);
+      case 'dial':
+        return running.start(this.#redial());
+      case 'closeSideband':
+        return this.#connection.close();
+      case 'cancelResponse':
+        return this.#connection.sideband?.cancelResponse(command.id);
+      case 'restoreConfig':
+        return this.#connection.sideband?.restoreConfig();
+      case 'charge':
+        return metering.hear(this.#metered, { ...command, type: 'usageEstimated' }, this.#now);
+      case 'gap':
+        return metering.gap(this.#metered, command.fromMs, command.untilMs);
+      case 'quiet':
+        return this.#onQuiet();
+      case 'left':
+        return this.#time?.tell(command.openedAtMs, command.untilMs);
+      case 'confirmed':
+        return events.hangupConfirmed(command.afterMs);
     }
   }
 
-  async #hear(): Promise<void> {
-    const { clock, metering, provider, mayHear, running } = this.#deps;
-    const { unheardSinceMs } = this.#record;
-    if (this.#isHeard && unheardSinceMs !== null) {
-      // Counted first: once that is saved the record knows of no gap.
-      this.#unheard?.over(this.#record, this.#connection, clock.now());
-      await metering.flushCall(this.#record.id);
-      await this.#send({ type: 'READY', at: clock.now() });
-    }
-    if (this.#isHeard) return this.#time?.tellNowAndThen(this.#record.openedAtMs);
-    const sinceMs = unheardSinceMs ?? this.#connection.lostAtMs ?? clock.now();
-    if (mayHaveSpoken(sinceMs, clock.now())) this.hear({ type: 'activity' });
-    if (unheardSinceMs === null) await this.#send({ type: 'SIDEBAND_LOST', at: sinceMs });
-    const isHearable = this.#record.state === 'open' && this.#setup !== undefined && provider !== undefined;
-    if (isHearable && this.#connection.isDue && mayHear()) running.start(this.#redial());
+  #hangUp(providerCallId: string, askedAtMs: number): void {
+    this.#deps.hangUps.start({ ...this.record, providerCallId }, this, ({ answer }) =>
+      this.#send({ type: 'UNSAVED_HANGUP_ANSWERED', at: this.#now, askedAtMs, answer }),
+    );
   }
 
   async #redial(): Promise<void> {
     const { readyMs, events } = this.#deps;
     try {
-      await this.#connection.dial(AbortSignal.timeout(readyMs));
+      await this.#connection.dial(AbortSignal.timeout(readyMs), false);
     } catch (fault) {
-      if (fault instanceof CallOver) this.#end.say('lost');
-      else if (fault instanceof UpstreamFault) return events.dependencyAway('provider', fault, undefined, 'sideband');
-      else throw fault;
+      if (fault instanceof UpstreamFault) events.dependencyAway('provider', fault, undefined, 'sideband');
+      else if (!(fault instanceof CallOver)) throw fault;
     }
-    await this.#followNow();
+    await this.#saver.settled();
   }
 
-  async #saveCreated(): Promise<void> {
-    const { clock, provider, metering } = this.#deps;
-    if (this.#created === undefined || this.#record.providerCallId !== null) return;
-    const at = clock.now();
-    const { providerCallId } = this.#created;
-    await this.#send({ type: 'CREATED', at, providerCallId, providerEndsAtMs: at + maxCallMs(provider) });
-    metering.begin(this.#metered, at);
+  #limit(tokens: number): void {
+    this.#send({ type: 'GRANTED', at: this.#now, tokens });
+    this.#connection.sideband?.limitResponses(tokens);
   }
 
-  /** What only the owner may tell is told by it alone. */
-  async #send(event: CallEvent): Promise<void> {
-    const mayTell = ({ fence }: CallRecord): boolean => fence === this.#fence || !isOwnerOnly(event);
-    const outcome = await this.#deps.host.send(this.#record.id, { ...event, requestId: this.requestId }, mayTell);
-    if (outcome === undefined) this.release();
-    else this.note(outcome.record);
+  #affords(started: Extract<UpstreamEvent, { type: 'responseStarted' }>): boolean {
+    const { budgets, metering } = this.#deps;
+    const { callId } = this.#metered;
+    const worstCases = worstCasesWith(this.#state.call, started, this.#now);
+    return worstCases !== undefined && budgets.affords(callId, worstCases, metering.uncounted(callId));
+  }
+
+  async #cutOff(event: HeldCallEvent, ms: number): Promise<void> {
+    const { sideband } = this.#connection;
+    const quiet = new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+    });
+    this.#send(event);
+    if (sideband === undefined || isQuiet(this.#state.call.responses)) return;
+    await withTimeout(ms, Promise.race([quiet, sideband.closed]));
   }
 }

@@ -4,7 +4,7 @@ import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { CallSessions } from './contract.ts';
-import type { ResponseGuard } from './response-guard.ts';
+import type { UpstreamResponseEvent } from './provider-events.ts';
 import { createTurnNotices, type TurnNoticesDeps } from './turn-notices.ts';
 
 /** To note activity is a write, and a session's idle time is counted in whole seconds. */
@@ -22,14 +22,14 @@ export interface ListenerDeps extends TurnNoticesDeps {
 export interface Listener {
   readonly call: CallRecord;
   readonly metered: MeteredCall;
-  readonly responses: ResponseGuard;
+  readonly hearResponse: (event: UpstreamResponseEvent) => void;
   readonly close: (reason: CloseRequest) => void;
   readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
 }
 
 /** What is done with what a provider tells of a call: usage is metered, speech keeps the session engaged and is told to its pages, responses are guarded. */
 export function createListener(listener: Listener, deps: ListenerDeps): (event: UpstreamEvent) => void {
-  const { call, metered, responses } = listener;
+  const { call, metered, hearResponse } = listener;
   const { metering, sessions, clock, running, events } = deps;
   const noticeTurn = createTurnNotices(call, deps);
   let notedAtMs = -Infinity;
@@ -62,7 +62,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
         events.callEventDropped(call.provider);
         return metering.hear(metered, event, clock.now());
       case 'usage':
-        responses.noteUsage(event);
+        if (event.model === undefined) hearResponse(event);
         noteActivity();
         return metering.hear(metered, event, clock.now());
       case 'usageTime':
@@ -78,7 +78,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
       case 'toolCalled':
       case 'configChanged':
       case 'configRestored':
-        return responses.hear(event);
+        return hearResponse(event);
       case 'over':
         return listener.over(event.reason);
       case 'trouble':

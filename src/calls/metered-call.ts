@@ -1,8 +1,8 @@
+import type { ResponseTerms } from '../../machines/held-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import { MAX_CONTEXT_TOKENS } from '../upstream/contract.ts';
-import type { OpenResponsesOptions } from './open-responses.ts';
+import { MAX_CONTEXT_TOKENS, MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 
 /** A call as it is metered. @param setup of its session, where it is still kept */
 export function meteredCall(record: CallRecord, setup: SessionSetup | undefined): MeteredCall {
@@ -13,11 +13,12 @@ export function meteredCall(record: CallRecord, setup: SessionSetup | undefined)
 
 const BYTES_A_TOKEN = 4;
 /** As far as any model reads, for pages that may say themselves how much of a conversation is read. */
-const LONGEST_CONTEXT_TOKENS = 128_000;
+const MAX_UNBOUND_CONTEXT_TOKENS = 128_000;
 
 /** What bounds the responses of a call. @param setup of its session, where it is still kept */
-export function openResponsesOf(setup: SessionSetup | undefined, max: number): OpenResponsesOptions {
+export function responseTermsOf(setup: SessionSetup | undefined, max: number): ResponseTerms {
   const { instructions = null, tools = [], isLocked = false } = setup ?? {};
   const setupTokens = Math.ceil(Buffer.byteLength((instructions ?? '') + JSON.stringify(tools)) / BYTES_A_TOKEN);
-  return { max, isLocked, setupTokens, maxItemTokens: isLocked ? MAX_CONTEXT_TOKENS : LONGEST_CONTEXT_TOKENS };
+  const maxItemTokens = isLocked ? MAX_CONTEXT_TOKENS : MAX_UNBOUND_CONTEXT_TOKENS;
+  return { max, isLocked, setupTokens, maxItemTokens, maxResponseTokens: MAX_RESPONSE_TOKENS };
 }

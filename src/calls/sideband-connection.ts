@@ -1,100 +1,60 @@
+import type { HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Sideband, SidebandEnd } from '../upstream/contract.ts';
-
-const FIRST_DELAY_MS = 100;
-const LAST_DELAY_MS = 2000;
+import { CallOver, type Sideband } from '../upstream/contract.ts';
 
 export interface SidebandConnectionDeps {
   readonly attach: (signal: AbortSignal) => Promise<Sideband>;
-  /** There is a sideband. */
-  readonly attached: () => void;
+  /** Whether the call still waits for what is dialled. */
+  readonly isAwaited: () => boolean;
+  /** Whether the provider is being asked to end the call. */
+  readonly isHangUpUnderWay: () => boolean;
+  readonly send: (event: HeldCallEvent) => void;
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** The sideband is lost, and dialled again from the next `isDue` on. @param isDropped by us, not by the provider */
-  readonly lost: (isDropped: boolean) => void;
 }
 
-/** The connection on which one call is heard: at most one sideband at a time, dialled again with growing pauses when it is lost. */
+/** The connection on which one call is heard, at most one at a time: it is dialled when the call's machine says so, which is told of all that becomes of it. */
 export class SidebandConnection {
   readonly #deps: SidebandConnectionDeps;
   #sideband: Sideband | undefined;
-  #lostAtMs: number | undefined;
-  #failures = 0;
-  #dialAtMs = -Infinity;
-  #isClosed = false;
-  #isLeft = false;
 
   constructor(deps: SidebandConnectionDeps) {
     this.#deps = deps;
   }
 
+  /** Undefined while nobody hears the call. */
   get sideband(): Sideband | undefined {
     return this.#sideband;
   }
 
-  /** When the last sideband was lost. */
-  get lostAtMs(): number | undefined {
-    return this.#lostAtMs;
-  }
-
-  /** Whether the provider itself has closed the last sideband. */
-  get isLeft(): boolean {
-    return this.#isLeft;
-  }
-
-  /** Whether it is time to dial. */
-  get isDue(): boolean {
-    return !this.#isClosed && this.#sideband === undefined && this.#deps.clock.now() >= this.#dialAtMs;
-  }
-
-  /** Attaches to the call. @throws what the provider's `attach` throws */
-  async dial(signal: AbortSignal): Promise<void> {
-    // Not due again while this one is under way.
-    this.#dialAtMs = Infinity;
+  /** Attaches to the call. @param isFirst before it is open @throws what the provider's `attach` throws */
+  async dial(signal: AbortSignal, isFirst: boolean): Promise<void> {
+    const { attach, isAwaited, send, clock, random } = this.#deps;
+    if (isFirst) send({ type: 'DIAL', at: clock.now() });
     try {
-      const sideband = await this.#deps.attach(signal);
-      if (this.#isClosed) return sideband.close();
+      const sideband = await attach(signal);
+      if (!isAwaited()) return sideband.close();
       this.#sideband = sideband;
-      this.#failures = 0;
-      this.#isLeft = false;
-      this.#deps.attached();
-      void sideband.closed.then((end) => this.#lost(sideband, false, end));
+      send({ type: 'ATTACHED', at: clock.now() });
+      void sideband.closed.then((end) => this.#lost(sideband, end === 'left'));
     } catch (fault) {
-      this.#failures += 1;
-      this.#pause();
+      const isOver = !isFirst && fault instanceof CallOver;
+      send({ type: 'DIAL_FAILED', at: clock.now(), isOver, jitter: random() });
       throw fault;
     }
   }
 
-  /** Lets go of the sideband; it is dialled again. */
-  drop(): void {
-    const sideband = this.#sideband;
-    if (sideband === undefined) return;
-    sideband.close();
-    this.#lost(sideband, true, 'lost');
-  }
-
-  /** For good. */
   close(): void {
-    this.#isClosed = true;
     this.#sideband?.close();
     this.#sideband = undefined;
   }
 
-  #lost(sideband: Sideband, isDropped: boolean, end: SidebandEnd): void {
+  #lost(sideband: Sideband, isLeft: boolean): void {
     if (this.#sideband !== sideband) return;
-    this.#isLeft = end === 'left';
     this.#sideband = undefined;
-    this.#lostAtMs = this.#deps.clock.now();
-    this.#pause();
-    this.#deps.lost(isDropped);
-  }
-
-  /** 0.1 to 2 s, jittered: a provider that comes back is not met by all nodes at once. */
-  #pause(): void {
-    const { clock, random } = this.#deps;
-    const longest = Math.min(LAST_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#failures + 1));
-    this.#dialAtMs = clock.now() + Math.max(FIRST_DELAY_MS, random() * longest);
+    const { isHangUpUnderWay, send, clock, random } = this.#deps;
+    const at = clock.now();
+    send({ type: 'SIDEBAND_LOST', at, isLeft, isHangUpUnderWay: isHangUpUnderWay(), jitter: random() });
   }
 }

@@ -1,6 +1,8 @@
+import { heldCallMachine } from '../../machines/held-call/machine.ts';
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
+import { Steps } from '../actors/steps.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { Refusal } from '../protocol/refusal.ts';
@@ -12,6 +14,7 @@ import { runDueCall } from './run-due-call.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { HangUps } from './hang-ups.ts';
 import { HeldCall } from './held-call.ts';
+import type { HeldCallSteps } from './held-call-state.ts';
 import { NodeLease } from './node-lease.ts';
 import { openCall } from './open-call.ts';
 import { followSessions, closeReasonFor } from './follow-sessions.ts';
@@ -34,6 +37,7 @@ export class VoiceCalls implements Calls {
   readonly #running: BackgroundTasks;
   readonly #hangUps: HangUps;
   readonly #host: Host<CallRecord, CallEvent, CallFact>;
+  readonly #steps: HeldCallSteps = new Steps(heldCallMachine);
   readonly #held = new Map<string, HeldCall>();
   readonly #remote: RemoteHangUps;
   readonly #doubtful = new Map<string, Orphan>();
@@ -122,7 +126,7 @@ export class VoiceCalls implements Calls {
   /** What is due: call it several times a second. @throws Unavailable when the database is away */
   async tick(): Promise<void> {
     this.guard();
-    for (const call of this.#held.values()) this.#running.start(call.follow());
+    for (const call of this.#held.values()) call.follow();
     const at = this.#deps.clock.now();
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
@@ -186,6 +190,7 @@ export class VoiceCalls implements Calls {
     const call = new HeldCall(record, setup, {
       provider: this.#accounts.of(record),
       host: this.#host,
+      steps: this.#steps,
       hangUps: this.#hangUps,
       mayHear: () => this.#lease.isHeld,
       running: this.#running,
@@ -267,8 +272,8 @@ export class VoiceCalls implements Calls {
       node: this.node,
       hold: (record, setup, uncountedSinceMs) => {
         const call = this.#hold(record, setup);
-        call.noteUncounted(uncountedSinceMs);
-        this.#running.start(call.follow());
+        call.noteTaken(uncountedSinceMs);
+        call.follow();
       },
     });
   }

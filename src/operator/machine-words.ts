@@ -11,10 +11,13 @@ export interface MachineLimits {
   readonly auth: AuthLimits;
 }
 
+/** Machines that are drawn: those whose events are kept, and that of calls that a node holds, which is never saved. */
+export type DrawnMachine = MachineName | 'held-call';
+
 type Words = Readonly<Record<string, string>>;
 
 /** Every event and every guard of each machine in at most 16 characters: so much a chart has room for. */
-const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> = {
+const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>> = {
   'voice-session': ({ voice }) => ({
     OPEN: 'opened',
     HEARTBEAT: 'heartbeat',
@@ -56,6 +59,60 @@ const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> 
     hasGrace: 'session waits',
     isGraceOver: `${seconds(calls.graceSec)} of grace`,
   }),
+  'held-call': () => ({
+    CREATED: 'created',
+    TAKEN: 'taken over',
+    CLOSE: 'asked to close',
+    DIAL: 'dialled first',
+    ATTACHED: 'attached',
+    DIAL_FAILED: 'dialled in vain',
+    SIDEBAND_LOST: 'connection lost',
+    LEASE_LOST: 'lease lost',
+    HAND_OVER: 'handed over',
+    RELEASE: 'let go of',
+    OVER: 'provider: over',
+    ALIVE: 'heard after all',
+    RECORD: 'record read',
+    SAVED: 'saved',
+    SAVE_FAILED: 'database away',
+    HANGUPS_SETTLED: 'tries answered',
+    UNSAVED_HANGUP_ANSWERED: 'try answered',
+    CANCEL_SPEECH: 'about to hang up',
+    CUT_OFF: 'node stops',
+    SETTLE: 'about to close',
+    SETTLE_RESPONSES: 'left alone',
+    CLOCK: 'clock',
+    RESPONSE_STARTED: 'response begins',
+    RESPONSE_DONE: 'response ends',
+    RESPONSE_HEARD: 'response heard',
+    USAGE: 'usage',
+    ITEM_ADDED: 'item added',
+    CONVERSATION_IDLE: 'none talks',
+    TOOL_CALLED: 'tool called',
+    CONFIG_CHANGED: 'page changed it',
+    CONFIG_RESTORED: 'put back',
+    GRANTED: 'size granted',
+    isClosed: 'is closed',
+    isAnothers: 'another node’s',
+    isNewer: 'is newer',
+    isClosing: 'record: closing',
+    isToEnd: 'is to end',
+    isToGoOn: 'goes on',
+    needsSideband: 'must be heard',
+    mayDial: 'time to dial',
+    mayHear: 'lease held',
+    hasNews: 'news to save',
+    isBehind: 'record behind',
+    isNothingToSave: 'nothing to save',
+    hasNextStep: 'next to save',
+    hasMoreToSave: 'more came up',
+    hasMoreToTry: 'more to try',
+    isStillBehind: 'still behind',
+    isSavingOver: 'saves its end',
+    isSaidOver: 'was said over',
+    hasOpen: 'some run',
+    isQuiet: 'none runs',
+  }),
   'otp-challenge': ({ otp }) => ({
     ISSUE: 'code sent',
     REDEEM: 'code entered',
@@ -77,7 +134,7 @@ const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> 
   }),
 };
 
-export function machineWords(machine: MachineName, limits: MachineLimits): Words {
+export function machineWords(machine: DrawnMachine, limits: MachineLimits): Words {
   return wordings[machine](limits);
 }
 

@@ -1,3 +1,4 @@
+import type { StartedResponse } from '../../machines/held-call/types.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 
@@ -64,18 +65,6 @@ export interface CreatedCall {
   readonly providerCallId: string;
   /** As the provider gave it: nobody has checked it by the policy (docs/contract.md, section 5.10). */
   readonly answerSdp: string;
-}
-
-/** A response as its provider tells that it began. */
-export interface StartedResponse {
-  readonly id: string;
-  /** False for one that runs beside the conversation, of which there may be many at once. */
-  readonly isInConversation: boolean;
-  /** Tokens that it may have; Infinity where nothing bounds it. */
-  readonly maxOutputTokens: number;
-  /** Tokens that we let one have, by the greatest bound of ours that may still have held when it began. */
-  readonly grantedTokens: number;
-  readonly modality: 'audio' | 'text';
 }
 
 /** What a provider tells of a call, in our words. */

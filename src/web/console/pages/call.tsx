@@ -5,6 +5,7 @@ import { History } from '../parts/history.tsx';
 import { CallFacts } from '../parts/calls.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { MachineDrawing } from '../parts/machine-drawing.tsx';
 import { usePage } from '../parts/page.ts';
 import { Unread } from '../parts/view-states.tsx';
 
@@ -41,6 +42,7 @@ export function CallPage() {
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>
       </History>
+      <MachineDrawing machine="held-call" title="How a node holds it" />
     </div>
   );
 }

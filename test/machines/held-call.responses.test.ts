@@ -1,8 +1,113 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { OpenResponses } from '../../../src/calls/open-responses.ts';
-import { NO_TOKENS } from '../../../src/protocol/price.ts';
-import type { StartedResponse } from '../../../src/upstream/contract.ts';
+import {
+  doneOf,
+  heardOf,
+  isQuiet,
+  kindOf,
+  noResponses,
+  overdueOf,
+  runningOf,
+  settledOf,
+  started,
+  withCancelled,
+  withInherited,
+  withItem,
+  withoutSideband,
+  withSideband,
+  withUsage,
+  worstCasesOf,
+  type Estimate,
+  type ResponseKind,
+  type Settled,
+  type WorstCase,
+} from '../../machines/held-call/responses.ts';
+import type { Responses, ResponseTerms, StartedResponse, TokenCounts } from '../../machines/held-call/types.ts';
+import { NO_TOKENS } from '../../src/protocol/price.ts';
+
+/** The responses of one call, from one event to the next. */
+class OpenResponses {
+  readonly #terms: ResponseTerms;
+  #responses: Responses;
+
+  constructor(terms: Omit<ResponseTerms, 'maxResponseTokens'>) {
+    this.#terms = { ...terms, maxResponseTokens: 4096 };
+    this.#responses = noResponses(this.#terms);
+  }
+
+  get running(): string[] {
+    return runningOf(this.#responses).map(({ id }) => id);
+  }
+
+  get inherited(): number {
+    return this.#responses.inherited;
+  }
+
+  get isEmpty(): boolean {
+    return isQuiet(this.#responses);
+  }
+
+  get worstCases(): readonly WorstCase[] {
+    return worstCasesOf(this.#responses, this.#terms);
+  }
+
+  start(response: StartedResponse, at: number): ResponseKind {
+    const kind = kindOf(this.#responses, this.#terms, response);
+    this.#responses = started(this.#responses, this.#terms, response, at);
+    return kind;
+  }
+
+  heard(id: string, tokens: number, at: number): boolean {
+    const [responses, beganUnheard] = heardOf(this.#responses, this.#terms, id, tokens, at);
+    this.#responses = responses;
+    return beganUnheard;
+  }
+
+  done(id: string, isTold: boolean, at: number): Estimate | undefined {
+    return this.#settle(doneOf(this.#responses, this.#terms, id, isTold, at))[0];
+  }
+
+  overdue(at: number): readonly Estimate[] {
+    return this.#settle(overdueOf(this.#responses, this.#terms, at));
+  }
+
+  settle(at: number): readonly Estimate[] {
+    return this.#settle(settledOf(this.#responses, this.#terms, at));
+  }
+
+  noteUsage(id: string, tokens: TokenCounts): void {
+    this.#responses = withUsage(this.#responses, id, tokens);
+  }
+
+  noteItem(id: string, tokens: number): void {
+    this.#responses = withItem(this.#responses, id, tokens);
+  }
+
+  cancelled(id: string, at: number): void {
+    this.#responses = withCancelled(this.#responses, [id], at);
+  }
+
+  inherit(sinceMs: number): void {
+    this.#responses = withInherited(this.#responses, this.#terms, sinceMs);
+  }
+
+  attached(at: number): void {
+    this.#responses = withSideband(this.#responses, at);
+  }
+
+  lost(at: number): void {
+    this.#responses = withoutSideband(this.#responses, at);
+  }
+
+  granted(grantedTokens: number): void {
+    this.#responses = { ...this.#responses, grantedTokens };
+  }
+
+  #settle([responses, estimates]: Settled): readonly Estimate[] {
+    this.#responses = responses;
+    return estimates;
+  }
+}
 
 const SECOND = 1000;
 const response = (id: string, changes: Partial<StartedResponse> = {}): StartedResponse => ({

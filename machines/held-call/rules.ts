@@ -1,0 +1,146 @@
+import { tryDelayMs } from '../voice-call/selectors.ts';
+import type { CallRecord } from '../voice-call/types.ts';
+import { latestMs } from './context.ts';
+import { lostSideband, movedOn, takenOver, toldUntil } from './gaps.ts';
+import { inOrder, type Outcome } from './outcome.ts';
+import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
+import type { EndFacts, HeldCallCommand, HeldCallContext, HeldCallEvent, SidebandFacts } from './types.ts';
+
+type Of<T extends HeldCallEvent['type']> = Extract<HeldCallEvent, { readonly type: T }>;
+
+const FIRST_DELAY_MS = 100;
+const LAST_DELAY_MS = 2000;
+/** Until an unsaved hang-up is answered, or where it could not even begin. */
+const TRY_MS = 1000;
+/** A hang-up that has been due for this long is held up by a database that is away: it is asked all the same. */
+const OVERDUE_MS = 1000;
+
+/** With what responses came to, which is charged. */
+export function charged(call: HeldCallContext, [responses, estimates]: Settled): Outcome {
+  return [{ ...call, responses }, estimates.map(({ key, tokens }) => ({ type: 'charge', key, tokens }))];
+}
+
+/** The sideband is there; what ran when it was lost may have ended unheard, and is asked to end so that it tells. */
+export function attached(call: HeldCallContext, { at }: Of<'ATTACHED'>): HeldCallContext {
+  const sideband: SidebandFacts = { ...call.sideband, heardAtMs: at, failures: 0, isLeft: false };
+  return { ...call, sideband, responses: withSideband(call.responses, at) };
+}
+
+export function dialFailed(call: HeldCallContext, { at, isOver, jitter }: Of<'DIAL_FAILED'>): HeldCallContext {
+  const failures = call.sideband.failures + 1;
+  const sideband = { ...call.sideband, failures, dialAtMs: at + pauseMs(failures, jitter) };
+  return { ...call, sideband, end: isOver ? saidLost(call.end) : call.end };
+}
+
+export function lost(call: HeldCallContext, event: Of<'SIDEBAND_LOST' | 'LEASE_LOST'>): Outcome {
+  const { at, jitter } = event;
+  const isLeft = event.type === 'SIDEBAND_LOST' && event.isLeft;
+  const mayBeOver = event.type === 'SIDEBAND_LOST' && event.isHangUpUnderWay;
+  const { failures } = call.sideband;
+  const sideband = { heardAtMs: null, lostAtMs: at, failures, dialAtMs: at + pauseMs(failures, jitter), isLeft };
+  // A provider that has closed the sideband itself is the second witness of what it said.
+  const end = isLeft && call.record.overAtMs !== null ? saidLost(call.end) : call.end;
+  const next = lostSideband({ ...call, sideband, end, responses: withoutSideband(call.responses, at) }, at, mayBeOver);
+  return [next, event.type === 'LEASE_LOST' ? [{ type: 'closeSideband' }] : []];
+}
+
+/** The call is heard no more, and not for a fault. */
+export function closed(call: HeldCallContext): Outcome {
+  return [{ ...call, sideband: { ...call.sideband, heardAtMs: null } }, [{ type: 'closeSideband' }]];
+}
+
+/** To another node, which hears the call from then on. */
+export function handedOver(call: HeldCallContext, { at }: Of<'HAND_OVER'>): Outcome {
+  if (call.sideband.heardAtMs === null) return closed(call);
+  const sideband = { ...call.sideband, lostAtMs: at };
+  return closed(lostSideband({ ...call, sideband }, at, false));
+}
+
+export function taken(call: HeldCallContext, { at, sinceMs }: Of<'TAKEN'>): Outcome {
+  return takenOver({ ...call, responses: withInherited(call.responses, call.terms, sinceMs) }, sinceMs, at);
+}
+
+/** The record as it is by now. */
+export function recorded(call: HeldCallContext, { at, record }: Of<'RECORD'>): Outcome {
+  const before = call.record;
+  const untilMs = latestMs(call, at);
+  const closingAtMs = before.state !== 'closing' && record.state === 'closing' ? at : call.end.closingAtMs;
+  const next: HeldCallContext = { ...call, record, end: { ...call.end, closingAtMs } };
+  return inOrder(
+    next,
+    (present) => movedOn(present, before, untilMs),
+    (present) => [present, movesTold(before, record, untilMs, closingAtMs, at)],
+    (present) => (record.state === 'closed' ? charged(present, settledResponses(present, at)) : [present, []]),
+  );
+}
+
+function movesTold(
+  before: CallRecord,
+  record: CallRecord,
+  untilMs: number,
+  closingAtMs: number | null,
+  at: number,
+): HeldCallCommand[] {
+  const commands: HeldCallCommand[] = [];
+  if (before.state === 'open' && record.state !== 'open')
+    commands.push({ type: 'left', openedAtMs: record.openedAtMs, untilMs });
+  if (record.hangup === 'confirmed' && closingAtMs !== null)
+    commands.push({ type: 'confirmed', afterMs: at - closingAtMs });
+  return commands;
+}
+
+/** Before the record closes: nobody marks later what was not counted. */
+export function settled(call: HeldCallContext, at: number): Outcome {
+  return inOrder(
+    call,
+    (present) => charged(present, settledResponses(present, at)),
+    (present) => toldUntil(present, latestMs(present, at)),
+  );
+}
+
+/** The provider's word that the call is over ends what still ran. */
+function settledResponses({ responses, terms, record }: HeldCallContext, at: number): Settled {
+  return settledOf(responses, terms, Math.min(at, record.overAtMs ?? at));
+}
+
+/** A saved hang-up that does not come about is asked for unsaved. */
+export function chased(call: HeldCallContext, at: number): Outcome {
+  const { state, nextTryAtMs } = call.record;
+  const isDue = state === 'closing' && at >= (nextTryAtMs ?? Infinity);
+  const dueSinceMs = isDue ? (call.end.dueSinceMs ?? at) : null;
+  const next = dueSinceMs === call.end.dueSinceMs ? call : { ...call, end: { ...call.end, dueSinceMs } };
+  return dueSinceMs !== null && at - dueSinceMs >= OVERDUE_MS ? hungUpUnsaved(next, at) : [next, []];
+}
+
+/** Hangs a call up whose end cannot be saved, because the database is away: no more often than it takes. */
+export function hungUpUnsaved(call: HeldCallContext, at: number): Outcome {
+  const { record, created, end } = call;
+  const providerCallId = record.providerCallId ?? created?.providerCallId ?? null;
+  if (providerCallId === null || end.unsaved.doneAtMs !== null || at < end.unsaved.tryAtMs) return [call, []];
+  const unsaved = { ...end.unsaved, tryAtMs: at + TRY_MS };
+  return [{ ...call, end: { ...end, unsaved } }, [{ type: 'hangUp', providerCallId, askedAtMs: at }]];
+}
+
+export function unsavedAnswered(
+  call: HeldCallContext,
+  { askedAtMs, answer }: Of<'UNSAVED_HANGUP_ANSWERED'>,
+): HeldCallContext {
+  const { unsaved } = call.end;
+  const tries = unsaved.tries + 1;
+  // Only a provider that has begun to end the call is believed when it says that it knows the call no more.
+  const doneAtMs = answer !== 'failed' && unsaved.isAsked ? askedAtMs : unsaved.doneAtMs;
+  const isAsked = unsaved.isAsked || answer === 'asked';
+  return {
+    ...call,
+    end: { ...call.end, unsaved: { tries, isAsked, tryAtMs: askedAtMs + tryDelayMs(tries), doneAtMs } },
+  };
+}
+
+function saidLost(end: EndFacts): EndFacts {
+  return { ...end, said: end.said ?? 'lost' };
+}
+
+/** 0.1 to 2 s, jittered: a provider that comes back is not met by all nodes at once. */
+function pauseMs(failures: number, jitter: number): number {
+  return Math.max(FIRST_DELAY_MS, jitter * Math.min(LAST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures + 1)));
+}

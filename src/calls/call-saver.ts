@@ -1,0 +1,69 @@
+import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { HeldCallDeps } from './held-call-deps.ts';
+import { isOwnerOnly } from './owner-only.ts';
+
+export interface CallSaverDeps extends Pick<
+  HeldCallDeps,
+  'host' | 'hangUps' | 'metering' | 'running' | 'events' | 'clock' | 'mayHear'
+> {
+  readonly call: () => Pick<HeldCallContext, 'record' | 'fence'>;
+  /** Of the request that opens the call, while that is under way. */
+  readonly requestId: () => string | undefined;
+  readonly send: (event: HeldCallEvent) => void;
+  /** The record is as this one, by now. */
+  readonly saved: (event: CallEvent, record: CallRecord) => void;
+}
+
+/** Saves what the machine of a held call says, and tells it what came of that. */
+export class CallSaver {
+  readonly #deps: CallSaverDeps;
+  /** The last piece of work that the machine waits for. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(deps: CallSaverDeps) {
+    this.#deps = deps;
+  }
+
+  /** What only the owner may tell is told by it alone. @throws Unavailable */
+  async save(event: CallEvent): Promise<void> {
+    const { host, call, requestId, send, saved, clock } = this.#deps;
+    const mayTell = ({ fence }: CallRecord): boolean => fence === call().fence || !isOwnerOnly(event);
+    const outcome = await host.send(call().record.id, { ...event, requestId: requestId() }, mayTell);
+    if (outcome === undefined) send({ type: 'RELEASE', at: clock.now() });
+    else saved(event, outcome.record);
+  }
+
+  /** Begins what the machine then waits for. */
+  begin(command: Extract<HeldCallCommand, { type: 'save' | 'awaitHangUps' }>): void {
+    this.#work = command.type === 'save' ? this.#saveStep(command) : this.#hangUpsSettled();
+    this.#deps.running.start(this.#work);
+  }
+
+  /** Resolves when the machine waits for nothing more. */
+  async settled(): Promise<void> {
+    for (let work: Promise<void> | undefined; work !== this.#work;) {
+      work = this.#work;
+      await work;
+    }
+  }
+
+  async #saveStep({ event, isCountedFirst }: Extract<HeldCallCommand, { type: 'save' }>): Promise<void> {
+    const { metering, call, send, events, clock, mayHear } = this.#deps;
+    try {
+      if (isCountedFirst) await metering.flushCall(call().record.id);
+      await this.save(event);
+      send({ type: 'SAVED', at: clock.now(), mayHear: mayHear() });
+    } catch (fault) {
+      send({ type: 'SAVE_FAILED', at: clock.now(), isAway: fault instanceof Unavailable });
+      events.faulted(fault, undefined, 'calls');
+    }
+  }
+
+  async #hangUpsSettled(): Promise<void> {
+    const { hangUps, call, send, clock } = this.#deps;
+    await hangUps.settled(call().record.id);
+    send({ type: 'HANGUPS_SETTLED', at: clock.now() });
+  }
+}
