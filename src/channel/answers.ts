@@ -4,7 +4,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { ERROR_WORDS } from '../protocol/languages/errors.ts';
-import { viewOf } from '../voice/caller.ts';
+import { viewOf } from '../voice/records.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 

@@ -5,7 +5,7 @@ import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { languageOfTag } from '../protocol/languages/negotiate.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { speaksFor } from '../voice/caller.ts';
+import { speaksFor } from '../voice/sessions.ts';
 import type { SocketBudget } from './socket-budgets.ts';
 import { attachedFrame, badFrame, endedFrame, faultFrame, toldState } from './answers.ts';
 import type { ConnectionContext } from './deps.ts';

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { viewOf, viewText } from '../voice/caller.ts';
+import { viewOf, viewText } from '../voice/records.ts';
 
 /**
  * The answer to a heartbeat of an engaged session as text, which is what JSON.stringify makes of the frame, at a third of

@@ -1,10 +1,12 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
-import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
+import { durationSec, idleSec, nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';
+import { iso } from '../kernel/time.ts';
+import type { SessionView } from '../protocol/session.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';
@@ -138,4 +140,20 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
       return otherwise();
     }, 'registry');
   }
+}
+
+/** A record as its client sees it at a time. */
+export function viewOf(record: VoiceRecord, at: number): SessionView {
+  return {
+    active: record.endedAtMs === null,
+    startedAt: iso(record.startedAtMs),
+    lastSeenAt: iso(record.lastSeenAtMs),
+    durationSec: durationSec(record, at),
+    idleSec: idleSec(record, at),
+  };
+}
+
+/** As JSON.stringify writes it, at a fraction of the cost: nothing in a view needs escaping. */
+export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }: SessionView): string {
+  return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
 }

@@ -17,6 +17,7 @@ import type {
 } from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
 import type { Trace } from '../actors/trace.ts';
+import type { Subjects } from '../auth/subjects.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
@@ -41,6 +42,23 @@ export interface VoiceDeps {
   readonly trace?: Trace<VoiceRecord> | undefined;
   /** Who hears that a client was silent for longer between two heartbeats. */
   readonly silence?: { readonly longerThanMs: number; readonly note: NoteSession };
+}
+
+/**
+ * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (docs/contract.md, section 5.6),
+ * and neither does a back end with a service token. An address that is not the session's is refused, whoever sends it.
+ */
+export function speaksFor(
+  record: VoiceRecord,
+  address: string | undefined,
+  subjects: Subjects,
+  isService = false,
+): boolean {
+  if (!record.named) return true;
+  if (address === undefined) return isService;
+  const subject =
+    record.caller === 'console' ? subjects.console(address) : subjects.widgetUser(record.tenantId, address);
+  return subjects.equal(subject, record.subject);
 }
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;

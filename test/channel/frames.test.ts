@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { heartbeatAnswer } from '../../src/channel/heartbeat-answer.ts';
 import { clientFrame } from '../../src/protocol/frames.ts';
 import { readFrame } from '../../src/channel/read-frame.ts';
-import { viewOf } from '../../src/voice/caller.ts';
+import { viewOf } from '../../src/voice/records.ts';
 import { voiceRecord } from '../contracts/support.ts';
 import { complaint } from './fake-socket.ts';
 

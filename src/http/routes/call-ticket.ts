@@ -4,7 +4,7 @@ import { ticketReply, ticketRequest } from '../../protocol/create.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
-import { speaksFor } from '../../voice/caller.ts';
+import { speaksFor } from '../../voice/sessions.ts';
 import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

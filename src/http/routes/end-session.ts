@@ -1,7 +1,8 @@
 import { andThen } from '../../kernel/eventually.ts';
 import { sessionProof, sessionReply } from '../../protocol/session.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
-import { speaksFor, viewOf } from '../../voice/caller.ts';
+import { viewOf } from '../../voice/records.ts';
+import { speaksFor } from '../../voice/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { SessionDeps } from '../session-refusal.ts';

@@ -3,7 +3,8 @@ import { heartbeatRequest, type HeartbeatRequest } from '../../protocol/heartbea
 import { endedRefusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
-import { speaksFor, viewOf, viewText } from '../../voice/caller.ts';
+import { viewOf, viewText } from '../../voice/records.ts';
+import { speaksFor } from '../../voice/sessions.ts';
 import type { VoiceOutcome } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

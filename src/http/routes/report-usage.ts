@@ -9,7 +9,7 @@ import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.t
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { speaksFor } from '../../voice/caller.ts';
+import { speaksFor } from '../../voice/sessions.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
 import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 

@@ -142,5 +142,5 @@ export function bringsCredentials({ request: { headers } }: RequestContext): boo
 
 /** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
 export function addressScope(address: string): string {
-  return ipv6Network(address, 64) ?? address;
+  return address.includes(':') ? (ipv6Network(address, 64) ?? address) : address;
 }

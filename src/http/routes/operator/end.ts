@@ -4,7 +4,7 @@ import { operatorEndReply, operatorEndRequest } from '../../../protocol/operator
 import { audited, type ActLog, type Journal } from '../../../stores/journal/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { sessionNotFound } from '../../../protocol/refusal.ts';
-import { viewOf } from '../../../voice/caller.ts';
+import { viewOf } from '../../../voice/records.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import { entryOf } from './audit-entry.ts';

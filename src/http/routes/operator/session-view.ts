@@ -6,7 +6,7 @@ import { deadlineOf } from '../../../operator/deadline.ts';
 import { usedOf } from '../../../operator/used.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
 import type { UsageTotals } from '../../../stores/ledger/contract.ts';
-import { viewOf } from '../../../voice/caller.ts';
+import { viewOf } from '../../../voice/records.ts';
 import { sample } from '../../samples.ts';
 
 export const exampleSession: OperatorSession = {

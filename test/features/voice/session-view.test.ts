@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { viewText } from '../../../src/voice/caller.ts';
+import { viewText } from '../../../src/voice/records.ts';
 
 const dates = fc.date({ noInvalidDate: true });
 
