@@ -67,7 +67,7 @@ export function wireOperating(deps: OperatingDeps) {
 }
 
 /** Sessions that an inspector is told of when it attaches. */
-const MOST_INSPECTED = 200;
+const MAX_INSPECTED = 200;
 
 function wireInspector({ config, clock, stores, onError }: OperatingDeps): Inspector {
   return new Inspector({
@@ -75,7 +75,7 @@ function wireInspector({ config, clock, stores, onError }: OperatingDeps): Inspe
     limits: config.voice,
     now: () => clock.now(),
     async open() {
-      const { rows } = await stores.history.list({ states: ['engaged', 'idle', 'stale'] }, undefined, MOST_INSPECTED);
+      const { rows } = await stores.history.list({ states: ['engaged', 'idle', 'stale'] }, undefined, MAX_INSPECTED);
       return rows.map(({ record }) => record);
     },
     onError,

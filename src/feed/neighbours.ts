@@ -3,7 +3,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 
 /** What a node tells the others of at once. */
-const MOST_FACTS = 200;
+const MAX_FACTS = 200;
 /** How often a node says that somebody watches here, and how long the others believe it. */
 const SAY_MS = 5000;
 const BELIEVE_MS = 15_000;
@@ -73,7 +73,7 @@ export class Neighbours {
   /** Keeps a fact for them until `publish`. What there is no room for is counted, and they tell of a gap. */
   tell(fact: FeedFact): void {
     if (this.#watching.size === 0) return;
-    if (this.#facts.length < MOST_FACTS) this.#facts.push(fact);
+    if (this.#facts.length < MAX_FACTS) this.#facts.push(fact);
     else this.#more += 1;
   }
 

@@ -7,7 +7,7 @@ import type { NewEntry } from '../stores/journal/contract.ts';
 /** Refusals that are told whole at once. */
 const MAX_SAMPLES = 20;
 /** Codes of keys that are counted apart: what comes on top of them is counted as nobody's. */
-const MOST_COUNTS = 1000;
+const MAX_COUNTS = 1000;
 
 /** Gathers what this node refuses while somebody wants to hear of it: a flood is counted, and some of it told. */
 export class RefusalFacts {
@@ -22,7 +22,7 @@ export class RefusalFacts {
   count(code: string, { tenantId = null, keyId = null }: Pick<Why, 'tenantId' | 'keyId'>): void {
     if (!this.#isWanted()) return;
     const whole = `${code}\n${tenantId ?? ''}\n${keyId ?? ''}`;
-    const isNobodys = this.#counts.size >= MOST_COUNTS && !this.#counts.has(whole);
+    const isNobodys = this.#counts.size >= MAX_COUNTS && !this.#counts.has(whole);
     const name = isNobodys ? `${code}\n\n` : whole;
     const one = isNobodys ? { code, tenantId: null, keyId: null } : { code, tenantId, keyId };
     this.#counts.set(name, { ...one, n: (this.#counts.get(name)?.n ?? 0) + 1 });

@@ -16,11 +16,11 @@ import { RefusalDigest } from './refusal-digest.ts';
 import { groupOf } from './ticks.ts';
 
 /** Changes that one frame carries at most. */
-const MOST_CHANGES = 100;
+const MAX_CHANGES = 100;
 /** Changes that wait for the next frame at most. */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 /** Frames of a watcher within a minute. */
-const MOST_FRAMES = 60;
+const MAX_FRAMES = 60;
 
 export interface WatcherDeps {
   readonly node: string;
@@ -103,7 +103,7 @@ export class Watcher implements SocketListener {
     const minute = Math.floor(this.#deps.now() / MINUTE_MS);
     if (minute !== this.#minute) [this.#minute, this.#frames] = [minute, 0];
     this.#frames += 1;
-    if (this.#frames > MOST_FRAMES) return this.close(feedCloseCode.tooMany, 'too many frames');
+    if (this.#frames > MAX_FRAMES) return this.close(feedCloseCode.tooMany, 'too many frames');
     const frame = watchFrame.safeParse(parse(text)).data;
     if (frame === undefined) return this.close(feedCloseCode.badFrames, 'not a watch frame');
     this.#topics = new Set(FEED_TOPICS.filter((topic) => frame.topics.includes(topic)));
@@ -164,7 +164,7 @@ export class Watcher implements SocketListener {
   #gather(change: SessionChange, operator: Operator): void {
     if (!this.wants('sessions') || !seesTenant(operator, change.tenantId) || !concerns(this.#filter, change)) return;
     const earlier = this.#changes.get(change.ref);
-    if (earlier === undefined && this.#changes.size >= MOST_WAITING) this.#more += 1;
+    if (earlier === undefined && this.#changes.size >= MAX_WAITING) this.#more += 1;
     else this.#changes.set(change.ref, earlier === undefined ? change : { ...change, was: earlier.was });
   }
 
@@ -180,7 +180,7 @@ export class Watcher implements SocketListener {
     if (refused !== undefined) this.send(refused);
     if (this.#changes.size === 0 && this.#more === 0) return;
     const all = [...this.#changes.values()];
-    const changes = all.slice(0, MOST_CHANGES);
+    const changes = all.slice(0, MAX_CHANGES);
     const more = this.#more + all.length - changes.length;
     this.#changes.clear();
     this.#more = 0;

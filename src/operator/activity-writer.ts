@@ -4,9 +4,9 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import type { ActivityStore, Counted } from '../stores/activity/contract.ts';
 
 /** Minutes of counts that a node keeps while the database is away. */
-const MOST_MINUTES = 120;
+const MAX_MINUTES = 120;
 /** And counts in them: each key of each tenant has some of its own. */
-const MOST_COUNTS = 50_000;
+const MAX_COUNTS = 50_000;
 /** One statement carries at most this many. */
 const BATCH = 1000;
 
@@ -68,7 +68,7 @@ export class ActivityWriter {
     this.#waiting.set(minute, counts);
     let size = [...this.#waiting.values()].reduce((sum, { size: of }) => sum + of, 0);
     for (const [oldest, { size: of }] of this.#waiting) {
-      if (this.#waiting.size <= MOST_MINUTES && (size <= MOST_COUNTS || this.#waiting.size === 1)) break;
+      if (this.#waiting.size <= MAX_MINUTES && (size <= MAX_COUNTS || this.#waiting.size === 1)) break;
       this.#waiting.delete(oldest);
       size -= of;
     }

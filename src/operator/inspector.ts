@@ -10,8 +10,8 @@ import type { ToldMachine } from './machines.ts';
 /** The version of @statelyai/inspect whose frames these are. */
 const VERSION = '0.7.2';
 /** Frames that wait for one socket; beyond them events are left out. */
-const MOST_WAITING = 500;
-const MOST_EVENTS_A_SECOND = 50;
+const MAX_WAITING = 500;
+const MAX_EVENTS_A_SECOND = 50;
 
 export interface InspectorDeps {
   readonly machines: readonly ToldMachine[];
@@ -80,7 +80,7 @@ export class Inspector {
     for (const attached of this.#attached.values()) {
       const second = Math.floor(atMs / SECOND_MS);
       if (second !== attached.second) [attached.second, attached.events] = [second, 0];
-      if (attached.events >= MOST_EVENTS_A_SECOND || attached.waiting.length >= MOST_WAITING) continue;
+      if (attached.events >= MAX_EVENTS_A_SECOND || attached.waiting.length >= MAX_WAITING) continue;
       attached.events += 1;
       const told = { machine, record, value: to, isOver: isFinal };
       const { sessionId, at, snapshot } = this.#frame(told, atMs);

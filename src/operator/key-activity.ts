@@ -10,7 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** More keys than a report walks through are not told of. */
-const MOST_KEYS = 20_000;
+const MAX_KEYS = 20_000;
 
 export interface KeyActivityDeps {
   readonly activity: Pick<ActivityStore, 'ofKeys'>;
@@ -94,7 +94,7 @@ async function usedToday(
     toMs: atMs,
     tenants,
     cursor: undefined,
-    limit: MOST_KEYS,
+    limit: MAX_KEYS,
   });
   if (typeof report === 'string') return undefined;
   return new Map(report.rows.map((row) => [row.id, usedOf(row)]));

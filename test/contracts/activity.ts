@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { Database } from '../../src/database/database.ts';
-import { MOST_ROWS, type Counted } from '../../src/stores/activity/contract.ts';
+import { MAX_ROWS, type Counted } from '../../src/stores/activity/contract.ts';
 import { createPostgresActivity } from '../../src/stores/activity/postgres.ts';
 import { atOnce, DAY_BEGIN, nodesOf, storesOf } from './support.ts';
 
@@ -138,7 +138,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       await nodes()[0].run(
         (sql) => sql`
           insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)
-          select 60, ${begin}, 'ended', 'of many', 'many', 'key' || n, 0, 1 from generate_series(0, ${MOST_ROWS}) as n`,
+          select 60, ${begin}, 'ended', 'of many', 'many', 'key' || n, 0, 1 from generate_series(0, ${MAX_ROWS}) as n`,
       );
       await activity().add([counted({ kind: 'refused', label: 'BOT', tenantId, keyId: 'a' })], begin, 0);
       expect(await activity().moved(60, begin - HOUR, begin, end, '*')).toBeUndefined();

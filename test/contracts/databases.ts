@@ -50,7 +50,7 @@ import { voiceHistoryContract } from './voice-history.ts';
 export function databaseContracts(name: string, nodes: () => readonly [Database, Database]): void {
   const both = <T>(create: (database: Database) => T): Make<T> => storesOf(nodes, create);
 
-  voiceHistoryContract(name, (mostWalked) => both((database) => createPostgresVoiceHistory(database, mostWalked)));
+  voiceHistoryContract(name, (maxScanned) => both((database) => createPostgresVoiceHistory(database, maxScanned)));
   sessionTallyContract(name, nodes);
   voiceCallsContract(
     name,

@@ -22,7 +22,7 @@ function beat(record: VoiceRecord, version = record.version + 1): VoiceRecord {
 }
 
 /** @param make with how many rows it looks through for a page; undefined where it need not be few */
-export function voiceHistoryContract(name: string, make: (mostWalked?: number) => Make<VoiceHistory>): void {
+export function voiceHistoryContract(name: string, make: (maxScanned?: number) => Make<VoiceHistory>): void {
   describe(`the history of voice sessions, ${name}`, () => {
     const history = nodesOf(make());
     const narrow = nodesOf(make(100));

@@ -3,9 +3,9 @@ import { refOf, rowId } from '../../kernel/ids.ts';
 import type { NewEntry, SessionNote } from '../../stores/journal/contract.ts';
 
 /** Notes of one session that a process keeps: a client that connects again and again must not fill the history. */
-const MOST_OF_ONE = 200;
+const MAX_OF_ONE = 200;
 /** Sessions whose notes are counted, and whose usage is gathered, at the same time; the oldest ones are let go first. */
-const MOST_SESSIONS = 20_000;
+const MAX_SESSIONS = 20_000;
 /** What a session used is told once in so long. */
 const USAGE_MS = MINUTE_MS;
 
@@ -72,7 +72,7 @@ export class SessionNotes {
     let used = this.#used.get(sessionId);
     if (used === undefined) {
       const [oldest] = this.#used.values();
-      if (oldest !== undefined && this.#used.size >= MOST_SESSIONS) this.#tell(oldest);
+      if (oldest !== undefined && this.#used.size >= MAX_SESSIONS) this.#tell(oldest);
       used = { sessionId, tenantId, sinceMs: this.#deps.now(), tokens: 0, microDollars: 0 };
       this.#used.set(sessionId, used);
     }
@@ -98,8 +98,8 @@ export class SessionNotes {
     const count = this.#counts.get(ref) ?? 0;
     this.#counts.delete(ref);
     const [oldest] = this.#counts.keys();
-    if (oldest !== undefined && this.#counts.size >= MOST_SESSIONS) this.#counts.delete(oldest);
-    this.#counts.set(ref, Math.min(count + 1, MOST_OF_ONE));
-    return count < MOST_OF_ONE;
+    if (oldest !== undefined && this.#counts.size >= MAX_SESSIONS) this.#counts.delete(oldest);
+    this.#counts.set(ref, Math.min(count + 1, MAX_OF_ONE));
+    return count < MAX_OF_ONE;
   }
 }

@@ -54,7 +54,7 @@ export interface RefusedCounts {
 }
 
 /** Rows that a question of a length of somebody's own reads at most: the embedded engine serves nobody else meanwhile. */
-export const MOST_ROWS = 50_000;
+export const MAX_ROWS = 50_000;
 
 /** How often things happened. @throws Unavailable when the database is away. */
 export interface ActivityStore {
@@ -62,7 +62,7 @@ export interface ActivityStore {
   add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
   sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[]>;
-  /** The same for spans of any length; undefined where that is more than MOST_ROWS rows. */
+  /** The same for spans of any length; undefined where that is more than MAX_ROWS rows. */
   moved(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[] | undefined>;
   /** Refusals of the buckets that begin within [fromMs, toMs); undefined where there is too much to add up. */
   refused(span: Span, fromMs: number, toMs: number, filter: RefusedFilter): Promise<RefusedCounts | undefined>;

@@ -2,7 +2,7 @@ import type { Database, Sql } from '../../database/database.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { TenantScope } from '../tenants/contract.ts';
 import {
-  MOST_ROWS,
+  MAX_ROWS,
   type ActivityStore,
   type KeyCounted,
   type Moved,
@@ -15,13 +15,13 @@ const HOUR_MS = 60 * MINUTE_MS;
 type Fragment = ReturnType<Sql>;
 
 /** Each row says how many were read; one is of nothing, and says only that. */
-interface Walked {
-  readonly walked: number;
+interface Scanned {
+  readonly scanned: number;
   readonly kind: string | null;
 }
 
 /** Of a code or of a bucket: the other one is null. */
-interface RefusedRow extends Walked {
+interface RefusedRow extends Scanned {
   readonly label: string | null;
   readonly atMs: number | null;
   readonly count: number;
@@ -73,41 +73,41 @@ export function createPostgresActivity(database: Database): ActivityStore {
 
     async ofKeys(kinds, span, fromMs, toMs, tenants) {
       const rows = await database.run(
-        (sql) => sql<(KeyCounted & Walked)[]>`
-          with walked as materialized (${someBuckets(sql, span, fromMs, toMs, tenants)})
+        (sql) => sql<(KeyCounted & Scanned)[]>`
+          with scanned as materialized (${someBuckets(sql, span, fromMs, toMs, tenants)})
           select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
-            (select count(*) from walked) as walked
-          from walked where kind = any(${[...kinds]}::text[]) and key_id <> ''
+            (select count(*) from scanned) as scanned
+          from scanned where kind = any(${[...kinds]}::text[]) and key_id <> ''
           group by grouping sets ((kind, tenant_id, key_id, label), ()) order by kind, tenant_id, key_id, label`,
       );
       if (isTooMuch(rows)) return undefined;
-      return rows.flatMap(({ walked: _walked, ...counted }) => (counted.kind === null ? [] : [counted]));
+      return rows.flatMap(({ scanned: _scanned, ...counted }) => (counted.kind === null ? [] : [counted]));
     },
   };
 }
 
-function isTooMuch(rows: readonly Walked[]): boolean {
-  return rows.some(({ walked }) => walked > MOST_ROWS);
+function isTooMuch(rows: readonly Scanned[]): boolean {
+  return rows.some(({ scanned }) => scanned > MAX_ROWS);
 }
 
-function movedOf(rows: readonly (Moved & Walked)[]): Moved[] {
-  return rows.flatMap(({ walked: _walked, ...moved }) => (moved.kind === null ? [] : [moved]));
+function movedOf(rows: readonly (Moved & Scanned)[]): Moved[] {
+  return rows.flatMap(({ scanned: _scanned, ...moved }) => (moved.kind === null ? [] : [moved]));
 }
 
-function sums(sql: Sql, midMs: number, walk: Fragment) {
-  return sql<(Moved & Walked)[]>`
-    with walked as materialized (${walk})
+function sums(sql: Sql, midMs: number, scan: Fragment) {
+  return sql<(Moved & Scanned)[]>`
+    with scanned as materialized (${scan})
     select kind, label, coalesce(sum(n) filter (where bucket_ms >= ${midMs}), 0)::int8 as now,
-      coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before, (select count(*) from walked) as walked
-    from walked group by grouping sets ((kind, label), ()) order by kind, label`;
+      coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before, (select count(*) from scanned) as scanned
+    from scanned group by grouping sets ((kind, label), ()) order by kind, label`;
 }
 
 /** What no index leads to: rows that are not meant count as read. */
-function refusedRows(sql: Sql, walk: Fragment, { keyId, code, shard }: RefusedFilter) {
+function refusedRows(sql: Sql, scan: Fragment, { keyId, code, shard }: RefusedFilter) {
   return sql<RefusedRow[]>`
-    with walked as materialized (${walk})
-    select kind, label, bucket_ms as "atMs", coalesce(sum(n), 0)::int8 as count, (select count(*) from walked) as walked
-    from walked
+    with scanned as materialized (${scan})
+    select kind, label, bucket_ms as "atMs", coalesce(sum(n), 0)::int8 as count, (select count(*) from scanned) as scanned
+    from scanned
     where kind in ('refused', 'kept')
       and ${code === undefined ? sql`true` : sql`label = ${code}`}
       and ${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`}
@@ -117,7 +117,7 @@ function refusedRows(sql: Sql, walk: Fragment, { keyId, code, shard }: RefusedFi
 
 /** One row more than may be read tells that there are more. */
 function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
-  return sql`${buckets(sql, span, fromMs, toMs, tenants)} limit ${MOST_ROWS + 1}`;
+  return sql`${buckets(sql, span, fromMs, toMs, tenants)} limit ${MAX_ROWS + 1}`;
 }
 
 /** The rows of tenants are found by an index of theirs. */

@@ -1,7 +1,7 @@
 import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { insertLogin } from '../logins/postgres.ts';
-import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { Askers, Challenges } from './contract.ts';
 
 /** OTP challenges in PostgreSQL. */
@@ -35,8 +35,8 @@ export function createPostgresChallenges(database: Database): Challenges {
     },
 
     async list(state, atMs, before, limit) {
-      const found = await database.run((sql) => walk(sql, state, atMs, before, limit + 1));
-      const { hits, last, isPartial } = pageOfWalks(found, limit, MOST_WALKED);
+      const found = await database.run((sql) => scan(sql, state, atMs, before, limit + 1));
+      const { hits, last, isPartial } = pageOfScans(found, limit, MAX_SCANNED);
       return {
         challenges: hits.map(({ ordinal: _ordinal, ...record }): ChallengeRecord => record),
         next: last?.ordinal,
@@ -60,20 +60,20 @@ function isBy(sql: AnySql, askers: Askers | undefined) {
   return 'only' in askers ? sql`asker = ${askers.only}` : sql`asker <> ${askers.but}`;
 }
 
-interface WalkedRow extends ChallengeRecord, Walked {
+interface WalkedRow extends ChallengeRecord, Scanned {
   readonly ordinal: number;
 }
 
-function walk(sql: Sql, state: ChallengeState | undefined, atMs: number, before: number | undefined, limit: number) {
+function scan(sql: Sql, state: ChallengeState | undefined, atMs: number, before: number | undefined, limit: number) {
   const present = sql`coalesce(outcome, case when expires_at_ms <= ${atMs} then 'expired' else 'pending' end)`;
   return sql<WalkedRow[]>`
     select * from (
       select ${columns(sql)}, ordinal, row_number() over (order by ordinal desc) as place,
         ${state === undefined ? sql`true` : sql`${present} = ${state}`} as "isHit"
       from otp_challenge where ordinal < ${before ?? Number.MAX_SAFE_INTEGER}
-      order by ordinal desc limit ${MOST_WALKED}
-    ) as walked
-    where "isHit" or place = ${MOST_WALKED} order by ordinal desc limit ${limit}`;
+      order by ordinal desc limit ${MAX_SCANNED}
+    ) as scanned
+    where "isHit" or place = ${MAX_SCANNED} order by ordinal desc limit ${limit}`;
 }
 
 /** What a challenge is issued with never changes; only this does. */

@@ -1,5 +1,5 @@
 import type { AnySql, Database } from '../../database/database.ts';
-import { askWalk, MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import { runScan, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { About, Entry, EntryKind, Journal, JournalPosition, JournalQuery } from './contract.ts';
 
 const MAX_LOST = 100;
@@ -10,7 +10,7 @@ type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F]
  * The journal in PostgreSQL: rows are only ever added, and what came of acts is filled in.
  * @param maxScanned how many rows a page of a list looks through
  */
-export function createPostgresJournal(database: Database, maxScanned = MOST_WALKED): Journal {
+export function createPostgresJournal(database: Database, maxScanned = MAX_SCANNED): Journal {
   return {
     async append(entries) {
       if (entries.length === 0) return;
@@ -40,8 +40,8 @@ export function createPostgresJournal(database: Database, maxScanned = MOST_WALK
       const ask = (sql: AnySql) => scan(sql, query, after, limit + 1, most);
       // No plan goes past the rows of other actors, or of other requests.
       const isExact = query.machine !== undefined || query.requestId !== undefined;
-      const found = await (isExact ? database.run(ask) : askWalk(database, ask));
-      const { hits, last, isPartial } = pageOfWalks(found, limit, most);
+      const found = await (isExact ? database.run(ask) : runScan(database, ask));
+      const { hits, last, isPartial } = pageOfScans(found, limit, most);
       return { entries: hits.map(toEntry<K>), next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
 
@@ -100,7 +100,7 @@ export function scan(
   query: JournalQuery<EntryKind>,
   after: JournalPosition | undefined,
   limit: number,
-  maxScanned = maxScannedOf(query, MOST_WALKED),
+  maxScanned = maxScannedOf(query, MAX_SCANNED),
 ) {
   const { kinds, tenants, fromMs, beforeMs, machine, target, requestId, batchId } = query;
   const { code, keyId, subject, network, actor } = query;
@@ -132,7 +132,7 @@ export function scan(
     return sql`
       select own.* from unnest(${[...shown]}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
   };
-  return sql<(Row & Walked)[]>`
+  return sql<(Row & Scanned)[]>`
     select * from (${tenants === '*' ? all() : own(tenants)}) as scanned
     where "isHit" or place = ${maxScanned}
     order by "atMs" desc, ordinal desc limit ${limit}`;

@@ -1,6 +1,6 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
-import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { LoginPosition, Logins } from './contract.ts';
 
 /** Console logins in PostgreSQL. */
@@ -35,8 +35,8 @@ export function createPostgresLogins(database: Database): Logins {
     },
 
     async list(state, atMs, after, limit) {
-      const found = await database.run((sql) => walk(sql, state, atMs, after, limit + 1));
-      const { hits: logins, last, isPartial } = pageOfWalks(found, limit, MOST_WALKED);
+      const found = await database.run((sql) => scan(sql, state, atMs, after, limit + 1));
+      const { hits: logins, last, isPartial } = pageOfScans(found, limit, MAX_SCANNED);
       return { logins, next: last && { atMs: last.createdAtMs, id: last.id }, isPartial };
     },
 
@@ -44,17 +44,17 @@ export function createPostgresLogins(database: Database): Logins {
   };
 }
 
-function walk(sql: Sql, state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number) {
+function scan(sql: Sql, state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number) {
   const active = isActive(sql, atMs);
-  return sql<(AuthRecord & Walked)[]>`
+  return sql<(AuthRecord & Scanned)[]>`
     select * from (
       select ${columns(sql)}, row_number() over (order by created_at_ms desc, id desc) as place,
         ${state === undefined ? sql`true` : state === 'active' ? active : sql`not ${active}`} as "isHit"
       from login
       where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
-      order by created_at_ms desc, id desc limit ${MOST_WALKED}
-    ) as walked
-    where "isHit" or place = ${MOST_WALKED} order by "createdAtMs" desc, id desc limit ${limit}`;
+      order by created_at_ms desc, id desc limit ${MAX_SCANNED}
+    ) as scanned
+    where "isHit" or place = ${MAX_SCANNED} order by "createdAtMs" desc, id desc limit ${limit}`;
 }
 
 function isActive(sql: AnySql, atMs: number) {

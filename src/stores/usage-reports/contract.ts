@@ -2,7 +2,7 @@ import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 
 /** Rows of sums and entries that one report reads at most: the embedded engine serves nobody else meanwhile. */
-export const MOST_WALKED = 20_000;
+export const MAX_SCANNED = 20_000;
 
 /** When it was: whole calendar days, both included, or hours of UTC and entries from one instant to before another. */
 export interface UsageRange {
@@ -50,10 +50,10 @@ export interface UsageReport {
 
 /** What was used, for those who ask afterwards. @throws Unavailable when the database is away */
 export interface UsageReports {
-  /** @returns what is wrong instead: more than MOST_WALKED rows, or a cursor of no earlier page */
+  /** @returns what is wrong instead: more than MAX_SCANNED rows, or a cursor of no earlier page */
   read(asked: UsageAsked): Promise<UsageReport | 'too_broad' | 'bad_cursor'>;
   /**
-   * What was used from an instant on, by id as in a report's rows, and what is nobody's under the empty id; undefined where that is in more than MOST_WALKED rows.
+   * What was used from an instant on, by id as in a report's rows, and what is nobody's under the empty id; undefined where that is in more than MAX_SCANNED rows.
    * Entries tell of subjects and sessions, whole hours of all else: the time must be the begin of one then.
    */
   since(

@@ -1,12 +1,12 @@
 import type { Database, Sql } from '../../database/database.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-import { MOST_WALKED, type UsageAsked, type UsageReports, type UsageRow } from './contract.ts';
+import { MAX_SCANNED, type UsageAsked, type UsageReports, type UsageRow } from './contract.ts';
 import { readCursor, writeCursor } from './cursor.ts';
-import { walk, walkSince } from './walk.ts';
+import { scan, scanSince } from './scan.ts';
 
 interface Answer {
-  readonly walked: number;
+  readonly scanned: number;
   readonly rows: readonly UsageRow[];
   readonly series: readonly (UsageTotals & { readonly at: string | number })[];
   readonly total: UsageTotals;
@@ -26,8 +26,8 @@ export function createPostgresUsageReports(database: Database): UsageReports {
       // One row more than asked for tells whether there is a next page.
       const [answer] = await database.run((sql) => report(sql, asked, after));
       if (answer === undefined) throw new Error('a sum has one row');
-      const { walked, series, total, unattributed } = answer;
-      if (walked > MOST_WALKED) return 'too_broad';
+      const { scanned, series, total, unattributed } = answer;
+      if (scanned > MAX_SCANNED) return 'too_broad';
       const rows = answer.rows.slice(0, asked.limit);
       const last = rows.at(-1);
       const nextCursor = answer.rows.length > asked.limit && last !== undefined ? writeCursor(last) : undefined;
@@ -36,7 +36,7 @@ export function createPostgresUsageReports(database: Database): UsageReports {
 
     async since(by, sinceMs, tenants) {
       const rows = await database.run((sql) => sumSince(sql, by, sinceMs, tenants));
-      return rows.some(({ walked }) => walked > MOST_WALKED) ? undefined : byId(rows);
+      return rows.some(({ scanned }) => scanned > MAX_SCANNED) ? undefined : byId(rows);
     },
 
     async ofSessions(ids) {
@@ -78,15 +78,15 @@ function report(sql: Sql, asked: UsageAsked, after: Pick<UsageRow, 'microDollars
       ? sql`true`
       : sql`("microDollars", tokens, id) < (${after.microDollars}::bigint, ${after.tokens}::bigint, ${after.id}::text collate "C")`;
   return sql<Answer[]>`
-    with walked as materialized (${walk(sql, asked)}),
-    used as (select * from walked where meant),
+    with scanned as materialized (${scan(sql, asked)}),
+    used as (select * from scanned where meant),
     grouped as (
       select id collate "C" as id,
         case when min(tenant_id) = max(tenant_id) then nullif(min(tenant_id), '') end as "tenantId",
         case when min(key_id) = max(key_id) then nullif(min(key_id), '') end as "keyId", ${amounts}
       from used where id is not null group by id
     )
-    select (select count(*) from walked) as walked,
+    select (select count(*) from scanned) as scanned,
       (select coalesce(json_agg(page), '[]') from (
         select * from grouped where ${isAfter} order by "microDollars" desc, tokens desc, id desc limit ${asked.limit + 1}
       ) as page) as rows,
@@ -96,9 +96,9 @@ function report(sql: Sql, asked: UsageAsked, after: Pick<UsageRow, 'microDollars
 }
 
 function sumSince(sql: Sql, by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined) {
-  return sql<(Named & { readonly walked: number })[]>`
-    with walked as materialized (${walkSince(sql, by, sinceMs, tenants)})
-    select coalesce(id, '') as id, (select count(*) from walked) as walked, sum(tokens)::bigint as tokens,
+  return sql<(Named & { readonly scanned: number })[]>`
+    with scanned as materialized (${scanSince(sql, by, sinceMs, tenants)})
+    select coalesce(id, '') as id, (select count(*) from scanned) as scanned, sum(tokens)::bigint as tokens,
       sum(micro_dollars)::bigint as "microDollars"
-    from walked where meant group by id`;
+    from scanned where meant group by id`;
 }

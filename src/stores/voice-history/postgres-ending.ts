@@ -2,7 +2,7 @@ import type { Sql } from '../../database/database.ts';
 import type { EndingFilter } from './contract.ts';
 
 /** No more are counted: the embedded engine does one thing at a time. */
-const MOST_ENDING = 10_000;
+const MAX_ENDING = 10_000;
 
 /**
  * See `VoiceHistory.countEnding`. Both kinds are among the sessions that began longest ago: who is stale since a time has begun before it.
@@ -14,13 +14,13 @@ export async function countEnding(sql: Sql, { engagedSinceMs, staleSinceMs, tena
       select from (
         select from voice_session
         where ended_at_ms is null and started_at_ms <= ${engagedSinceMs} and state = 'engaged' ${shown}
-        limit ${MOST_ENDING}) as engaged
+        limit ${MAX_ENDING}) as engaged
       union all
       select from (
         select from voice_session
         where ended_at_ms is null and started_at_ms <= ${staleSinceMs} and state = 'stale'
           and last_activity_at_ms <= ${staleSinceMs} ${shown}
-        limit ${MOST_ENDING}) as stale
+        limit ${MAX_ENDING}) as stale
     ) as ending`;
   return row?.ending ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { AnySql, Sql } from '../../database/database.ts';
-import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 import { record } from './postgres-record.ts';
 
@@ -15,13 +15,13 @@ export async function listSessions(
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
-  mostWalked: number,
+  maxScanned: number,
 ): Promise<HistoryPage> {
   const filters = forEachTenant(asked);
   if (filters.length === 0) return { rows: [], next: undefined, isPartial: false };
-  const each = Math.max(1, Math.floor(mostWalked / filters.length));
-  const found = await walkEach(sql, filters, sort, after, limit + 1, each);
-  const { hits, last, isPartial } = pageOfWalks(found, limit, each);
+  const each = Math.max(1, Math.floor(maxScanned / filters.length));
+  const found = await scanEach(sql, filters, sort, after, limit + 1, each);
+  const { hits, last, isPartial } = pageOfScans(found, limit, each);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
   return { rows: hits.map(toRow), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
@@ -37,51 +37,51 @@ function forEachTenant(filter: HistoryFilter): readonly HistoryFilter[] {
   return meant.map((one) => ({ ...filter, tenantId: one }));
 }
 
-/** The hits of all walks, and where one looked through so many rows the last of these, hit or not. */
-export function walkEach(
+/** The hits of all scans, and of each scan that read its limit the last row, hit or not. */
+export function scanEach(
   sql: AnySql,
   filters: readonly HistoryFilter[],
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
-  mostWalked: number,
+  maxScanned: number,
 ) {
   const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
   const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
   const always = sql`true`;
-  const walk = (filter: HistoryFilter) => sql`(
+  const scan = (filter: HistoryFilter) => sql`(
     select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
       ${hits(sql, filter)} as "isHit"
-    from ${filter.idPrefix === undefined ? sql`voice_session` : named(sql, filter.idPrefix, filter.tenantId, mostWalked)}
+    from ${filter.idPrefix === undefined ? sql`voice_session` : named(sql, filter.idPrefix, filter.tenantId, maxScanned)}
     where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
       and ${filter.fromMs === undefined ? always : sql`started_at_ms >= ${filter.fromMs}`}
       and ${filter.toMs === undefined ? always : sql`started_at_ms < ${filter.toMs}`}
-      and ${sort === '-endedAt' ? endedBy(sql, filter) : walkedBy(sql, filter)}
-    order by ${key} ${way}, id ${way} limit ${mostWalked})`;
-  return sql<(Listed & Walked)[]>`
-    select * from (${filters.map(walk).reduce((some, next) => sql`${some} union all ${next}`)}) as walked
-    where "isHit" or place = ${mostWalked}
+      and ${sort === '-endedAt' ? endedBy(sql, filter) : scannedBy(sql, filter)}
+    order by ${key} ${way}, id ${way} limit ${maxScanned})`;
+  return sql<(Listed & Scanned)[]>`
+    select * from (${filters.map(scan).reduce((some, next) => sql`${some} union all ${next}`)}) as scanned
+    where "isHit" or place = ${maxScanned}
     order by ${sorted} ${way}, id ${way} limit ${limit}`;
 }
 
 /**
  * Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index of the
- * newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
+ * newest for it, and scans all sessions to find one; and visitors without an address may have any number of sessions in common.
  */
-function named(sql: AnySql, idPrefix: string, tenantId: string | undefined, mostWalked: number) {
+function named(sql: AnySql, idPrefix: string, tenantId: string | undefined, maxScanned: number) {
   return sql`(
     select * from voice_session
     where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${tenantId === undefined ? sql`true` : sql`tenant_id = ${tenantId}`}
-    limit ${mostWalked}) as named`;
+    limit ${maxScanned}) as named`;
 }
 
 function endedBy(sql: AnySql, { tenantId }: HistoryFilter) {
   return sql`ended_at_ms is not null ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}`;
 }
 
-/** The part of a filter that one index has in the order of the list: what is walked is what this index holds, and no more. */
-function walkedBy(
+/** The part of a filter that one index has in the order of the list: what is scanned is what this index holds, and no more. */
+function scannedBy(
   sql: AnySql,
   { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter,
 ) {
@@ -121,11 +121,11 @@ export async function silentSessions(
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const found = await sql<(Listed & Pick<Walked, 'isHit'>)[]>`
+  const found = await sql<(Listed & Pick<Scanned, 'isHit'>)[]>`
     select * from (
       select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['stale'] })} as "isHit" from voice_session
-      where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MOST_WALKED}
-    ) as walked
+      where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MAX_SCANNED}
+    ) as scanned
     where "isHit" and "lastActivityAtMs" < ${beforeMs}
       and ${after === undefined ? sql`true` : sql`("lastActivityAtMs", id) > (${after.atMs}, ${after.id})`}
     order by "lastActivityAtMs", id limit ${limit + 1}`;
@@ -141,7 +141,7 @@ export async function newestOf(sql: Sql, subjects: readonly string[], limit: num
     select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
       cross join lateral (
         select ${record(sql)}, state from voice_session
-        where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MOST_WALKED}
+        where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MAX_SCANNED}
       ) as found
     order by "startedAtMs" desc, id desc limit ${limit}`;
   return rows.map(toRow);

@@ -2,7 +2,7 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
-import { askWalk, MOST_WALKED } from '../walked.ts';
+import { runScan, MAX_SCANNED } from '../scanned-page.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions } from './postgres-counts.ts';
 import { countEnding } from './postgres-ending.ts';
@@ -18,9 +18,9 @@ const MAX_FOUND = 500;
 /**
  * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together
  * found together.
- * @param mostWalked how many rows a page of the list looks through
+ * @param maxScanned how many rows a page of the list looks through
  */
-export function createPostgresVoiceHistory(database: Database, mostWalked = MOST_WALKED): VoiceHistory {
+export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
   return {
     insert: grouped(async (rows: readonly HistoryRow[]) => {
       await database.run((sql) => insertNew(sql, rows));
@@ -99,10 +99,10 @@ export function createPostgresVoiceHistory(database: Database, mostWalked = MOST
     },
 
     list: (filter, after, limit, sort = '-startedAt') =>
-      askWalk(database, (sql) => listSessions(sql, filter, sort, after, limit, mostWalked)),
+      runScan(database, (sql) => listSessions(sql, filter, sort, after, limit, maxScanned)),
 
     silentSince: (filter, beforeMs, after, limit) =>
-      askWalk(database, (sql) => silentSessions(sql, filter, beforeMs, after, limit)),
+      runScan(database, (sql) => silentSessions(sql, filter, beforeMs, after, limit)),
 
     newestOf: (subjects, limit) => database.run((sql) => newestOf(sql, subjects, limit)),
 

@@ -5,7 +5,7 @@ import type { Question } from './question.ts';
 
 /** A call that says nothing costs nothing; a short response in text costs less than this. */
 const ONE_RESPONSE = 10_000;
-const MOST_SIDEBANDS = 4;
+const MAX_SIDEBANDS = 4;
 const PROBES = 6;
 
 const done = z.object({
@@ -92,7 +92,7 @@ export const realtimeQuestions: readonly Question[] = [
       const call = await lab.call();
       const ears: Ear[] = [];
       let refusal = '';
-      while (ears.length < MOST_SIDEBANDS && refusal === '') {
+      while (ears.length < MAX_SIDEBANDS && refusal === '') {
         try {
           ears.push(await lab.attach(call));
         } catch (error) {
@@ -105,7 +105,7 @@ export const realtimeQuestions: readonly Question[] = [
       const heard = await Promise.all(ears.map((ear) => lab.next(ear, 'session.updated')));
       for (const ear of ears) ear.close();
       const hearing = heard.filter((frame) => frame !== undefined).length;
-      const bound = refusal === '' ? `${MOST_SIDEBANDS} or more` : `${ears.length}, then ${refusal}`;
+      const bound = refusal === '' ? `${MAX_SIDEBANDS} or more` : `${ears.length}, then ${refusal}`;
       return `${bound}; ${hearing} heard the update of one`;
     },
   },

@@ -10,8 +10,8 @@ import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
 
-const MOST_DAYS = LONGEST_SPAN_MS / DAY_MS;
-const MOST_HAPPENED = 200;
+const MAX_DAYS = LONGEST_SPAN_MS / DAY_MS;
+const MAX_HAPPENED = 200;
 
 export interface ChangesDeps {
   readonly activity: Pick<ActivityStore, 'moved'>;
@@ -25,7 +25,7 @@ export function changesRoute({ activity, journal }: ChangesDeps): Route {
     path: '/api/operator/changes',
     operationId: 'listChanges',
     summary: 'What changed since a time',
-    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MOST_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators. With tenantId it is what moved of that tenant, and what operators did to it.`,
+    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MAX_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators. With tenantId it is what moved of that tenant, and what operators did to it.`,
     tag: TAG,
     access: 'operator',
     query: changesSince,
@@ -56,7 +56,7 @@ export function changesRoute({ activity, journal }: ChangesDeps): Route {
         const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);
         if (fromMs >= atMs) return invalidFields([{ path: 'since', message: 'must be in the past' }]);
         if (atMs - fromMs > LONGEST_SPAN_MS)
-          return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MOST_DAYS} days here; ask with a later since.`);
+          return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MAX_DAYS} days here; ask with a later since.`);
         const seesAll = call.operator.tenants === '*';
         const { tenants } = within(call.operator, tenantId);
         const done: JournalQuery<'act'> = { kinds: ['act'], tenants, fromMs, beforeMs: atMs + 1 };
@@ -64,7 +64,7 @@ export function changesRoute({ activity, journal }: ChangesDeps): Route {
           movedBetween(activity, fromMs, atMs, atMs, tenants),
           tenants === '*' ? startsWithin(fromMs, atMs, journal) : [],
           tenants === '*' ? startsWithin(0, fromMs - 1, journal) : [],
-          seesAll ? journal.list(done, undefined, MOST_HAPPENED) : { entries: [] },
+          seesAll ? journal.list(done, undefined, MAX_HAPPENED) : { entries: [] },
         ]);
         if (moved === undefined)
           return new Refusal('QUERY_TOO_BROAD', 'This is too much to add up; ask with a later since.');
@@ -84,7 +84,7 @@ export function changesRoute({ activity, journal }: ChangesDeps): Route {
                 action: code,
                 target: of.target ?? '',
               })),
-            ).slice(0, MOST_HAPPENED),
+            ).slice(0, MAX_HAPPENED),
           },
         };
       }),
@@ -94,5 +94,5 @@ export function changesRoute({ activity, journal }: ChangesDeps): Route {
 /** The processes that started within a span, the newest first. */
 async function startsWithin(fromMs: number, toMs: number, journal: Pick<Journal, 'list'>) {
   const wanted = { kinds: ['process'], tenants: '*', code: 'started', fromMs, beforeMs: toMs + 1 } as const;
-  return (await journal.list(wanted, undefined, MOST_HAPPENED)).entries;
+  return (await journal.list(wanted, undefined, MAX_HAPPENED)).entries;
 }

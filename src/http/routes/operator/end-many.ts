@@ -20,7 +20,7 @@ import { describe, exampleSession } from './session-view.ts';
 import { filterOf } from './sessions.ts';
 
 /** One call ends at most so many, so that it is answered within seconds. */
-const MOST_ENDED = 500;
+const MAX_ENDED = 500;
 const ENDED_AT_ONCE = 50;
 const SAMPLE = 10;
 /** More than was counted by this share is another thing than what was meant. */
@@ -122,7 +122,7 @@ async function findSome(filter: HistoryFilter, limit: number, history: EndDeps['
 async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps: EndDeps): Promise<Result> {
   const { acts, history, events } = deps;
   const { filter: asked, reason, batchId = `batch_${randomId()}` } = call.body;
-  const ids = (await findSome(filter, MOST_ENDED, history)).map(({ record: { id, tenantId } }) => ({ id, tenantId }));
+  const ids = (await findSome(filter, MAX_ENDED, history)).map(({ record: { id, tenantId } }) => ({ id, tenantId }));
   const about = { reason, batchId };
   const whole = entryOf(call, 'sessions.end', { ...about, target: targetOf(asked), tenantId: tenantOf(call) });
   const parts = ids.map(({ id, tenantId }) => entryOf(call, 'session.end', { ...about, target: refOf(id), tenantId }));

@@ -19,7 +19,7 @@ export interface SearchDeps {
   readonly directory: Pick<TenantDirectory, 'all'>;
 }
 
-const MOST_HITS = 20;
+const MAX_HITS = 20;
 
 interface Finder {
   /** Which texts it knows: what nothing knows is looked for among names. */
@@ -42,7 +42,7 @@ const finders: readonly Finder[] = [
   {
     shape: /^req_[\w-]+$/,
     async find(q, operator, { journal, history }) {
-      const refs = await journal.actorsOf('voice-session', q, MOST_HITS);
+      const refs = await journal.actorsOf('voice-session', q, MAX_HITS);
       const found = await Promise.all(
         refs.map((idPrefix) => history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, 1)),
       );
@@ -61,7 +61,7 @@ const finders: readonly Finder[] = [
   {
     shape: /^sess_[\w-]+$/,
     find: async (q, operator, { history }) =>
-      (await history.ofUpstream(q, MOST_HITS))
+      (await history.ofUpstream(q, MAX_HITS))
         .filter(({ record }) => seesTenant(operator, record.tenantId))
         .map(sessionHit),
   },
@@ -75,7 +75,7 @@ const finders: readonly Finder[] = [
 export async function findByShape(q: string, operator: Operator, deps: SearchDeps): Promise<SearchHit[]> {
   const finder = finders.find(({ shape }) => shape.test(q));
   const hits = finder === undefined ? namesLike(q, operator, deps) : await finder.find(q, operator, deps);
-  return hits.slice(0, MOST_HITS);
+  return hits.slice(0, MAX_HITS);
 }
 
 /** The sessions and logins of an address, which no hit names. @throws Unavailable when the database is away */
@@ -83,14 +83,14 @@ export async function findByAddress(address: string, deps: SearchDeps): Promise<
   const { subjects, directory, history, loginStore } = deps;
   const ofTenants = directory.all().map(({ id }) => subjects.widgetUser(id, address));
   const [sessions, logins] = await Promise.all([
-    history.newestOf([subjects.console(address), ...ofTenants], MOST_HITS),
-    loginStore.ofEmail(address, MOST_HITS),
+    history.newestOf([subjects.console(address), ...ofTenants], MAX_HITS),
+    loginStore.ofEmail(address, MAX_HITS),
   ]);
-  return [...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MOST_HITS);
+  return [...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MAX_HITS);
 }
 
 async function sessionsBeginning(idPrefix: string, operator: Operator, { history }: SearchDeps): Promise<SearchHit[]> {
-  const { rows } = await history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MOST_HITS);
+  const { rows } = await history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
   return rows.map(sessionHit);
 }
 

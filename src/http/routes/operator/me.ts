@@ -20,7 +20,7 @@ export interface MeDeps {
 }
 
 /** Nobody chooses from more. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
 /** Who operates, and what they may do. */
 export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays' | 'directory'>): Route {
@@ -75,7 +75,7 @@ function namesShown(operator: Operator, directory: MeDeps['directory']): Operato
     .filter(({ id }) => seesTenant(operator, id))
     .map(({ id, name }) => ({ id, name }))
     .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
-    .slice(0, MOST_NAMES);
+    .slice(0, MAX_NAMES);
 }
 
 /** The variables of this node, without what is secret. */

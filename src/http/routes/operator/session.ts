@@ -27,9 +27,9 @@ export interface SessionDetailDeps
 }
 
 /** The newest acts on a session come with it. */
-const MOST_ACTS = 5;
+const MAX_ACTS = 5;
 /** And the newest refusals, also of a client that has not heard of the end. */
-const MOST_REFUSALS = 5;
+const MAX_REFUSALS = 5;
 const AFTER_END_MS = MINUTE_MS;
 
 /** All that is known of one session. */
@@ -83,7 +83,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           newestEvents(record, atMs, deps),
           actOf(record, deps),
           deps.setups.find(record.id),
-          deps.journal.list({ kinds: ['act'], tenants: '*', target: refOf(record.id) }, undefined, MOST_ACTS),
+          deps.journal.list({ kinds: ['act'], tenants: '*', target: refOf(record.id) }, undefined, MAX_ACTS),
           deps.usageReports.ofSessions([record.id]),
           deps.journal.list(
             {
@@ -94,7 +94,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
               tenants: call.operator.tenants,
             },
             undefined,
-            MOST_REFUSALS,
+            MAX_REFUSALS,
           ),
         ]);
         const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };

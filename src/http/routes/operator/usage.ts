@@ -20,8 +20,8 @@ export interface OperatorUsageDeps extends UsageLimitsDeps {
 type Query = z.output<typeof usageFilters>;
 
 const DAY_MS = 24 * HOUR_MS;
-const MOST_DAYS = 400;
-const MOST_DAYS_BY_HOUR = 31;
+const MAX_DAYS = 400;
+const MAX_DAYS_BY_HOUR = 31;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 
 /** Who used what, and when. */
@@ -33,7 +33,7 @@ export function usageRoute(deps: OperatorUsageDeps): Route {
     summary: 'Usage by subject, tenant, key, agent or session',
     description: [
       'What used most comes first. Days are whole days of QUOTA_TIMEZONE, from that of `from` to that of `to`; hours are whole hours of UTC; a session’s usage is counted by the instant.',
-      `A range has at most ${MOST_DAYS} days, ${MOST_DAYS_BY_HOUR} by hours, one by session; subjects are counted by days alone. What is still too much to add up is QUERY_TOO_BROAD as well: ask for a shorter range, or for one tenant.`,
+      `A range has at most ${MAX_DAYS} days, ${MAX_DAYS_BY_HOUR} by hours, one by session; subjects are counted by days alone. What is still too much to add up is QUERY_TOO_BROAD as well: ask for a shorter range, or for one tenant.`,
     ].join('\n\n'),
     tag: TAG,
     access: 'operator',
@@ -106,7 +106,7 @@ function askedOf(
   const toMs = query.to === undefined ? untilMs + 1 : untilMs;
   const fromMs = query.from === undefined ? toMs - (isByDay ? 1 : DAY_MS) : Date.parse(query.from);
   if (fromMs >= toMs) return invalidFields([{ path: 'from', message: 'must be before to' }]);
-  const most = by === 'session' ? 1 : span === 'hour' ? MOST_DAYS_BY_HOUR : MOST_DAYS;
+  const most = by === 'session' ? 1 : span === 'hour' ? MAX_DAYS_BY_HOUR : MAX_DAYS;
   if (untilMs - fromMs > most * DAY_MS)
     return tooBroad(`A range has at most ${most} ${most === 1 ? 'day' : 'days'} here.`);
   return {

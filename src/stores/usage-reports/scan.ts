@@ -1,14 +1,14 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
-import { MOST_WALKED, type UsageAsked } from './contract.ts';
+import { MAX_SCANNED, type UsageAsked } from './contract.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
 /**
- * The rows that a report reads: (at, id, tenant_id, key_id, tokens, micro_dollars, meant), one more than MOST_WALKED at most. The id is null
+ * The rows that a report reads: (at, id, tenant_id, key_id, tokens, micro_dollars, meant), one more than MAX_SCANNED at most. The id is null
  * where the usage is nobody's; what is not meant counts as read and as nothing else.
  */
-export function walk(sql: AnySql, asked: UsageAsked): Fragment {
+export function scan(sql: AnySql, asked: UsageAsked): Fragment {
   const { by, span, fromDay, toDay, fromMs, toMs, tenants } = asked;
   if (by === 'session') {
     const at: Fragment = span === 'day' ? sql`day` : sql`at_ms - at_ms % 3600000`;
@@ -20,7 +20,7 @@ export function walk(sql: AnySql, asked: UsageAsked): Fragment {
 }
 
 /** The same of what was used from an instant on, by entries where hours do not tell whose it was. */
-export function walkSince(sql: AnySql, by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined): Fragment {
+export function scanSince(sql: AnySql, by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined): Fragment {
   return by === 'subject' || by === 'session'
     ? fromEntries(sql, by, sql`at_ms`, sql`at_ms >= ${sinceMs}`, tenants)
     : fromSums(sql, by, 'usage_hour', sql`hour_ms >= ${sinceMs}`, tenants);
@@ -37,7 +37,7 @@ function fromSums(
   const at: Fragment = table === 'usage_day' ? sql`day` : sql`hour_ms`;
   return sql`
     select ${at} as at, ${idOf(sql, by)} as id, tenant_id, key_id, tokens, micro_dollars, true as meant
-    from ${sql(table)} where ${within} and ${meant(sql, tenants)} limit ${MOST_WALKED + 1}`;
+    from ${sql(table)} where ${within} and ${meant(sql, tenants)} limit ${MAX_SCANNED + 1}`;
 }
 
 /** Entries are found by their time alone, so that those of other tenants are read as well, and count. */
@@ -51,7 +51,7 @@ function fromEntries(
   return sql`
     select ${at} as at, ${idOf(sql, by)} as id, coalesce(tenant_id, '') as tenant_id, coalesce(key_id, '') as key_id, tokens,
       micro_dollars, coalesce(${meant(sql, tenants)}, false) as meant
-    from (select * from usage_entry where ${within} limit ${MOST_WALKED + 1}) as entry`;
+    from (select * from usage_entry where ${within} limit ${MAX_SCANNED + 1}) as entry`;
 }
 
 function meant(sql: AnySql, tenants: readonly string[] | undefined): Fragment {

@@ -3,8 +3,8 @@ import type { Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
-import { walkEach } from '../../src/stores/voice-history/postgres-pages.ts';
-import { askWalk, MOST_WALKED } from '../../src/stores/walked.ts';
+import { scanEach } from '../../src/stores/voice-history/postgres-pages.ts';
+import { runScan, MAX_SCANNED } from '../../src/stores/scanned-page.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
 import { PATIENT_MS } from '../support/soon.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
@@ -47,9 +47,9 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
     ['voice_session_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
     ['voice_session_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
-    const plan = await askWalk(
+    const plan = await runScan(
       database,
-      (sql) => sql`explain ${walkEach(sql, [filter], '-startedAt', undefined, 51, MOST_WALKED)}`,
+      (sql) => sql`explain ${scanEach(sql, [filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
     );
     expect(plan.map((row) => String(Object.values(row)[0])).join('\n')).toContain(`using ${index} on`);
   });
