@@ -23,7 +23,8 @@ export const guards = {
   needsSideband: ({ context }: At) => context.needsSideband,
   mayDial: ({ context, event }: At) => mayDial(context, event),
   mayHear: ({ event }: At) => event.type === 'CLOCK' && event.mayHear,
-  hasNews: ({ context }: At) => hasNews(context),
+  // Nobody is told what a machine emits as it begins: what is to be saved then is saved from its first event on.
+  hasNews: ({ context, event }: At) => (event.type as string) !== 'xstate.init' && hasNews(context),
   isBehind: ({ context }: At) => nextStep(context) !== undefined,
   isNothingToSave: ({ context }: At) => context.saving === null,
   hasNextStep: ({ context }: At) => nextStep(savedStep(context), context.saving?.step ?? null) !== undefined,

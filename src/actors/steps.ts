@@ -27,10 +27,13 @@ export class Steps<C, E extends EventObject, F> {
     this.#machine = machine;
   }
 
-  /** The first snapshot of a machine that is made of `input`. */
+  /** The first snapshot of a machine that is made of `input`. @throws Error where the machine emits something: nobody would hear it */
   begin(input: unknown): Snapshot<C> {
     this.#scope ??= this.#createScope(input);
-    return this.#machine.getInitialSnapshot(this.#scope, input) as Snapshot<C>;
+    this.#emitted = [];
+    const first = this.#machine.getInitialSnapshot(this.#scope, input) as Snapshot<C>;
+    if (this.#emitted.length > 0) throw new Error(`${this.#machine.id} emits as it begins`);
+    return first;
   }
 
   /** The snapshot after an event, and what the machine emitted, in order. @param snapshot that follows from one of `begin` */

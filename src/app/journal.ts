@@ -76,7 +76,7 @@ export function wireJournal({ config, stores, node, installationKey, clock, even
 
   function trace(traced: Traced<HostedRecords>): void {
     events.transition?.(traced);
-    if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id);
+    if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id, traced.atMs);
     const entry = transitionOf(traced, node);
     if (entry !== undefined) journalWriter.add(entry);
     for (const listener of listeners) listener.traced?.(traced, entry);

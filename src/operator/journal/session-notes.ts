@@ -56,10 +56,10 @@ export class SessionNotes {
     }
   }
 
-  /** The session is over: its usage is told before its end. */
-  ended(sessionId: string): void {
+  /** The session ended at `atMs`: its usage is told before that, also where the end is dated back. */
+  ended(sessionId: string, atMs: number): void {
     const used = this.#used.get(sessionId);
-    if (used !== undefined) this.#tell(used);
+    if (used !== undefined) this.#tell(used, Math.min(atMs, this.#deps.now()));
     this.#counts.delete(refOf(sessionId));
   }
 
@@ -80,10 +80,10 @@ export class SessionNotes {
     used.microDollars += Number(detail['microDollars']);
   }
 
-  #tell({ sessionId, tenantId, tokens, microDollars }: Used): void {
+  #tell({ sessionId, tenantId, tokens, microDollars }: Used, atMs = this.#deps.now()): void {
     this.#used.delete(sessionId);
     const detail = { tokens, dollars: microDollars / 1_000_000 };
-    this.#write({ sessionId, tenantId, atMs: this.#deps.now(), kind: 'usage', detail });
+    this.#write({ sessionId, tenantId, atMs, kind: 'usage', detail });
   }
 
   #write({ sessionId, tenantId, atMs, kind, detail }: SessionNote): void {

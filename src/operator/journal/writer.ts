@@ -41,7 +41,7 @@ interface Lost {
  */
 export class JournalWriter {
   readonly #deps: JournalWriterDeps;
-  readonly #waiting: NewEntry[] = [];
+  #waiting: NewEntry[] = [];
   #refusals = 0;
   #lost: Lost | undefined;
   /** What was lost before, until the database has it. */
@@ -86,8 +86,6 @@ export class JournalWriter {
     for (let left = this.#waiting.length; left > 0; left -= BATCH) {
       const batch = this.#waiting.slice(0, Math.min(BATCH, left));
       await this.#append(batch);
-      this.#waiting.splice(0, batch.length);
-      this.#refusals -= batch.filter(isRefusal).length;
     }
     this.#lostEntry ??= this.#takeLost();
     if (this.#lostEntry === undefined) return;
@@ -109,6 +107,7 @@ export class JournalWriter {
     const { journal, onError } = this.#deps;
     try {
       await journal.append(batch);
+      this.#remove(batch);
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       const kinds = [...new Set(batch.map(({ kind }) => kind))];
@@ -118,8 +117,16 @@ export class JournalWriter {
         return;
       }
       onError(error);
+      this.#remove(batch);
       for (const entry of batch) this.#drop(entry);
     }
+  }
+
+  /** At once, so that what is done with is neither written nor counted again should the rest of its batch have to wait. */
+  #remove(batch: readonly NewEntry[]): void {
+    const done = new Set(batch);
+    this.#waiting = this.#waiting.filter((entry) => !done.has(entry));
+    this.#refusals -= batch.filter(isRefusal).length;
   }
 
   #drop({ kind, atMs }: NewEntry): void {

@@ -1,7 +1,10 @@
 import { CHUNK_ROWS, PATIENT, type Database, type Sql } from '../../database/database.ts';
 
-/** The result of an act is written where the act is: one that has none stays for so long with the older build that may still write it. */
-const UNSETTLED_MS = 3_600_000;
+/**
+ * The result of an act is written where the act is: one that has none stays for so long with the older build that may still write it. No act
+ * takes longer, and until it is carried over operators do not see it.
+ */
+const UNSETTLED_MS = 120_000;
 
 interface Source {
   readonly table: string;

@@ -50,6 +50,31 @@ describe('When the node that holds a call', () => {
     expect(await world.metrics.registry.metrics()).toContain('switchboard_calls_taken_total 1');
   });
 
+  describe('of a provider that tells no usage', () => {
+    beforeEach(() => {
+      const { capabilities } = world.provider;
+      world.provider.capabilities = { ...capabilities, meter: 'clock' };
+    });
+
+    test('dies, another goes on with the call, of which nothing is to be heard', async () => {
+      await world.open(owner);
+      world.kill(owner);
+      await world.pass(60_000);
+      expect(await world.call()).toMatchObject({ state: 'open', fence: 2, unheardSinceMs: null });
+      expect(world.sessions.get(SESSION)).toMatchObject({ endReason: null });
+    });
+
+    test('dies, another hangs the call up with its session', async () => {
+      await world.open(owner);
+      world.kill(owner);
+      await world.pass(15_000);
+      world.endSession();
+      await world.pass(3000);
+      expect(await world.call()).toMatchObject({ closeReason: 'session_ended' });
+      expect(world.provider.hangUps).not.toEqual([]);
+    });
+  });
+
   test('has not counted what it heard, it gives no sign of life, and lets go', async () => {
     await world.open(owner);
     // Whether it waits for the database, or is on its way.

@@ -143,6 +143,21 @@ describe('The writer of the journal', () => {
     expect([writer.events, writer.refusals]).toEqual([0, 0]);
   });
 
+  test('counts refusals that the database will never take once, also where the rest has to wait', async () => {
+    const { journal, writer, dropped } = write();
+    writer.add({ ...(transition(1) as object), kind: 'refusal' } as NewEntry);
+    writer.add(transition(2));
+    const append = journal.append.bind(journal);
+    const away = new Unavailable('database', 'away');
+    journal.append = (entries) =>
+      Promise.reject(entries.some(({ kind }) => kind === 'refusal') ? new Error('no') : away);
+    await expect(writer.flush()).rejects.toBe(away);
+    await expect(writer.flush()).rejects.toBe(away);
+    journal.append = append;
+    await writer.flush();
+    expect([dropped, journal.of('transition').length]).toEqual([['refusal'], 1]);
+  });
+
   test('gives up a batch that the database will never take, tells so, and goes on', async () => {
     const { journal, writer, faults } = write();
     writer.add(transition(1));

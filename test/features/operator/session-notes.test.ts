@@ -59,12 +59,14 @@ describe('The notes of sessions', () => {
   });
 
   test('tell what a session used when it ends, and of no other', () => {
-    const { notes, written, id, use } = take();
+    const { notes, world, written, id, use } = take();
     const other = voiceRecord().id;
     use(1, 500_000);
     use(2, 500_000, other);
-    notes.ended(id);
-    expect(written).toMatchObject([{ of: { target: refOf(id) }, detail: { tokens: 1, dollars: 0.5 } }]);
+    world.nowMs = 9;
+    notes.ended(id, 7);
+    // An end may be dated back, and its usage is told before it.
+    expect(written).toMatchObject([{ atMs: 7, of: { target: refOf(id) }, detail: { tokens: 1, dollars: 0.5 } }]);
     notes.tick();
     expect(written).toHaveLength(1);
   });
@@ -74,7 +76,7 @@ describe('The notes of sessions', () => {
     for (let n = 0; n < 205; n += 1) note('attached');
     note('attached', {}, voiceRecord().id);
     expect([written.length, world.leftOut]).toEqual([201, 5]);
-    notes.ended(id);
+    notes.ended(id, world.nowMs);
     note('detached', { code: 4403 });
     expect([written.length, world.leftOut]).toEqual([202, 5]);
   });
