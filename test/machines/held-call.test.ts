@@ -4,6 +4,7 @@ import { heldCallMachine } from '../../machines/held-call/machine.ts';
 import { heldStates, type HeldStates } from '../../machines/held-call/selectors.ts';
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { Snapshot } from '../../src/actors/steps.ts';
+import { HeldCallState } from '../../src/calls/held-call-state.ts';
 import { everyEvent, records, steps, terms } from './held-call-support.ts';
 import { SECOND } from './voice-call-support.ts';
 
@@ -447,6 +448,27 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe('A held call', () => {
+  const { creating, open, unheard } = records;
+  const begun = Object.entries({ creating, open, unheard }).flatMap(([name, record]) =>
+    [true, false].flatMap((needsSideband) =>
+      [true, false].map((isDiallable) => [name, needsSideband, isDiallable, record] as const),
+    ),
+  );
+
+  test.each(begun)(
+    'is saved as it ends, whatever its record was as it began: %s, needs a sideband %s, diallable %s',
+    (_, needsSideband, isDiallable, record) => {
+      const at = 60 * SECOND;
+      const call = new HeldCallState(steps, { record, needsSideband, isDiallable, terms });
+      const done = [
+        ...call.send({ type: 'CLOCK', at, mayHear: true }),
+        ...call.send({ type: 'CLOSE', at, reason: 'session_ended' }),
+        ...call.send({ type: 'CLOCK', at: at + SECOND, mayHear: true }),
+      ].map(({ type }) => type);
+      expect(done).toContain('save');
+    },
+  );
+
   const found = rows();
 
   test.each(Object.keys(situations))('%s: does with each event what the table says', (situation) => {
