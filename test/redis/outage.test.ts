@@ -414,7 +414,10 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       expect((await nodes[1].live.registry.load(ended))?.endReason).toBe('closed_by_client');
       expect((await nodes[0].live.registry.load(going))?.lastSeenAtMs).toBe(clock.now());
       expect((await nodes[0].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
-      expect((await nodes[0].get('/readyz')).body['dependencies']).toMatchObject({ registry: { ok: true } });
+      // What real work got in the last seconds tells, too: how many these are the clock of the machine decides, and no test.
+      await expect
+        .poll(async () => (await nodes[0].get('/readyz')).body['dependencies'])
+        .toMatchObject({ registry: { ok: true } });
     });
 
     test('free the place of a session that ended meanwhile, and tell every node of the end', async () => {
