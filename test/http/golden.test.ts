@@ -151,7 +151,12 @@ test('The replies of the API are those that clients know', async () => {
     origin: 'https://golden.example',
     limits: { concurrentSessions: 5 },
   });
-  const free = await app.key({ id: 'direct', tenantId: 'globex', origin: 'https://direct.example' });
+  const free = await app.key({
+    id: 'direct',
+    tenantId: 'globex',
+    key: `w_globex_direct_${'0'.repeat(32)}`,
+    origin: 'https://direct.example',
+  });
   const page = { origin: key.origin };
 
   // A page.
