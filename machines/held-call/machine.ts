@@ -113,6 +113,8 @@ export const heldCallMachine = setup({
             behind: {
               on: {
                 CLOCK: [{ guard: 'isBehind', target: 'saving' }, { target: 'saved' }],
+                // Whoever takes the call next learns from the record alone since when nobody hears it.
+                HAND_OVER: [{ guard: 'isBehind', target: 'saving' }, { target: 'saved' }],
                 ...toSave([{ guard: 'isBehind', target: 'saving' }, { target: 'saved' }]),
               },
             },

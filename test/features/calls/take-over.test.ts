@@ -95,6 +95,24 @@ describe('When the node that holds a call', () => {
     expect(world.provider.sidebands.map(({ isClosed }) => isClosed)).toEqual([true, false]);
   });
 
+  test('stops right after a loss that the database did not take, it saves that once more, and another hears the call at once', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    const at = world.clock.now();
+    world.beforeSave = () => {
+      world.beforeSave = () => undefined;
+      throw new Unavailable('database', 'away');
+    };
+    world.provider.sidebands[0]?.close();
+    await owner.settled();
+    expect(await world.call()).toMatchObject({ unheardSinceMs: null });
+    world.clock.advance(500);
+    await owner.stop();
+    await other.settled();
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+  });
+
   test('dies with its session, another hangs up', async () => {
     await world.open(owner);
     world.kill(owner);
