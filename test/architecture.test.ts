@@ -78,7 +78,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   metering: {
     files: /^src\/metering\//,
-    rings: ['kernel', 'settings', 'prices.json', 'contracts', 'protocol', 'tenants', 'quota'],
+    rings: ['machines', 'kernel', 'settings', 'prices.json', 'contracts', 'protocol', 'tenants', 'quota'],
     packages: ['zod', 'node:'],
   },
   voice: {

@@ -15,6 +15,7 @@ const MAX_ITEMS = 1000;
 /** Responses that are known to have ended. */
 const MAX_ENDED = 1000;
 
+/** As src/protocol/price.ts has it, which machines do not import. */
 const NO_TOKENS: TokenCounts = {
   textIn: 0,
   textCached: 0,
@@ -32,7 +33,7 @@ export interface Estimate {
   readonly tokens: TokenCounts;
 }
 
-/** What a response may come to: its context, and so many tokens of output. */
+/** What a response may come to: its context, and so many tokens of output, Infinity where nothing bounds it but the provider. */
 export interface WorstCase {
   readonly context: TokenCounts;
   readonly outputTokens: number;
@@ -67,7 +68,7 @@ export function runningOf({ open }: Responses): readonly OpenResponse[] {
   return open.filter(({ cancelledAtMs }) => cancelledAtMs === null);
 }
 
-/** Whether none runs. */
+/** Whether nothing is left of which the cost is not known. */
 export function isQuiet({ open, inherited }: Responses): boolean {
   return open.length === 0 && inherited === 0;
 }

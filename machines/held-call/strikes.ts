@@ -33,7 +33,7 @@ export function changed(strikes: Strikes, isAsSdk: boolean, at: number): Strikes
   return recent.length >= MAX_CHANGES ? struck(noted) : noted;
 }
 
-/** It was put back. */
+/** The session is again what it was created with. */
 export function restored(strikes: Strikes): Strikes {
   return strikes.isChanged ? { ...strikes, isChanged: false } : strikes;
 }

@@ -54,7 +54,7 @@ export interface Responses {
   readonly items: readonly (readonly [id: string, tokens: number])[];
   /** Tokens of those that are too many to be told apart. */
   readonly furtherTokens: number;
-  /** Lately. */
+  /** The last ones that ended: what the provider still tells of them opens none anew. */
   readonly ended: readonly string[];
   /** Responses that another node may have left here, and whose names nobody knows. */
   readonly inherited: number;
@@ -101,7 +101,7 @@ export interface HeldCallContext extends HeldCallInput {
   readonly end: EndFacts;
   readonly gaps: GapFacts;
   readonly responses: Responses;
-  /** What is being saved. */
+  /** The step that the database was asked to save, and when; null while it is asked for nothing. */
   readonly saving: { readonly step: SaveStep; readonly atMs: number } | null;
   /** Something came up while that is being saved. */
   readonly isMoreToSave: boolean;
@@ -112,7 +112,7 @@ export interface SidebandFacts {
   readonly heardAtMs: number | null;
   /** When the last sideband was lost. */
   readonly lostAtMs: number | null;
-  /** Failed tries since. */
+  /** Tries to dial that failed since the call was last heard. */
   readonly failures: number;
   readonly dialAtMs: number;
   /** Whether the provider itself has closed the last sideband. */
@@ -236,7 +236,7 @@ export type HeldCallCommand =
   | { readonly type: 'save'; readonly event: CallEvent; readonly isCountedFirst: boolean }
   /** Wait for the tries that are under way, and say HANGUPS_SETTLED. */
   | { readonly type: 'awaitHangUps' }
-  /** Nobody waits for it. */
+  /** Save that the call goes on, which no other step waits for. */
   | { readonly type: 'saveAlive' }
   | { readonly type: 'hangUp'; readonly providerCallId: string; readonly askedAtMs: number }
   | { readonly type: 'dial' }

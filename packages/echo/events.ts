@@ -31,7 +31,7 @@ export type EchoEvent =
   | { readonly type: 'responseStarted'; readonly id: string; readonly maxOutputTokens: number | undefined }
   /** `usage`: as the page is told it, in the words of OpenAI's realtime API. */
   | { readonly type: 'responseDone'; readonly id: string; readonly usage: object }
-  /** Nothing follows. */
+  /** The call has ended, and the connection closes after this event. */
   | { readonly type: 'over'; readonly reason: OverReason };
 
 /** A connection to a call beside its page's, on which its events are heard. */

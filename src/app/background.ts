@@ -49,8 +49,9 @@ export interface BackgroundDeps {
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what happened, counting what went on, saying that this process is here, warning the clients of ends that are
- * near, telling operators what happens, carrying over what older builds wrote, deleting what is over, mending counts. @returns the way to stop it
+ * what happened, counting what went on, saying that this process is here, warning the clients of ends that are near, telling operators what
+ * happens, carrying over what older builds wrote, deleting what is over, mending counts.
+ * @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
   const { recovery, hub, calls, metering, journalWriter, activityWriter, presence, feed, inspector } = deps;

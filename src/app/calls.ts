@@ -13,7 +13,7 @@ import { isBrokered, type BrokeredProvider, type UpstreamProvider } from '../ups
 
 export interface CallsFoundations {
   readonly config: Config;
-  /** This process. */
+  /** The id of the node that holds the calls. */
   readonly node: string;
   readonly provider: UpstreamProvider;
   readonly others: readonly BrokeredProvider[] | undefined;

@@ -18,7 +18,7 @@ import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
-import type { Counted } from '../stores/activity/contract.ts';
+import type { ActivityCount } from '../stores/activity/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -27,7 +27,7 @@ import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 
 /** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
-function createTake(metrics: Metrics): () => readonly Counted[] {
+function createTake(metrics: Metrics): () => readonly ActivityCount[] {
   let told = { all: 0, failed: 0 };
   return () => {
     const present = metrics.replies();

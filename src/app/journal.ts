@@ -17,7 +17,7 @@ import { longestSilenceMs } from '../voice/silence.ts';
 export interface JournalParts {
   readonly config: Pick<Config, 'heartbeatIntervalSec'>;
   readonly stores: Pick<DurableStores, 'journal'>;
-  /** This process. */
+  /** The id of the node that sees what happens. */
   readonly node: string;
   readonly installationKey: Buffer;
   readonly clock: Clock;

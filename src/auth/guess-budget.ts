@@ -1,11 +1,10 @@
-import { HOUR_MS } from '../kernel/time.ts';
+import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import { FOREVER_MS, type TakenCount, type Counters } from '../stores/counters/contract.ts';
 import { DEVICE_LIFE_MS, type Device } from './device-cookie.ts';
 import { DomainBudget } from './domain-budget.ts';
 import { countQuietly, UNLIMITED } from './quiet-count.ts';
 import type { Subjects } from './subjects.ts';
 
-const DAY_MS = 24 * HOUR_MS;
 /** Wrong codes in a row, whatever the time between them (NIST SP 800-63B, section 5.2.2). */
 export const MAX_FAILURES_IN_ROW = 100;
 

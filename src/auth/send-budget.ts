@@ -1,8 +1,7 @@
-import { HOUR_MS } from '../kernel/time.ts';
+import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import type { TakenCount, Counters } from '../stores/counters/contract.ts';
 import { countsOf } from './quiet-count.ts';
 
-const DAY_MS = 24 * HOUR_MS;
 /** So many hours' worth of codes one network address may ask for in a day like everybody. */
 const USUAL_HOURS = 2;
 

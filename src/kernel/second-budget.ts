@@ -1,6 +1,7 @@
+import { SECOND_MS } from './time.ts';
+
 /** How many a second of one kind are worth reading, and worth writing. */
 const MAX_PER_SECOND = 50;
-const SECOND_MS = 1000;
 
 interface Window {
   readonly beganAtMs: number;

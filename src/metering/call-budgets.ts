@@ -1,3 +1,4 @@
+import type { WorstCase } from '../../machines/held-call/responses.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
@@ -20,7 +21,7 @@ import {
   type Account,
   type Spending,
 } from './budget.ts';
-import type { Budgets, LimitResponses, MeteredCall, MeteringListener, WorstCase } from './contract.ts';
+import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 import { inputOf, minimumMs, outputRate, priceTokens } from './price-usage.ts';

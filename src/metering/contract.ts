@@ -1,3 +1,4 @@
+import type { WorstCase } from '../../machines/held-call/responses.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { ModelPrice, TokenClasses } from '../protocol/price.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
@@ -29,13 +30,6 @@ export interface MeteringListener {
 
 /** Bounds what a response may have from now on, in tokens. */
 export type LimitResponses = (maxOutputTokens: number) => void;
-
-/** What a response may come to: its context, and so many tokens of output. */
-export interface WorstCase {
-  readonly context: TokenClasses;
-  /** Infinity where nothing bounds it but the provider. */
-  readonly outputTokens: number;
-}
 
 /** What is left for the calls that this node holds. */
 export interface Budgets {

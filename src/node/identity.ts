@@ -20,5 +20,5 @@ export function createNodeIdentity(id = randomId()): NodeIdentity {
   return { id, requestPrefix: id.slice(0, PREFIX_LENGTH), shard: sum + 1 };
 }
 
-/** This process. */
+/** The identity under which this process writes rows and answers requests; tests of several nodes in one process make others. */
 export const thisNode = createNodeIdentity();

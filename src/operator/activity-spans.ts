@@ -1,10 +1,8 @@
-import { MINUTE_MS } from '../kernel/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { ActivityTallies, OperatorActivity } from '../protocol/operator/activity.ts';
 import type { ActivityStore, Moved, RefusedCounts, RefusedFilter, Span } from '../stores/activity/contract.ts';
 import type { TenantScope } from '../stores/tenants/contract.ts';
 
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Minutes are kept for two days: a span and the one before it must be within. */
 const BY_MINUTES_MS = 3 * HOUR_MS;
 /** So long is a span at most that somebody chooses. */

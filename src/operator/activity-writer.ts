@@ -1,7 +1,7 @@
 import { chunksOf } from '../kernel/chunks.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
-import type { ActivityStore, Counted } from '../stores/activity/contract.ts';
+import type { ActivityStore, ActivityCount } from '../stores/activity/contract.ts';
 
 /** Minutes of counts that a node keeps while the database is away. */
 const MAX_MINUTES = 120;
@@ -13,7 +13,7 @@ const BATCH = 1000;
 export interface ActivityWriterDeps {
   readonly store: Pick<ActivityStore, 'add'>;
   /** What was counted since the last time. */
-  readonly take: () => readonly Counted[];
+  readonly take: () => readonly ActivityCount[];
   /** Of this node. */
   readonly shard: number;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface ActivityWriterDeps {
 export class ActivityWriter {
   readonly #deps: ActivityWriterDeps;
   /** Counts that wait, by the begin of their minute. */
-  readonly #waiting = new Map<number, Map<string, Counted>>();
+  readonly #waiting = new Map<number, Map<string, ActivityCount>>();
   #flushing: Promise<void> | undefined;
 
   constructor(deps: ActivityWriterDeps) {
@@ -58,9 +58,9 @@ export class ActivityWriter {
     }
   }
 
-  #keep(counted: readonly Counted[], minute: number): void {
+  #keep(counted: readonly ActivityCount[], minute: number): void {
     if (counted.length === 0) return;
-    const counts = this.#waiting.get(minute) ?? new Map<string, Counted>();
+    const counts = this.#waiting.get(minute) ?? new Map<string, ActivityCount>();
     for (const one of counted) {
       const key = `${one.kind}\n${one.label}\n${one.tenantId}\n${one.keyId}`;
       counts.set(key, { ...one, n: one.n + (counts.get(key)?.n ?? 0) });

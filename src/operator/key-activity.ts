@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../kernel/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { OperatorKey } from '../protocol/operator/key.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import type { ActivityKind, ActivityStore, KeyCounted, Span } from '../stores/activity/contract.ts';
@@ -6,8 +6,6 @@ import type { UsageReports } from '../stores/usage-reports/contract.ts';
 import { endOfBucket } from './activity-spans.ts';
 import { usedOf } from './used.ts';
 
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** More keys than a report walks through are not told of. */
 const MAX_KEYS = 20_000;

@@ -15,7 +15,7 @@ export type Vitals = Pick<
   'loopP99Ms' | 'rss' | 'sockets' | 'historyWaiting' | 'eventsWaiting' | 'eventsDropped' | 'clockLeadMs'
 >;
 
-/** This process. */
+/** What is written down of the run of one process, from its start to its stop. */
 export interface ProcessRun extends ProcessDetail {
   /** Of its request ids: `req_`, the prefix, a counter. */
   readonly prefix: string;

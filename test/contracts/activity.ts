@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { Database } from '../../src/database/database.ts';
-import { MAX_ROWS, type Counted } from '../../src/stores/activity/contract.ts';
+import { MAX_ROWS, type ActivityCount } from '../../src/stores/activity/contract.ts';
 import { createPostgresActivity } from '../../src/stores/activity/postgres.ts';
 import { atOnce, DAY_BEGIN, nodesOf, storesOf } from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const counted = (fields: Partial<Counted>): Counted => ({
+const counted = (fields: Partial<ActivityCount>): ActivityCount => ({
   kind: 'started',
   label: 'widget',
   tenantId: '',
@@ -37,7 +37,8 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
 
     test('tells kinds by key, of the tenants that are asked for', async () => {
       const [tenantId, other] = [randomId(), randomId()];
-      const refused = (fields: Partial<Counted>): Counted => counted({ kind: 'refused', label: 'BOT', ...fields });
+      const refused = (fields: Partial<ActivityCount>): ActivityCount =>
+        counted({ kind: 'refused', label: 'BOT', ...fields });
       await activity().add([refused({ tenantId, keyId: 'a' }), refused({ tenantId, keyId: 'b', n: 2 })], DAY_BEGIN, 0);
       await activity().add([refused({ tenantId, keyId: 'a', n: 4 }), refused({ tenantId })], DAY_BEGIN + MINUTE, 1);
       await activity().add([counted({ tenantId, keyId: 'a' }), refused({ tenantId: other, keyId: 'a' })], DAY_BEGIN, 1);

@@ -1,4 +1,4 @@
-import { iso } from '../../kernel/time.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
 import type { OperatorEvent } from '../../protocol/operator/event.ts';
 import type { FlatDetail, NewEntry } from '../../stores/journal/contract.ts';
 
@@ -32,11 +32,13 @@ function recordOf(version: number | null, detail: FlatDetail): Pick<OperatorEven
   return {
     record: {
       version,
-      lastSeenAt: isoOrNull(lastSeenAtMs),
-      lastActivityAt: isoOrNull(lastActivityAtMs),
-      settledAt: isoOrNull(settledAtMs),
+      lastSeenAt: instantOf(lastSeenAtMs),
+      lastActivityAt: instantOf(lastActivityAtMs),
+      settledAt: instantOf(settledAtMs),
     },
     detail: rest,
   };
 }
-const isoOrNull = (atMs: unknown): string | null => (typeof atMs === 'number' ? iso(atMs) : null);
+
+/** Only voice sessions have these times. */
+const instantOf = (atMs: unknown): string | null => isoOrNull(typeof atMs === 'number' ? atMs : null);

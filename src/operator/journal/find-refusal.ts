@@ -17,7 +17,7 @@ export interface FindRefusalDeps {
   readonly activity: Pick<ActivityStore, 'refused'>;
 }
 
-type Found = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
+type RefusalReply = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
 
 /**
  * The refusal of a request, or when the request was made: its id holds the process and the number of the request. Whose that request was is
@@ -28,7 +28,7 @@ export async function findRefusal(
   requestId: string,
   tenants: TenantScope,
   { journal, refusals, requestTimes, activity }: FindRefusalDeps,
-): Promise<Found | undefined> {
+): Promise<RefusalReply | undefined> {
   const kept = refusals.find(requestId, tenants) ?? (await written(requestId, tenants, journal));
   if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };
   const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];

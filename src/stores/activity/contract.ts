@@ -6,7 +6,7 @@ export const ACTIVITY_KINDS = ['started', 'ended', 'refused', 'kept', 'mint', 'r
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
 /** So many of a kind since the last time, in the rows of one process. */
-export interface Counted {
+export interface ActivityCount {
   readonly kind: ActivityKind;
   readonly label: string;
   /** Empty: of none. */
@@ -59,7 +59,7 @@ export const MAX_ROWS = 50_000;
 /** How often things happened. @throws Unavailable when the database is away. */
 export interface ActivityStore {
   /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
-  add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
+  add(counted: readonly ActivityCount[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
   sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[]>;
   /** The same for spans of any length; undefined where that is more than MAX_ROWS rows. */

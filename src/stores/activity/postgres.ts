@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../database/database.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { TenantScope } from '../tenants/contract.ts';
 import {
   MAX_ROWS,
@@ -9,8 +9,6 @@ import {
   type RefusedFilter,
   type Span,
 } from './contract.ts';
-
-const HOUR_MS = 60 * MINUTE_MS;
 
 type Fragment = ReturnType<Sql>;
 

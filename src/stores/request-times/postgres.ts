@@ -1,7 +1,6 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Database } from '../../database/database.ts';
 import type { RequestTimes } from './contract.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Times of request ids in PostgreSQL: a row a minute. */
 export function createPostgresRequestTimes(database: Database): RequestTimes {

@@ -8,14 +8,14 @@ import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import type { QuotaDay } from '../../quota/calendar.ts';
-import type { SharedCeilings } from '../../quota/shared-ceilings.ts';
+import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { Counters } from '../../stores/counters/contract.ts';
 import type { KeySlots } from '../../stores/key-slots/contract.ts';
 import type { Ledger } from '../../stores/ledger/contract.ts';
 import type { Replays } from '../../stores/replays/contract.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Slots } from '../../stores/slots/contract.ts';
-import type { KeyLimits, Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
+import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import type { Events } from '../../telemetry/events.ts';
@@ -76,19 +76,11 @@ export interface CreateInput {
 }
 
 /** Who a session is opened for, and the limits that hold for them. */
-export interface AdmittedCaller {
+export interface AdmittedCaller extends CeilingsHolder {
   readonly caller: VoiceRecord['caller'];
-  readonly subject: string;
   readonly tenantId: string;
-  readonly keyId: string | null;
   readonly named: boolean;
   readonly loginId: string | null;
-  /** The subject's own. */
-  readonly limits: CallerLimits;
-  /** What of them the widget key sets itself. */
-  readonly overrides?: KeyLimits | undefined;
-  /** Those of all subjects of the widget key together, and of all keys of its tenant; none without a key. */
-  readonly shared: readonly SharedCeilings[];
 }
 
 /** What the steps of a create have found so far. A step names in its parameter what steps above it must have found. */
@@ -130,16 +122,14 @@ export interface ReplayClaim {
   readonly token: string;
 }
 
-type Found<K extends keyof CreateContext> = CreateContext & {
-  readonly [Name in K]-?: NonNullable<CreateContext[Name]>;
-};
+type With<K extends keyof CreateContext> = CreateContext & Required<Pick<CreateContext, K>>;
 
-export type TenantFound = CreateContext & { readonly tenant: Tenant; readonly key: WidgetKey | null };
-export type CallerFound = TenantFound & Found<'caller'>;
-export type ConfigFound = CallerFound & Found<'config'>;
-export type OpeningBegun = ConfigFound & Found<'opening'>;
-export type SecretIssued = OpeningBegun & Found<'minted'>;
-export type Registered = SecretIssued & Found<'record'>;
+export type TenantFound = With<'tenant' | 'key'>;
+export type CallerFound = TenantFound & With<'caller'>;
+export type ConfigFound = CallerFound & With<'config'>;
+export type OpeningBegun = ConfigFound & With<'opening'>;
+export type SecretIssued = OpeningBegun & With<'minted'>;
+export type Registered = SecretIssued & With<'record'>;
 
 export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
 

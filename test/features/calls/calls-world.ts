@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
+import type { WorstCase } from '../../../machines/held-call/responses.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
-import type { Budgets, LimitResponses, MeteredCall, Metering, WorstCase } from '../../../src/metering/contract.ts';
+import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { WorstCase } from '../../../src/metering/contract.ts';
+import type { WorstCase } from '../../../machines/held-call/responses.ts';
 import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import type { UpstreamEvent } from '../../../src/upstream/contract.ts';

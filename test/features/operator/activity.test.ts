@@ -4,7 +4,7 @@ import { ActivityWriter } from '../../../src/operator/activity-writer.ts';
 import { byLabel, movedBetween } from '../../../src/operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operator/changes.ts';
 import { readMints } from '../../../src/operator/mints.ts';
-import type { Counted, Moved } from '../../../src/stores/activity/contract.ts';
+import type { ActivityCount, Moved } from '../../../src/stores/activity/contract.ts';
 import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';
 import { Activity } from '../../../src/telemetry/activity.ts';
 import { ManualClock, MINUTE, NOON } from '../../support/clock.ts';
@@ -13,10 +13,10 @@ describe('The writer of activity', () => {
   function write() {
     const clock = new ManualClock();
     const activity = new Activity();
-    const added: { readonly counted: readonly Counted[]; readonly atMs: number }[] = [];
+    const added: { readonly counted: readonly ActivityCount[]; readonly atMs: number }[] = [];
     let fault: Error | undefined;
     const store = {
-      async add(counted: readonly Counted[], atMs: number): Promise<void> {
+      async add(counted: readonly ActivityCount[], atMs: number): Promise<void> {
         if (fault !== undefined) throw fault;
         added.push({ counted, atMs });
       },

@@ -4,7 +4,7 @@ import { post, type Answer } from './api.ts';
 import type { Output } from './shapes.ts';
 
 type Reply = Output<typeof operatorEndManyReply>;
-export type Counted = Extract<Reply, { matched: number }>;
+export type OpenCount = Extract<Reply, { matched: number }>;
 export type Ended = Extract<Reply, { ended: number }>;
 
 export type EndFilter = Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export const NOT_FOR_ENDING = ['reason', 'endingWithinSec'] as const;
 
 const bodyOf = (filter: EndFilter) => ({ filter, ...(Object.keys(filter).length === 0 ? { all: true } : {}) });
 
-export function countOpen(filter: EndFilter): Promise<Answer<Counted>> {
+export function countOpen(filter: EndFilter): Promise<Answer<OpenCount>> {
   return post('/api/operator/sessions/end', { ...bodyOf(filter), dryRun: true });
 }
 

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../data/api.ts';
 import { closeDialog } from '../../data/dialogs.ts';
-import { countOpen, endPart, type Counted, type EndFilter } from '../../data/ending-many.ts';
+import { countOpen, endPart, type OpenCount, type EndFilter } from '../../data/ending-many.ts';
 import { refreshAll } from '../../data/live.ts';
 import { countText, shortName } from '../../words/format.ts';
 import { Modal } from '../../parts/modal.tsx';
@@ -27,7 +27,7 @@ const NOTHING: Progress = { ended: 0, failed: 0, remaining: 0, batchId: undefine
 
 export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; readonly words: string }) {
   const reason = useSignal('');
-  const counted = useSignal<Counted | undefined>(undefined);
+  const counted = useSignal<OpenCount | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
   /** How many were counted before there were more of them. */
   const before = useSignal<number | undefined>(undefined);
@@ -163,7 +163,7 @@ function isChange(failure: Failure): boolean {
 }
 
 /** How many there are, where, and the first of them. */
-function Counts({ known: { matched, byState, byTenant, sample } }: { readonly known: Counted }) {
+function Counts({ known: { matched, byState, byTenant, sample } }: { readonly known: OpenCount }) {
   if (matched === 0) return <p>No open session is like that.</p>;
   const tenants = Object.entries(byTenant).toSorted(([, a], [, b]) => b - a);
   return (
