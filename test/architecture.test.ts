@@ -106,7 +106,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
     files: /^src\/channel\//,
-    rings: ['machines', 'kernel', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
+    rings: ['machines', 'kernel', 'settings', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
     packages: ['zod'],
   },
   http: {
@@ -152,7 +152,6 @@ const rings: Readonly<Record<string, Ring>> = {
     files: /^src\/app\//,
     rings: [
       'node',
-      'machines',
       'kernel',
       'settings',
       'host',

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { findDroppedTools, requireBrokering, requireBrokeringOf } from './call-mode.ts';
+import { requireBrokering } from './call-mode.ts';
 import { faultsOfFiles, StartFaults } from './file-faults.ts';
 import { startBackground } from './background.ts';
 import { selectDetector } from '../bots/select.ts';
@@ -12,14 +12,10 @@ import { createUnreadCount } from '../http/steps/limit.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Disposables } from '../kernel/disposables.ts';
-import { edgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { buildService } from './compose.ts';
-import { closeFormerCalls } from '../calls/former-calls.ts';
 import { requireDrained } from './former-provider.ts';
-import { deleteWhatIsOver } from './retention.ts';
-import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import { createLoopDelay } from '../operator/loop-delay.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
@@ -27,10 +23,7 @@ import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { createEvents } from '../telemetry/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { findDemoKey, placeDemo } from '../tenants/demo.ts';
-import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
-import { describeOpenKeys } from '../tenants/open-keys.ts';
-import { TenantsFileWatch } from '../tenants/watch.ts';
+import { findDemoKey } from '../tenants/demo.ts';
 import { thisNode } from '../node/identity.ts';
 import { requestsGiven } from '../transport/request.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
@@ -38,14 +31,13 @@ import { listen, type ListenOptions, type Transport } from '../transport/server.
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
 import { openProvider, selectOthers } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
-import { socketsOf } from './sockets.ts';
+import { socketsOf } from './serve.ts';
 import { liveEngineOf, openLiveStores } from './stores.ts';
+import { startTenants } from './tenants.ts';
 
 const DRAIN_MS = 5000;
 /** On top of a mint; mail is given up after four seconds. */
 const REPLY_GRACE_MS = 7000;
-/** Keys that one warning of the start names. */
-const MAX_KEYS_TOLD = 20;
 
 /** What tests and other hosts may put in the place of the real parts. */
 export interface Overrides {
@@ -136,7 +128,6 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   const bots = selectDetector(config.bots);
 
   let ownUrl = config.publicUrl ?? '';
-  const isHttps = (): boolean => ownUrl.startsWith('https:');
   let isAccepting = true;
   let isReady = false;
   const service = await buildService({
@@ -159,20 +150,20 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
     loop: createLoopDelay(),
     isAccepting: () => isAccepting,
   });
-  const { handle, hub, sessions, heldCalls, metering, feed, inspector, directory, logins, codes, calendar, presence } =
-    service;
+  const { core, tenants, identity, usage, sessions, calls, operators, hub, handle } = service;
+  const { journal } = core;
   // Last of all: what is flushed before may still be an event.
-  disposables.add(() => service.journalWriter.flush());
-  disposables.add(async () => service.sessionNotes.finish());
+  disposables.add(() => journal.writer.flush());
+  disposables.add(async () => journal.sessionNotes.finish());
   disposables.add(() => sessions.recovery.writer.flush());
-  disposables.add(() => metering.flush());
-  disposables.add(() => presence.leave());
-  disposables.add(() => service.activityWriter.flush());
-  disposables.add(() => heldCalls?.stop());
-  disposables.add(() => logins.close());
-  disposables.add(() => codes.settled());
+  disposables.add(() => usage.metering.flush());
+  disposables.add(() => operators.presence.leave());
+  disposables.add(() => operators.activityWriter.flush());
+  disposables.add(() => calls.held?.stop());
+  disposables.add(() => identity.logins.close());
+  disposables.add(() => identity.codes.settled());
 
-  const countUnread = createUnreadCount({ ...config, edge: edgeWindows(config.edge), windows: live.windows });
+  const countUnread = createUnreadCount(core);
   const open = async (answer: ListenOptions['handle']): Promise<Transport> => {
     const transport = await listen({
       host: config.host,
@@ -185,7 +176,7 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
       handle: answer,
       onFault(error, requestId) {
         events.faulted(error, requestId, 'transport');
-        return faultReply(error, requestId, isHttps());
+        return faultReply(error, requestId, core.isHttps());
       },
       onUnfinished: countUnread,
       rejectMalformed(request) {
@@ -194,10 +185,10 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
         const refusal = framingRefusal();
         const route = 'transport';
         events.refused(refusal.code, route, requestId, refusal.error);
-        service.refusals.keep({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
-        return plainReply(refusal, requestId, isHttps());
+        journal.refusals.keep({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
+        return plainReply(refusal, requestId, core.isHttps());
       },
-      sockets: socketsOf({ hub, feed, inspector }),
+      sockets: socketsOf(service),
     });
     disposables.add(() => transport.close(0));
     metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);
@@ -208,72 +199,22 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   const early =
     config.port === 0
       ? await open((request) =>
-          isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId, isHttps()),
+          isReady
+            ? handle(request)
+            : faultReply(new Unavailable('database', 'starting'), request.requestId, core.isHttps()),
         )
       : undefined;
   ownUrl ||= `http://localhost:${early?.port ?? config.port}`;
 
   await restoreLost(sessions.recovery).catch(onError);
-  await heldCalls?.renewLease();
-  const watch = new TenantsFileWatch({
-    file: config.tenantsFile,
-    tenants: stores.tenants,
-    bus: live.bus,
-    clock,
-    adapt(tenants) {
-      const served = placeDemo(tenants, { mode: config.mode, publicUrl: ownUrl, database: database.kind });
-      if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
-      requireBrokeringOf(served, config.tenantsFile, provider);
-      requirePrices(served, config.tenantsFile, prices, config);
-      return served;
-    },
-    onProblem: onError,
-  });
-  await watch.start();
-  disposables.add(() => watch.stop());
-  await directory.start();
-  const closed = config.needsAdmins ? withoutAdmins(directory.all()).map(({ id }) => id) : [];
-  if (closed.length > 0)
-    events.warned(
-      'tenants of the database that the tenants file does not name have no admins: they admit no console user',
-      { tenants: closed },
-    );
-  for (const warning of findShutdowns(directory.all(), prices, clock.now())) events.warned(warning);
-  for (const warning of findDroppedTools(directory.all(), provider)) events.warned(warning);
-  const openKeys = describeOpenKeys(directory.all());
-  if (openKeys.length > 0)
-    events.warned('keys are open: whoever copies one has a free model (check-config names all)', {
-      count: openKeys.length,
-      keys: openKeys.slice(0, MAX_KEYS_TOLD),
-    });
-  disposables.add(() => directory.stop());
-  const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
-  const purge = async (): Promise<void> => {
-    await deleteWhatIsOver(clock.now(), retention);
-    // As often, because who waits for what is held in vain is refused meanwhile.
-    const wrong = (await stores.holds.recount()) ?? 0;
-    if (wrong > 0) events.warned('sums of what sessions hold back were wrong, and are mended', { sums: wrong });
-    if (heldCalls === undefined) await closeFormerCalls(stores.calls, config.calls, clock.now());
-  };
-  const recount = async (): Promise<void> => {
-    const wrong = (await stores.history.recount()) ?? 0;
-    if (wrong > 0) events.warned('counts of live sessions were wrong, and are mended', { counts: wrong });
-  };
-  disposables.add(
-    startBackground({
-      ...service,
-      recovery: sessions.recovery,
-      calls: heldCalls,
-      purge,
-      recount,
-      onError,
-    }),
-  );
-  await presence.beat();
+  await calls.held?.renewLease();
+  await startTenants(core, tenants, disposables);
+  disposables.add(startBackground(service));
+  await operators.presence.beat();
   patience.isPatient = false;
   isReady = true;
   const transport = early ?? (await open(handle));
-  const demo = findDemoKey(directory, new URL(ownUrl).origin);
+  const demo = findDemoKey(tenants, new URL(ownUrl).origin);
 
   return {
     port: transport.port,
@@ -289,7 +230,7 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
     async close() {
       isAccepting = false;
       hub.close();
-      feed.close();
+      operators.feed.close();
       await transport.close(DRAIN_MS);
       await disposables.dispose();
     },

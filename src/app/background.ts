@@ -1,16 +1,10 @@
-import type { Hub } from '../channel/hub.ts';
-import type { CallBudgets } from '../metering/call-budgets.ts';
-import type { Metering } from '../metering/contract.ts';
-import type { VoiceCalls } from '../calls/voice-calls.ts';
-import type { ActivityWriter } from '../operator/activity-writer.ts';
-import type { Feed } from '../feed/feed.ts';
-import type { JournalWriter } from '../operator/journal/writer.ts';
-import type { Inspector } from '../operator/inspector.ts';
-import type { Presence } from '../operator/presence.ts';
-import type { SessionNotes } from '../operator/journal/session-notes.ts';
+import { closeFormerCalls } from '../calls/former-calls.ts';
 import { every } from '../kernel/every.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
-import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
+import { sweep } from '../voice/recovery/sweep.ts';
+import type { Service } from './compose.ts';
+import type { Core } from './core.ts';
+import { deleteWhatIsOver } from './retention.ts';
 
 const SWEEP_MS = 500;
 const FLUSH_MS = 1000;
@@ -24,28 +18,8 @@ const CARRY_MS = 2000;
 const PURGE_MS = 10 * MINUTE_MS;
 const RECOUNT_MS = HOUR_MS;
 
-export interface BackgroundDeps {
-  readonly recovery: SweepDeps;
-  readonly hub: Pick<Hub, 'tick'>;
-  readonly metering: Pick<Metering, 'flush'>;
-  readonly journalWriter: Pick<JournalWriter, 'flush'>;
-  readonly sessionNotes: Pick<SessionNotes, 'tick'>;
-  readonly activityWriter: Pick<ActivityWriter, 'flush'>;
-  readonly presence: Pick<Presence, 'beat' | 'write'>;
-  readonly feed: Pick<Feed, 'tick' | 'count'>;
-  /** Undefined without the variable INSPECT. */
-  readonly inspector?: Pick<Inspector, 'tick'> | undefined;
-  readonly budgets: Pick<CallBudgets, 'tick'>;
-  /** None where browsers open their calls themselves. */
-  readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
-  /** Carries into the journal what builds before it wrote elsewhere. */
-  readonly carryOver: () => Promise<void>;
-  /** Deletes what is over. */
-  readonly purge: () => Promise<void>;
-  /** Compares counts that are kept with what they count, and mends them. */
-  readonly recount: () => Promise<unknown>;
-  readonly onError: (error: unknown) => void;
-}
+/** One round carries at most this many chunks of each table: the embedded database does nothing else meanwhile. */
+const CHUNKS_A_ROUND = 10;
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
@@ -53,33 +27,58 @@ export interface BackgroundDeps {
  * happens, carrying over what older builds wrote, deleting what is over, mending counts.
  * @returns the way to stop it
  */
-export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, journalWriter, activityWriter, presence, feed, inspector } = deps;
-  const { budgets, sessionNotes, carryOver, purge, recount, onError } = deps;
+export function startBackground(service: Service): () => Promise<unknown> {
+  const { core, sessions, usage, calls, hub, operators } = service;
+  const { journal, onError } = core;
+  const { recovery } = sessions;
+  const { activityWriter, presence, feed, inspector } = operators;
+  const { held } = calls;
   const stops = [
     every(SWEEP_MS, () => sweep(recovery), onError),
     every(FLUSH_MS, () => recovery.writer.flush(), onError),
-    every(FLUSH_MS, () => metering.flush(), onError),
-    every(FLUSH_MS, async () => sessionNotes.tick(), onError),
-    every(FLUSH_MS, () => journalWriter.flush(), onError),
+    every(FLUSH_MS, () => usage.metering.flush(), onError),
+    every(FLUSH_MS, async () => journal.sessionNotes.tick(), onError),
+    every(FLUSH_MS, () => journal.writer.flush(), onError),
     every(ACTIVITY_MS, () => activityWriter.flush(), onError),
     every(ACTIVITY_MS, () => presence.write(), onError),
     every(PRESENCE_MS, () => presence.beat(), onError),
     every(TICK_MS, async () => hub.tick(), onError),
     every(FEED_MS, async () => feed.tick(), onError),
     every(FEED_MS, () => feed.count(), onError),
-    every(TICK_MS, () => budgets.tick(), onError),
-    every(CARRY_MS, carryOver, onError),
-    every(PURGE_MS, purge, onError),
-    every(RECOUNT_MS, recount, onError),
+    every(TICK_MS, () => usage.budgets.tick(), onError),
+    every(CARRY_MS, () => carryOver(core), onError),
+    every(PURGE_MS, () => purge(service), onError),
+    every(RECOUNT_MS, () => recount(core), onError),
   ];
   if (inspector !== undefined) stops.push(every(FEED_MS, async () => inspector.tick(), onError));
-  if (calls !== undefined)
+  if (held !== undefined)
     stops.push(
-      every(CALLS_MS, () => calls.tick(), onError),
+      every(CALLS_MS, () => held.tick(), onError),
       // Needs no database, and is not held up by what waits for one.
-      every(CALLS_MS, async () => calls.guard(), onError),
-      every(LEASE_MS, () => calls.renewLease(), onError),
+      every(CALLS_MS, async () => held.guard(), onError),
+      every(LEASE_MS, () => held.renewLease(), onError),
     );
   return () => Promise.all(stops.map((stop) => stop()));
+}
+
+/** Carries a part of what older builds wrote into the journal. @throws Unavailable when the database is away; the next round goes on */
+export async function carryOver({ stores, clock }: Pick<Core, 'stores' | 'clock'>): Promise<void> {
+  for (let chunk = 0; chunk < CHUNKS_A_ROUND && (await stores.formerTables.carrySome(clock.now())); chunk += 1);
+}
+
+/** Deletes what is over. */
+async function purge({ core, usage, calls }: Service): Promise<void> {
+  const { config, clock, stores, events, onError } = core;
+  const { calendar } = usage;
+  await deleteWhatIsOver(clock.now(), { retention: stores.retention, days: config.retentionDays, calendar, onError });
+  // As often, because who waits for what is held in vain is refused meanwhile.
+  const wrong = (await stores.holds.recount()) ?? 0;
+  if (wrong > 0) events.warned('sums of what sessions hold back were wrong, and are mended', { sums: wrong });
+  if (calls.held === undefined) await closeFormerCalls(stores.calls, config.calls, clock.now());
+}
+
+/** Compares the counts of live sessions that are kept with what they count, and mends them. */
+async function recount({ stores, events }: Core): Promise<void> {
+  const wrong = (await stores.history.recount()) ?? 0;
+  if (wrong > 0) events.warned('counts of live sessions were wrong, and are mended', { counts: wrong });
 }

@@ -1,40 +1,36 @@
-import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { Trace } from '../actors/trace.ts';
-import type { Config } from '../../config/config.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
+import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
+import { NoCalls } from '../calls/no-calls.ts';
+import { Tickets } from '../calls/tickets.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { Budgets, Metering } from '../metering/contract.ts';
-import type { LiveStores } from '../stores/contract.ts';
-import type { DurableStores } from '../stores/postgres.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { isBrokered, type BrokeredProvider, type UpstreamProvider } from '../upstream/contract.ts';
+import { isBrokered, type BrokeredProvider } from '../upstream/contract.ts';
+import { createCallModes } from './call-mode.ts';
+import type { Core } from './core.ts';
+import type { OpenUsage } from './usage.ts';
 
-export interface CallsFoundations {
-  readonly config: Config;
-  /** The id of the node that holds the calls. */
-  readonly node: string;
-  readonly provider: UpstreamProvider;
-  readonly others: readonly BrokeredProvider[] | undefined;
-  readonly installationKey: Buffer;
-  readonly stores: DurableStores;
-  readonly live: Pick<LiveStores, 'bus'>;
-  readonly sessions: VoiceSessions;
-  readonly metering: Metering;
-  readonly budgets: Budgets;
-  readonly clock: Clock;
-  readonly events: Events;
-  readonly trace: Trace<CallRecord>;
-  readonly metrics: Metrics;
-  readonly onError: (error: unknown) => void;
+interface CallsNeighbours {
+  readonly sessions: CallSessions;
+  readonly usage: Pick<OpenUsage, 'metering' | 'budgets'>;
 }
 
-/** The calls of a service whose provider lets it open them; undefined for one whose browsers open them. */
-export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
-  const { config, node, provider, stores, live, sessions, metering, budgets, clock, events, trace, metrics, onError } =
-    on;
-  if (!isBrokered(provider)) return undefined;
+export type OpenCalls = ReturnType<typeof openCalls>;
+
+/** The calls of the service: those that this node holds, where its provider lets it open them, the tickets for them, and how they are opened. */
+export function openCalls(core: Core, neighbours: CallsNeighbours) {
+  const { config, stores, provider } = core;
+  const held = isBrokered(provider) ? openHeld(core, provider, neighbours) : undefined;
+  const calls: Calls = held ?? new NoCalls(stores.calls);
+  return {
+    open: (request: OpenCallRequest) => calls.open(request),
+    ofSession: (sessionId: string) => calls.ofSession(sessionId),
+    /** The calls that this node holds; undefined where browsers open theirs. */
+    held,
+    tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
+    modeOf: createCallModes(config.calls.mode, provider),
+  };
+}
+
+function openHeld(core: Core, provider: BrokeredProvider, { sessions, usage }: CallsNeighbours): VoiceCalls {
+  const { config, stores, live, metrics, others, installationKey, clock, events, journal, onError } = core;
   const { calls, voice, upstream } = config;
   const held = new VoiceCalls(
     {
@@ -46,20 +42,20 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
       maxOpenResponses: calls.maxOpenResponses,
     },
     {
-      node,
+      node: core.node.id,
       provider,
-      others: on.others,
-      installationKey: on.installationKey,
+      others,
+      installationKey,
       store: stores.calls,
       nodes: stores.liveNodes,
       setups: stores.sessionSetups,
       sessions,
-      metering,
-      budgets,
+      metering: usage.metering,
+      budgets: usage.budgets,
       bus: live.bus,
       clock,
       events,
-      trace,
+      trace: journal.trace,
       onError,
     },
   );

@@ -1,6 +1,4 @@
-import type { Config } from '../../config/config.ts';
 import type { Traced } from '../actors/trace.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { tellResults } from '../operator/journal/act-log.ts';
 import { createAddressHash } from '../operator/journal/address.ts';
 import { Refusals } from '../operator/journal/refusals.ts';
@@ -9,22 +7,8 @@ import { transitionOf, type HostedRecords } from '../operator/journal/transition
 import { JournalWriter } from '../operator/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
-import type { DurableStores } from '../stores/postgres.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { longestSilenceMs } from '../voice/silence.ts';
-
-export interface JournalParts {
-  readonly config: Pick<Config, 'heartbeatIntervalSec'>;
-  readonly stores: Pick<DurableStores, 'journal'>;
-  /** The id of the node that sees what happens. */
-  readonly node: string;
-  readonly installationKey: Buffer;
-  readonly clock: Clock;
-  readonly events: Pick<Events, 'transition'>;
-  readonly metrics: Metrics;
-  readonly onError: (error: unknown) => void;
-}
+import type { Foundations } from './foundations.ts';
 
 /** Hears of what happens as it is put into the journal. */
 export interface JournalListener {
@@ -36,12 +20,21 @@ export interface JournalListener {
   readonly settled?: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
 }
 
-export type JournalFeature = ReturnType<typeof wireJournal>;
+export type OpenJournal = ReturnType<typeof openJournal>;
 
-/** Wires what puts into the journal what happens. It stands on nothing that happens: features are given it. */
-export function wireJournal({ config, stores, node, installationKey, clock, events, metrics, onError }: JournalParts) {
+/** Opens what puts into the journal what happens. It stands on nothing that happens: features are given it. */
+export function openJournal({
+  config,
+  stores,
+  node: { id: node },
+  installationKey,
+  clock,
+  events,
+  metrics,
+  onError,
+}: Foundations & { readonly installationKey: Buffer }) {
   const listeners: JournalListener[] = [];
-  const journalWriter = new JournalWriter({
+  const writer = new JournalWriter({
     journal: stores.journal,
     node,
     onDropped(kind) {
@@ -55,7 +48,7 @@ export function wireJournal({ config, stores, node, installationKey, clock, even
     onError,
   });
   const refusals = new Refusals({
-    writer: journalWriter,
+    writer,
     node,
     hashOf: createAddressHash(installationKey),
     onKept(entry) {
@@ -67,7 +60,7 @@ export function wireJournal({ config, stores, node, installationKey, clock, even
     node,
     now: () => clock.now(),
     write(entry, tenantId) {
-      journalWriter.add(entry);
+      writer.add(entry);
       for (const { noted } of listeners) noted?.(entry, tenantId);
     },
     onLeftOut: () => metrics.sessionNotesLeftOut.inc(),
@@ -78,18 +71,14 @@ export function wireJournal({ config, stores, node, installationKey, clock, even
     events.transition?.(traced);
     if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id, traced.atMs);
     const entry = transitionOf(traced, node);
-    if (entry !== undefined) journalWriter.add(entry);
+    if (entry !== undefined) writer.add(entry);
     for (const listener of listeners) listener.traced?.(traced, entry);
   }
 
-  metrics.observe(
-    'switchboard_events_waiting',
-    'Events of actors that wait for the database',
-    () => journalWriter.events,
-  );
-  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => journalWriter.refusals);
+  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => writer.events);
+  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => writer.refusals);
   return {
-    journalWriter,
+    writer,
     refusals,
     sessionNotes,
     note,

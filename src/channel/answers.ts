@@ -20,7 +20,7 @@ export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number
     type: 'attached',
     session: viewOf(record, at),
     state,
-    heartbeat: { intervalSec: deps.heartbeatIntervalSec },
+    heartbeat: { intervalSec: deps.config.heartbeatIntervalSec },
     limits: { maxMinutes, maxIdleSec },
   };
 }

@@ -187,13 +187,13 @@ export class Connection implements SocketListener {
 
   #attach({ sm_session_id, email, language = '' }: Frame<'attach'>): Eventually<void> {
     this.#language = languageOfTag(language) ?? this.#language;
-    const { sessions, subjects, clock } = this.#context.deps;
+    const { sessions, identity, clock } = this.#context.deps;
     // It listens before it reads, so that no transition falls between the two.
     this.#sessionId = sm_session_id;
     this.#context.add(sm_session_id, this);
     return andThen(sessions.find(sm_session_id), (record) => {
       if (this.#isOver) return;
-      if (record === undefined || !speaksFor(record, email, subjects))
+      if (record === undefined || !speaksFor(record, email, identity.subjects))
         return this.close(closeCode.unknownSession, 'unknown session');
       if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
       const at = clock.now();

@@ -1,22 +1,29 @@
 import type { SocketBudgets } from './socket-budgets.ts';
 import type { SocketLeases } from './socket-leases.ts';
-import type { ConsoleLogins } from '../auth/console-logins.ts';
-import type { Subjects } from '../auth/subjects.ts';
+import type { Config } from '../../config/config.ts';
+import type { Identity } from '../auth/identity.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
-import type { UsageDeps } from '../quota/report-usage.ts';
-import type { Windows } from '../stores/windows/contract.ts';
+import type { Usage } from '../quota/usage.ts';
+import type { LiveStores } from '../stores/contract.ts';
+import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 
-export interface ChannelDeps extends UsageDeps {
-  readonly sessions: VoiceSessions;
-  readonly subjects: Subjects;
-  readonly logins: Pick<ConsoleLogins, 'destroy'>;
+export interface ChannelDeps {
+  readonly config: Pick<Config, 'edge' | 'heartbeatIntervalSec'>;
+  readonly clock: Clock;
+  /** This node. */
+  readonly node: { readonly id: string };
+  readonly live: Pick<LiveStores, 'bus' | 'sockets' | 'windows'>;
   readonly edge: Pick<EdgeWindows, 'address'>;
-  readonly windows: Pick<Windows, 'take'>;
-  readonly clock: { now(): number };
-  readonly heartbeatIntervalSec: number;
   readonly events: Events;
+  readonly journal: { readonly note: NoteSession };
+  /** Gets faults that no client can be told of. */
+  readonly onError: (error: unknown) => void;
+  readonly identity: Pick<Identity, 'subjects' | 'logins'>;
+  readonly usage: Pick<Usage, 'limitsOf' | 'subjectOfSession' | 'report'>;
+  readonly sessions: VoiceSessions;
 }
 
 /** What the connections of a node share. */

@@ -10,8 +10,8 @@ import type { ChannelDeps } from './deps.ts';
 export function endLoginOnViolation(
   { loginId }: VoiceRecord,
   reason: EndReason,
-  { logins, clock }: Pick<ChannelDeps, 'logins' | 'clock'>,
+  { identity, clock }: Pick<ChannelDeps, 'identity' | 'clock'>,
 ): Eventually<void> {
   if (loginId !== null && isViolation(reason))
-    return logins.destroy(loginId, 'violation', clock.now()).then(() => undefined);
+    return identity.logins.destroy(loginId, 'violation', clock.now()).then(() => undefined);
 }

@@ -2,9 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
-import type { Bus } from '../stores/bus/contract.ts';
 import type { BusMessage } from '../protocol/bus.ts';
-import type { NodeLeases } from '../stores/slots/contract.ts';
 import { SocketBudgets } from './socket-budgets.ts';
 import { toldState } from './answers.ts';
 import type { ChannelDeps, ConnectionContext } from './deps.ts';
@@ -16,20 +14,6 @@ import type { Socket, SocketListener } from '../kernel/socket.ts';
 const ATTACH_MS = 5000;
 /** Sessions that are looked at together after a gap. */
 const PAGE = 1000;
-
-export interface HubDeps extends ChannelDeps {
-  readonly bus: Bus;
-  /** The sockets of each session, over all nodes. */
-  readonly sockets: NodeLeases;
-  /** The id of this node. */
-  readonly node: string;
-  /** Sockets that an address may have at once on this node (MAX_SOCKETS_PER_IP). */
-  readonly maxSocketsPerAddress: number;
-  /** Frames that the sockets of a session may send at once, and how many a minute they get back. */
-  readonly frames: { readonly burst: number; readonly perMinute: number };
-  /** Gets faults that no client can be told of. */
-  readonly onError: (error: unknown) => void;
-}
 
 /** The listener of a socket that was refused. */
 const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
@@ -49,20 +33,21 @@ export class Hub implements ConnectionContext<Connection> {
   /** Sessions that the bus told of since the present look began. */
   #moved: Set<string> | undefined;
 
-  constructor(deps: HubDeps) {
+  constructor(deps: ChannelDeps) {
     this.deps = deps;
-    const { frames, maxSocketsPerAddress, sockets, onError } = deps;
+    const { node, live, onError } = deps;
+    const { maxSocketsPerIp, burst, perIpPerMinute: perMinute } = deps.config.edge;
     const at = deps.clock.now();
     // An address may send what so many sessions may, were all of them open at as many pages as they can be.
-    const sessions = Math.ceil(maxSocketsPerAddress / MAX_SOCKETS);
-    this.sessions = new SocketBudgets({ sockets: MAX_SOCKETS, ...frames }, at);
+    const sessions = Math.ceil(maxSocketsPerIp / MAX_SOCKETS);
+    this.sessions = new SocketBudgets({ sockets: MAX_SOCKETS, burst, perMinute }, at);
     this.addresses = new SocketBudgets(
-      { sockets: maxSocketsPerAddress, burst: frames.burst * sessions, perMinute: frames.perMinute * sessions },
+      { sockets: maxSocketsPerIp, burst: burst * sessions, perMinute: perMinute * sessions },
       at,
     );
-    this.socketLeases = new SocketLeases(deps.node, this.sessions, sockets, onError);
-    this.#resync = new Resync(deps.bus, at, () => this.#look(), onError);
-    this.#stopListening = deps.bus.subscribe((message) => {
+    this.socketLeases = new SocketLeases(node.id, this.sessions, live.sockets, onError);
+    this.#resync = new Resync(live.bus, at, () => this.#look(), onError);
+    this.#stopListening = live.bus.subscribe((message) => {
       if (message.type === 'session.moved') {
         this.#moved?.add(message.sessionId);
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
@@ -188,7 +173,7 @@ export class Hub implements ConnectionContext<Connection> {
     for (const connection of this.#all()) {
       const { record } = connection;
       if (record?.subject !== subject) continue;
-      if (nearsCeiling(after, entry, this.deps.limitsOf(record.caller, record.tenantId, record.keyId)))
+      if (nearsCeiling(after, entry, this.deps.usage.limitsOf(record.caller, record.tenantId, record.keyId)))
         connection.sendWarning('quota');
     }
   }

@@ -7,9 +7,9 @@ export function noteOn(
   record: VoiceRecord | undefined,
   kind: 'attached' | 'detached' | 'warned',
   detail: FlatDetail,
-  { clock, note }: Pick<ChannelDeps, 'clock' | 'note'>,
+  { clock, journal }: Pick<ChannelDeps, 'clock' | 'journal'>,
 ): void {
   if (record === undefined) return;
   const { id: sessionId, tenantId } = record;
-  note({ sessionId, tenantId, atMs: clock.now(), kind, detail });
+  journal.note({ sessionId, tenantId, atMs: clock.now(), kind, detail });
 }

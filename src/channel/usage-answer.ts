@@ -3,8 +3,6 @@ import type { Language } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { edgeRefusal } from '../limits/edge.ts';
 import { toMicroDollars } from '../quota/dollars.ts';
-import { reportUsage } from '../quota/report-usage.ts';
-import { subjectOfSession } from '../quota/session-proof.ts';
 import { refusalFrame } from './answers.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
@@ -29,7 +27,7 @@ export async function answerUsage(
   deps: ChannelDeps,
 ): Promise<UsageAnswer> {
   const window = deps.edge.address;
-  const counted = await deps.windows.take(window.prefix + address, window.perMinute, atMs);
+  const counted = await deps.live.windows.take(window.prefix + address, window.perMinute, atMs);
   if (!counted.allowed) {
     const refusal = edgeRefusal(window, counted, atMs);
     deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error, attached);
@@ -38,9 +36,9 @@ export async function answerUsage(
   // The session may have ended while the message about it was lost.
   const record = (await deps.sessions.find(attached.id)) ?? attached;
   const { endReason } = record;
-  const who = await subjectOfSession(record, false, atMs, deps);
+  const who = await deps.usage.subjectOfSession(record, false, atMs);
   const report = { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, response, atMs };
-  const result = who instanceof Refusal ? who : await reportUsage(who, report, deps);
+  const result = who instanceof Refusal ? who : await deps.usage.report(who, report);
   if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, ...result }, endReason };
   const { code } = result;
   if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };

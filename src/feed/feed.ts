@@ -7,6 +7,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import { Neighbours } from './neighbours.ts';
 import { NodeChanges } from './node-changes.ts';
+import { RefusalFacts } from './refusal-facts.ts';
 import { groupOf, tickOf, type TickFigures } from './ticks.ts';
 import { Watcher } from './watcher.ts';
 
@@ -42,11 +43,8 @@ export interface FeedDeps {
   readonly now: () => number;
   /** Who watches; undefined without a login. @throws Unavailable (rejects) when that cannot be found out */
   readonly admit: (credentials: FeedCredentials) => Promise<Admission | undefined>;
-  /** Both are made later, and asked later. */
-  readonly figures: () => TickFigures;
+  readonly figures: TickFigures;
   readonly nodes: () => readonly OperatorNode[];
-  /** What was refused here since it was asked last. */
-  readonly takeRefusals: () => FeedFact | undefined;
   /** Gets faults that no watcher can be told of. */
   readonly onError: (error: unknown) => void;
 }
@@ -65,6 +63,8 @@ const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed(
  * it only while somebody watches somewhere.
  */
 export class Feed {
+  /** Gathers what is refused here, while anybody watches refusals. */
+  readonly refusals = new RefusalFacts(() => this.isWanted('refusals'));
   readonly #deps: FeedDeps;
   readonly #watchers = new Map<Watcher, Admitted>();
   readonly #others: Neighbours;
@@ -137,7 +137,7 @@ export class Feed {
     this.#sayWatched();
     if (Math.abs(at - this.#toldAtMs) >= TELL_MS) {
       this.#toldAtMs = at;
-      const refused = this.#deps.takeRefusals();
+      const refused = this.refusals.take();
       if (refused !== undefined) this.tell(refused);
       this.#others.publish();
       for (const watcher of this.#watchers.keys()) watcher.flush();
@@ -172,7 +172,7 @@ export class Feed {
       groups.set(groupOf(operator), group);
     }
     for (const { operator, watchers } of groups.values()) {
-      const frame = await tickOf(operator, at, lossy, figures(), onError);
+      const frame = await tickOf(operator, at, lossy, figures, onError);
       for (const watcher of watchers) watcher.send(frame);
     }
   }

@@ -1,4 +1,3 @@
-import type { BlockList } from 'node:net';
 import { NOBODY } from '../auth/operators.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Refusal } from '../protocol/refusal.ts';
@@ -7,39 +6,44 @@ import { refusalOfFault } from './error-reply.ts';
 import { invalid } from './invalid-request.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { RequestContext, Step } from './request-context.ts';
-import { accessOfPath, windowOfPath, type Result } from './route.ts';
+import { accessOfPath, windowOfPath, type Result, type Route } from './route.ts';
 import { createRouter, noParams } from './router.ts';
-import { createAnswer, type AnswerDeps } from './steps/answer.ts';
+import type { Services } from './services.ts';
+import { createAnswer } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
-import { bringsCredentials, createLimits, type LimitDeps } from './steps/limit.ts';
-import { createLogin, requireRole, type LoginDeps } from './steps/login.ts';
+import { bringsCredentials, createLimits } from './steps/limit.ts';
+import { createLogin, requireRole } from './steps/login.ts';
 import { createMethodCheck } from './steps/method.ts';
 import { corsScopeOf, createOriginCheck } from './steps/origin.ts';
 
-export type PipelineDeps = LimitDeps & LoginDeps & AnswerDeps & { readonly trustedProxies: BlockList };
+type PipelineServices = Pick<Services, 'core' | 'identity' | 'origins'>;
 
 /**
  * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it meets
  * is, and makes nothing for a request but its context and its reply. It never throws and never rejects.
  */
-export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Eventually<HttpReply> {
-  const contextOf = createContextOf(deps);
-  const { countAddress, countCaller, countOperation } = createLimits(deps);
+export function createPipeline(
+  routes: readonly Route[],
+  services: PipelineServices,
+): (request: HttpRequest) => Eventually<HttpReply> {
+  const { events, metrics } = services.core;
+  const contextOf = createContextOf(routes, services.core);
+  const { countAddress, countCaller, countOperation } = createLimits(services);
   const steps: readonly Step[] = [
     countAddress,
     refuseRepeatedHeaders,
-    only(countsCredentials, createLogin(deps)),
+    only(countsCredentials, createLogin(services.identity)),
     countCaller,
-    only(({ route }) => route === undefined, createMethodCheck(deps)),
+    only(({ route }) => route === undefined, createMethodCheck(services)),
     readBody,
-    only(mayChangeByCookie, createOriginCheck(deps)),
+    only(mayChangeByCookie, createOriginCheck(services)),
     only(
       ({ access }) => access === 'operator',
       (x) => requireRole(x) ?? countOperation(x),
     ),
     handle,
   ];
-  const answer = createAnswer(deps);
+  const answer = createAnswer(routes, services);
 
   function walk(x: RequestContext, from: number): Eventually<Result> {
     for (let at = from; at < steps.length; at += 1) {
@@ -57,7 +61,7 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
 
   function answerFault(x: RequestContext, fault: unknown): HttpReply {
     const { requestId } = x.request;
-    deps.events.faulted(fault, requestId, x.routeName);
+    events.faulted(fault, requestId, x.routeName);
     return answer(x, refusalOfFault(fault, requestId));
   }
 
@@ -67,7 +71,7 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
       .then((found) => answer(x, found))
       .catch((fault: unknown) => answerFault(x, fault))
       .then((reply) => {
-        deps.metrics.durations.note(x.routeName, performance.now() - since);
+        metrics.durations.note(x.routeName, performance.now() - since);
         return reply;
       });
   }
@@ -107,14 +111,12 @@ function handle(x: RequestContext): Eventually<Result | undefined> {
 }
 
 /** Makes the context of a request: the route of its path and method, or what holds for a path that no route has. */
-function createContextOf({
-  routes,
-  trustedProxies,
-  events,
-  timing,
-}: PipelineDeps): (request: HttpRequest) => RequestContext {
+function createContextOf(
+  routes: readonly Route[],
+  { config: { trustedProxies, debugMetrics }, events }: Services['core'],
+): (request: HttpRequest) => RequestContext {
   const { fixed, match } = createRouter(routes);
-  const isTimed = timing || events.requestAnswered !== undefined;
+  const isTimed = debugMetrics || events.requestAnswered !== undefined;
   return (request) => {
     const { headers, path } = request;
     const forwardedFor = headers['x-forwarded-for'];

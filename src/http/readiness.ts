@@ -3,12 +3,6 @@ import type { DependencyHealth } from '../protocol/health.ts';
 /** Asks one dependency whether it answers. @throws when it does not */
 export type Probe = () => Promise<void>;
 
-export interface ReadinessDeps {
-  readonly probes: Readonly<Record<string, Probe>>;
-  /** False from the moment a shutdown begins: load balancers should look elsewhere. */
-  readonly isAccepting: () => boolean;
-}
-
 export interface Readiness {
   readonly ready: boolean;
   readonly dependencies: Readonly<Record<string, DependencyHealth>>;
@@ -17,13 +11,16 @@ export interface Readiness {
 const PROBE_MS = 1000;
 
 /** Asks whether the service is ready. However many ask at once, each dependency is asked once: no window counts who asks. */
-export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+export function createReadiness(
+  probes: Readonly<Record<string, Probe>>,
+  isAccepting: () => boolean,
+): () => Promise<Readiness> {
   const ask = shared(() =>
-    Promise.all(Object.entries(deps.probes).map(async ([name, probe]) => [name, await timed(probe)] as const)),
+    Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const)),
   );
   return async () => {
     const answers = await ask();
-    const ready = deps.isAccepting() && answers.every(([, answer]) => answer.ok);
+    const ready = isAccepting() && answers.every(([, answer]) => answer.ok);
     return { ready, dependencies: Object.fromEntries(answers) };
   };
 }

@@ -1,17 +1,9 @@
 import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Subjects } from '../auth/subjects.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Call, Result } from './route.ts';
-
-/** What a route about one session needs. */
-export interface SessionDeps {
-  readonly sessions: VoiceSessions;
-  readonly subjects: Subjects;
-  readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
-}
+import type { Services } from './services.ts';
 
 /**
  * A refusal about a session; the login that opened it is destroyed where the refusal tells of a violation (docs/contract.md, section
@@ -21,14 +13,14 @@ export function refusedOf(
   { loginId, tenantId, keyId, subject }: VoiceRecord,
   refused: Refusal,
   { login, request }: Pick<Call, 'login' | 'request'>,
-  { destroyLogin }: Pick<SessionDeps, 'destroyLogin'>,
+  { logins }: Services['identity'],
 ): Eventually<Result> {
   const refusal = refused.because({ tenantId, keyId, subject });
   const { code, additions } = refusal;
   const costsLogin = code === 'DAILY_QUOTA_EXCEEDED' || isViolation(additions.reason ?? null);
   // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
   if (!costsLogin || login === undefined || loginId !== login.id) return refusal;
-  return andThen(destroyLogin(login.id, request.atMs, request.requestId), () => ({
+  return andThen(logins.destroy(login.id, 'violation', request.atMs, request.requestId), () => ({
     refusal,
     cookie: { kind: 'clear' },
   }));

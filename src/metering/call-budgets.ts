@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import type { CallerCeilings } from '../quota/caller-ceilings.ts';
 import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
-import { boundedDays, type SharedOf } from '../quota/shared-ceilings.ts';
+import { boundedDays } from '../quota/shared-ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Holds } from '../stores/holds/contract.ts';
 import { chargeOf, type CallUsage, type CallUsageAnswer, type UsageTotals } from '../stores/ledger/contract.ts';
@@ -33,8 +33,7 @@ const WARNING_SECONDS = [10, 60];
 const REARM_MS = 120_000;
 const ENDED_AT_ONCE = 50;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
-export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf'> {
-  readonly sharedOf: SharedOf;
+export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf' | 'sharedOf'> {
   readonly holds: Pick<Holds, 'standing'>;
   readonly prices: Prices;
   readonly clock: Clock;

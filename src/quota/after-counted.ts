@@ -4,7 +4,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { CallerCeilings } from './caller-ceilings.ts';
 import { exceeds, nearsCeiling } from './ceilings.ts';
-import { exceeded, type SharedCeilings, type SharedOf, type SharedTotals } from './shared-ceilings.ts';
+import { exceeded, type SharedCeilings, type SharedTotals } from './shared-ceilings.ts';
 
 /** Whom usage was counted for. */
 export interface UsageOwner {
@@ -39,7 +39,6 @@ export interface AfterCountedDeps extends CallerCeilings {
     /** Those of all its widget keys. */
     endTenant(tenantId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
   };
-  readonly sharedOf: SharedOf;
   readonly bus: Pick<Bus, 'publish'>;
   /** What a session used is a part of what happened in it. */
   readonly note: NoteSession;

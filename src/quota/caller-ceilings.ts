@@ -1,11 +1,15 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Tenant } from '../stores/tenants/contract.ts';
+import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { withOverrides, type LimitsOf } from './ceilings.ts';
+import { sharedCeilings, type SharedOf } from './shared-ceilings.ts';
 
 export interface CeilingsDeps {
   readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
-  readonly tenant: (tenantId: string) => Tenant | undefined;
+  readonly tenants: {
+    tenant(id: string): Tenant | undefined;
+    keyNamed(tenantId: string, keyId: string): Pick<WidgetKey, 'totals'> | undefined;
+  };
 }
 
 /** The limits that hold for callers. */
@@ -14,6 +18,7 @@ export interface CallerCeilings {
   readonly limitsOf: LimitsOf;
   /** All different ceilings that sessions of such a caller may have: one's sessions may be on several keys. */
   readonly ceilingsOf: (caller: VoiceRecord['caller'], tenantId: string) => readonly CallerLimits[];
+  readonly sharedOf: SharedOf;
 }
 
 interface TenantLimits {
@@ -23,13 +28,13 @@ interface TenantLimits {
 }
 
 /** Ceilings by caller and widget key, worked out once for each version of a tenant. */
-export function createCeilings({ limits, tenant }: CeilingsDeps): CallerCeilings {
+export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeilings {
   /** A changed tenant is another object, so what is kept here is never out of date. */
   const summaries = new WeakMap<Tenant, TenantLimits>();
   const ofUnknownTenant = summarize(limits.widget, []);
 
   function of(tenantId: string): TenantLimits {
-    const found = tenant(tenantId);
+    const found = tenants.tenant(tenantId);
     if (found === undefined) return ofUnknownTenant;
     const summary = summaries.get(found) ?? summarize(limits.widget, found.keys);
     summaries.set(found, summary);
@@ -43,6 +48,8 @@ export function createCeilings({ limits, tenant }: CeilingsDeps): CallerCeilings
       return keyId === null ? widest : (byKey.get(keyId) ?? limits.widget);
     },
     ceilingsOf: (caller, tenantId) => (caller === 'console' ? [limits.console] : of(tenantId).ceilings),
+    sharedOf: (tenantId, keyId) =>
+      sharedCeilings(tenantId, keyId, tenants.keyNamed(tenantId, keyId ?? ''), tenants.tenant(tenantId)),
   };
 }
 

@@ -22,7 +22,7 @@ export interface UsageReport {
   readonly requestId?: string | undefined;
 }
 
-export interface UsageDeps extends SessionProofDeps, AfterCountedDeps {
+export interface ReportUsageDeps extends SessionProofDeps, AfterCountedDeps {
   readonly ledger: Ledger;
   /** What usage does to sessions: a report is activity, and whoever is over a ceiling is ended. */
   readonly sessions: SessionProofDeps['sessions'] &
@@ -46,7 +46,7 @@ export interface ReportAnswer {
 export async function reportUsage(
   who: UsageSubject,
   report: UsageReport,
-  deps: UsageDeps,
+  deps: ReportUsageDeps,
 ): Promise<ReportAnswer | Refusal> {
   const { subject, tenantId, keyId, sessionId, sessionAtMost, isClient } = who;
   const { tokens, microDollars, atMs, idempotencyKey, requestId } = report;
@@ -82,7 +82,7 @@ export async function reportUsage(
 async function reportMetered(
   who: UsageSubject & { readonly sessionId: string },
   { response, atMs }: UsageReport,
-  deps: UsageDeps,
+  deps: ReportUsageDeps,
 ): Promise<ReportAnswer | Refusal> {
   const today = deps.calendar(atMs);
   const filled =
@@ -99,7 +99,7 @@ function replyTo(
   who: UsageSubject,
   counted: Pick<CountedUsage, 'totals' | 'keyTotals' | 'tenantTotals'>,
   day: QuotaDay,
-  deps: UsageDeps,
+  deps: ReportUsageDeps,
 ): ReportAnswer | Refusal {
   const { totals } = counted;
   const limits = deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId);

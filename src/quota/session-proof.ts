@@ -1,4 +1,4 @@
-import type { CallerLimits } from '../../config/config.ts';
+import type { CallerLimits, Config } from '../../config/config.ts';
 import { durationEndMs, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -28,9 +28,8 @@ export interface UsageSubject {
 export interface SessionProofDeps {
   readonly sessions: { readonly limits: VoiceLimits };
   readonly limitsOf: LimitsOf;
-  readonly isKeyRevoked: (tenantId: string, keyId: string) => Eventually<boolean>;
-  /** WIDGET_MAX_TOKENS_PER_MINUTE; 0 is no bound. */
-  readonly widgetTokensPerMinute: number;
+  readonly tenants: { isRevoked(tenantId: string, keyId: string): Eventually<boolean> };
+  readonly config: Pick<Config, 'widgetTokensPerMinute'>;
 }
 
 /**
@@ -47,7 +46,7 @@ export async function subjectOfSession(
   const { subject, caller, tenantId, keyId, id: sessionId, endedAtMs, endReason } = record;
   const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null, isClient: !isService };
   if (isService) return who;
-  if (keyId !== null && (await deps.isKeyRevoked(tenantId, keyId)))
+  if (keyId !== null && (await deps.tenants.isRevoked(tenantId, keyId)))
     return invalidWidgetKey({ tenantId, keyId, fact: 'the key is revoked' });
   if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + MAX_LATE_MS)
     return endedRefusal(
@@ -63,7 +62,8 @@ export async function subjectOfSession(
  * may tell of what the last minute began; dollars in the proportion of their daily ceiling to that of tokens.
  */
 function atMostOf(record: VoiceRecord, atMs: number, deps: SessionProofDeps): UsageTotals | null {
-  const { widgetTokensPerMinute, limitsOf, sessions } = deps;
+  const { limitsOf, sessions } = deps;
+  const { widgetTokensPerMinute } = deps.config;
   if (widgetTokensPerMinute === 0 || record.caller !== 'widget') return null;
   const begun = Math.floor(connectedMs(record, atMs, sessions.limits) / MINUTE_MS) + 1;
   const tokens = (begun + 1) * widgetTokensPerMinute;

@@ -1,25 +1,16 @@
 import type { DemoConfig, DemoMachines, DrawnMachine } from '../protocol/demo-config.ts';
-import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { resolveSessionConfig, type CallModeOf } from '../tenants/agents.ts';
+import { resolveSessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { findDemoKey } from '../tenants/demo.ts';
-import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { Header } from '../http/message.ts';
 import type { Call, Route } from '../http/route.ts';
+import type { Services } from '../http/services.ts';
 import { sendDocument } from '../http/documents.ts';
 import { pagePolicyWith, sendFile, sendPacked } from './files.ts';
 import { pageRoute } from './page-route.ts';
 
-export interface DemoDeps {
-  readonly directory: Pick<TenantDirectory, 'keyOf'>;
-  readonly provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'callOrigins' | 'capabilities'>;
-  readonly callModeOf: CallModeOf;
-  /** The service's own address, without a trailing slash. */
-  readonly publicUrl: () => string;
-  /** The rules of the service, as drawn; they change only with the build and the settings. */
-  readonly machines: () => { readonly machines: readonly OperatorMachine[] };
-}
+export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 
 /** The SDK with its types, and the element with its languages and the style sheet that old browsers load. */
 const forPages = [
@@ -42,7 +33,7 @@ const forEverybody = [
 ] as const;
 
 /** The widget SDK, the element, and a page that shows it at work. */
-export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
+export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
 
   return [
@@ -52,18 +43,18 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
     ),
     ...['/demo', '/demo/'].map((path) =>
       pageRoute(path, (call) =>
-        sendPacked(call, file('demo/index.html'), [policyFor(findShown(deps, call.request), deps)]),
+        sendPacked(call, file('demo/index.html'), [policyFor(findShown(services, call.request), services)]),
       ),
     ),
     pageRoute('/third-party-notices.txt', (call) => sendFile(call, file('third-party-notices.txt'))),
     pageRoute('/demo/config.json', ({ request }) => ({
       status: 200,
-      body: demoConfig(deps, findDemo(deps, request.headers['host'])),
+      body: demoConfig(services, findDemo(services, request.headers['host'])),
       headers: [['Cache-Control', 'no-store']],
     })),
     pageRoute(
       '/demo/machines.json',
-      sendDocument(() => demoMachines(deps)),
+      sendDocument(() => demoMachines(services)),
     ),
   ];
 }
@@ -73,28 +64,31 @@ export interface Shown extends NonNullable<ReturnType<TenantDirectory['keyOf']>>
   readonly agentId: string | undefined;
 }
 
-export function findDemo({ directory, publicUrl }: DemoDeps, host: string | undefined): Shown | undefined {
-  const { protocol, host: ownHost } = new URL(publicUrl());
-  const found = findDemoKey(directory, `${protocol}//${host ?? ownHost}`);
+export function findDemo({ core, tenants }: DemoServices, host: string | undefined): Shown | undefined {
+  const { protocol, host: ownHost } = new URL(core.publicUrl());
+  const found = findDemoKey(tenants, `${protocol}//${host ?? ownHost}`);
   return found && { ...found, agentId: found.tenant.agents[0]?.id };
 }
 
-function findShown(deps: DemoDeps, { query, headers }: Call['request']): Shown | undefined {
+function findShown(services: DemoServices, { query, headers }: Call['request']): Shown | undefined {
   const given = new URLSearchParams(query);
   const widgetKey = given.get('widgetKey');
-  if (widgetKey === null) return findDemo(deps, headers['host']);
-  const found = deps.directory.keyOf(widgetKey);
+  if (widgetKey === null) return findDemo(services, headers['host']);
+  const found = services.tenants.keyOf(widgetKey);
   return found && { ...found, agentId: given.get('agentId') ?? undefined };
 }
 
 /** What a page may do that shows a conversation: talk to the provider too, where it opens the calls itself. */
-export function policyFor(shown: Pick<Shown, 'tenant' | 'key' | 'agentId'> | undefined, deps: DemoDeps): Header {
-  const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, deps.callModeOf);
+export function policyFor(
+  shown: Pick<Shown, 'tenant' | 'key' | 'agentId'> | undefined,
+  { core, calls }: DemoServices,
+): Header {
+  const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, calls.modeOf);
   const isDirect = session !== undefined && !(session instanceof Refusal) && session.callMode === 'direct';
-  return pagePolicyWith(isDirect ? deps.provider.callOrigins : []);
+  return pagePolicyWith(isDirect ? core.provider.callOrigins : []);
 }
 
-function demoConfig({ provider }: DemoDeps, shown: Shown | undefined): DemoConfig {
+function demoConfig({ core: { provider } }: DemoServices, shown: Shown | undefined): DemoConfig {
   return {
     widgetKey: shown?.key.key ?? null,
     tenantId: shown?.tenant.id ?? null,
@@ -110,8 +104,8 @@ function demoConfig({ provider }: DemoDeps, shown: Shown | undefined): DemoConfi
 }
 
 /** @throws Error for a machine that the service does not have */
-function demoMachines({ machines }: DemoDeps): DemoMachines {
-  const all = machines().machines;
+function demoMachines({ operators }: DemoServices): DemoMachines {
+  const all = operators.machines().machines;
   const drawn = (name: string): DrawnMachine => {
     const machine = all.find(({ id }) => id === name);
     if (machine === undefined) throw new Error(`there is no machine ${name}`);

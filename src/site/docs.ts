@@ -2,20 +2,20 @@ import type { AsyncApi, OpenApi } from './reference/document.ts';
 import type { ExampleKey } from './reference/request.ts';
 import type { Call, Route } from '../http/route.ts';
 import { sendLongPage } from './files.ts';
-import { findDemo, type DemoDeps } from './demo.ts';
+import { findDemo, type DemoServices } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 
-export interface DocsDeps {
+/** Makes the documents that describe the service: OpenAPI and AsyncAPI. */
+export interface Documents {
   readonly openapi: () => object;
   readonly asyncapi: () => object;
-  readonly demo: DemoDeps;
 }
 
 /** The API reference: what is served is what is described, so that the service writes it itself, when it is first asked for. */
-export function docsRoutes({ openapi, asyncapi, demo }: DocsDeps, webDirectory: URL): Route[] {
+export function docsRoutes(services: DemoServices, { openapi, asyncapi }: Documents, webDirectory: URL): Route[] {
   // The examples work as they stand where there is a key that everybody knows.
   const keyFor = ({ request }: Call): ExampleKey | undefined => {
-    const found = findDemo(demo, request.headers['host']);
+    const found = findDemo(services, request.headers['host']);
     return found && { widgetKey: found.key.key, agentId: found.agentId, origin: found.key.origin };
   };
   const page = sendLongPage(new URL('docs/index.html', webDirectory), keyFor, async (key) => {
@@ -24,7 +24,7 @@ export function docsRoutes({ openapi, asyncapi, demo }: DocsDeps, webDirectory: 
     return writeReference({
       openapi: openapi() as OpenApi,
       asyncapi: asyncapi() as AsyncApi,
-      baseUrl: demo.publicUrl(),
+      baseUrl: services.core.publicUrl(),
       key,
     });
   });

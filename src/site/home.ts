@@ -3,18 +3,12 @@ import { html, type Html } from './html.ts';
 import { isLocal } from '../http/local.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { Call, Route } from '../http/route.ts';
+import type { Services } from '../http/services.ts';
 import { sendFile, sendPage } from './files.ts';
-import { findDemo, policyFor, type DemoDeps, type Shown } from './demo.ts';
+import { findDemo, policyFor, type DemoServices, type Shown } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 
-export interface HomeDeps {
-  readonly readiness: () => Promise<Readiness>;
-  /** Then the page shows only whether the service is up: anybody may open it. */
-  readonly isProduction: boolean;
-  /** The development mailbox, where there is one. */
-  readonly outbox: object | undefined;
-  readonly demo: DemoDeps;
-}
+type HomeServices = DemoServices & Pick<Services, 'readiness'>;
 
 interface Place {
   readonly path: string;
@@ -36,17 +30,18 @@ const markHeaders = [
 ] as const;
 
 /** What meets somebody who opens the bare address (docs/contract.md, section 2.7), and the mark of all pages. */
-export function homeRoutes(deps: HomeDeps, webDirectory: URL): Route[] {
+export function homeRoutes(services: HomeServices, webDirectory: URL): Route[] {
   const shell = new URL('home/index.html', webDirectory);
   const mark = new URL('mark.svg', webDirectory);
   return [
     pageRoute('/', async (call) => {
-      const state = await deps.readiness();
-      const demo = findDemo(deps.demo, call.request.headers['host']);
-      if (deps.isProduction)
+      const state = await services.readiness();
+      const demo = findDemo(services, call.request.headers['host']);
+      // There anybody may open the page, and sees only whether the service is up.
+      if (services.core.config.mode === 'production')
         return sendPage(call, shell, { title: 'Switchboard status', content: statusPage(state.ready, demo) });
-      const content = homePage(state, demo, call, deps);
-      return sendPage(call, shell, { title: 'Switchboard', content }, policyFor(demo, deps.demo));
+      const content = homePage(state, demo, call, services);
+      return sendPage(call, shell, { title: 'Switchboard', content }, policyFor(demo, services));
     }),
     assetRoute('home', webDirectory),
     // The second is what browsers ask for by themselves, beside a page that names none.
@@ -79,9 +74,9 @@ function statusPage(isUp: boolean, demo: Shown | undefined): Html {
     </main>`;
 }
 
-function homePage(state: Readiness, demo: Shown | undefined, call: Call, deps: HomeDeps): Html {
-  const { publicUrl, provider } = deps.demo;
-  const hasMailbox = deps.outbox !== undefined && isLoopback(publicUrl()) && isLocal(call);
+function homePage(state: Readiness, demo: Shown | undefined, call: Call, { core }: HomeServices): Html {
+  const { publicUrl, provider, mailbox } = core;
+  const hasMailbox = mailbox !== undefined && isLoopback(publicUrl()) && isLocal(call);
   // The echo reaches browsers of its own machine only.
   const isAnswered =
     demo !== undefined && (!provider.simulated || (provider.capabilities.call === 'brokered' && isLocal(call)));
@@ -109,7 +104,7 @@ function homePage(state: Readiness, demo: Shown | undefined, call: Call, deps: H
     ${isAnswered && widget(demo)}`;
 }
 
-function standing({ ready, dependencies }: Readiness, provider: DemoDeps['provider']): Html {
+function standing({ ready, dependencies }: Readiness, provider: Services['core']['provider']): Html {
   const rows = Object.entries(dependencies).map(([name, { ok, ms }]) =>
     ok
       ? html`<div>

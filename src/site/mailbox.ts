@@ -4,22 +4,22 @@ import type { KeptMail } from '../mail/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { isLocal } from '../http/local.ts';
 import type { Route } from '../http/route.ts';
+import type { Services } from '../http/services.ts';
 import { iso } from '../kernel/time.ts';
 import { sendPage } from './files.ts';
 import { masthead } from './home.ts';
 import { pageRoute } from './page-route.ts';
 
-/** Keeps mails in the place of sending them. */
-export interface Outbox {
-  list(): readonly KeptMail[];
-}
-
 /** The development mailbox: only on the machine itself, because it holds login codes. */
-export function mailboxRoute(outbox: Outbox, publicUrl: () => string, webDirectory: URL): Route {
+export function mailboxRoute(
+  box: NonNullable<Services['core']['mailbox']>,
+  publicUrl: () => string,
+  webDirectory: URL,
+): Route {
   const shell = new URL('home/index.html', webDirectory);
   return pageRoute('/dev/mail', (call) =>
     isLoopback(publicUrl()) && isLocal(call)
-      ? sendPage(call, shell, { title: 'Development mailbox', content: mailbox(outbox.list()) })
+      ? sendPage(call, shell, { title: 'Development mailbox', content: mailbox(box.list()) })
       : new Refusal(
           'FORBIDDEN',
           'The development mailbox opens only on the machine itself, at http://localhost; codes are also on its terminal.',

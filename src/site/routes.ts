@@ -1,29 +1,25 @@
 import { sendDocument } from '../http/documents.ts';
 import type { Call, Result, Route } from '../http/route.ts';
+import type { Services } from '../http/services.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import { demoRoutes } from './demo.ts';
-import { docsRoutes, type DocsDeps } from './docs.ts';
+import { demoRoutes, type DemoServices } from './demo.ts';
+import { docsRoutes, type Documents } from './docs.ts';
 import { sendFile } from './files.ts';
-import { homeRoutes, type HomeDeps } from './home.ts';
-import { mailboxRoute, type Outbox } from './mailbox.ts';
+import { homeRoutes } from './home.ts';
+import { mailboxRoute } from './mailbox.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 
-export interface SiteDeps extends HomeDeps, DocsDeps {
-  /** The development mailbox; undefined where mail is sent for real. */
-  readonly outbox: Outbox | undefined;
-}
-
 /** What people look at: the first page, the API reference, the demo with the widget SDK, the console, and in development the mailbox. */
-export function siteRoutes(deps: SiteDeps): Route[] {
-  const { openapi, asyncapi, outbox, demo } = deps;
+export function siteRoutes(services: DemoServices & Pick<Services, 'readiness'>, documents: Documents): Route[] {
+  const { mailbox, publicUrl } = services.core;
   return [
-    pageRoute('/openapi.json', sendDocument(openapi)),
-    pageRoute('/asyncapi.json', sendDocument(asyncapi)),
-    ...docsRoutes(deps, webDirectory),
-    ...homeRoutes(deps, webDirectory),
-    ...demoRoutes(demo, webDirectory),
+    pageRoute('/openapi.json', sendDocument(documents.openapi)),
+    pageRoute('/asyncapi.json', sendDocument(documents.asyncapi)),
+    ...docsRoutes(services, documents, webDirectory),
+    ...homeRoutes(services, webDirectory),
+    ...demoRoutes(services, webDirectory),
     ...consoleRoutes(webDirectory),
-    ...(outbox === undefined ? [] : [mailboxRoute(outbox, demo.publicUrl, webDirectory)]),
+    ...(mailbox === undefined ? [] : [mailboxRoute(mailbox, publicUrl, webDirectory)]),
   ];
 }
 

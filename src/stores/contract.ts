@@ -1,7 +1,27 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { WorkHealth } from '../kernel/passive-health.ts';
+import type { ActivityStore } from './activity/contract.ts';
 import type { Bus } from './bus/contract.ts';
+import type { CallTickets } from './call-tickets/contract.ts';
+import type { Challenges } from './challenges/contract.ts';
+import type { ClockAgreements } from './clock/contract.ts';
+import type { Counters } from './counters/contract.ts';
+import type { Holds } from './holds/contract.ts';
+import type { Installation } from './installation/contract.ts';
+import type { Journal } from './journal/contract.ts';
+import type { KeySlots } from './key-slots/contract.ts';
+import type { Ledger } from './ledger/contract.ts';
+import type { LoginAddresses } from './login-addresses/contract.ts';
+import type { Logins } from './logins/contract.ts';
+import type { Replays } from './replays/contract.ts';
+import type { RequestTimes } from './request-times/contract.ts';
+import type { Retention } from './retention/contract.ts';
+import type { SessionSetups } from './session-setups/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
+import type { Tenants } from './tenants/contract.ts';
+import type { UsageReports } from './usage-reports/contract.ts';
+import type { LiveNodes, VoiceCalls } from './voice-calls/contract.ts';
+import type { VoiceHistory } from './voice-history/contract.ts';
 import type { VoiceRegistry } from './voice-registry/contract.ts';
 import type { Windows } from './windows/contract.ts';
 
@@ -32,6 +52,31 @@ export interface LiveStores {
   /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The stores that keep what must never be lost. */
+export interface DurableStores {
+  readonly activity: ActivityStore;
+  readonly callTickets: CallTickets;
+  readonly calls: VoiceCalls;
+  readonly challenges: Challenges;
+  readonly clockAgreements: ClockAgreements;
+  readonly counters: Counters;
+  readonly history: VoiceHistory;
+  readonly holds: Holds;
+  readonly installation: Installation;
+  readonly journal: Journal;
+  readonly keySlots: KeySlots;
+  readonly ledger: Ledger;
+  readonly liveNodes: LiveNodes;
+  readonly loginAddresses: LoginAddresses;
+  readonly logins: Logins;
+  readonly replays: Replays;
+  readonly requestTimes: RequestTimes;
+  readonly retention: Retention;
+  readonly sessionSetups: SessionSetups;
+  readonly tenants: Tenants;
+  readonly usageReports: UsageReports;
 }
 
 /** What a command tells the nodes by. */

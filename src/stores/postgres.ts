@@ -6,7 +6,8 @@ import { createPostgresClockAgreements } from './clock/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
 import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
-import { createPostgresFormerTables } from './journal/former-tables.ts';
+import type { DurableStores } from './contract.ts';
+import { createPostgresFormerTables, type FormerTables } from './journal/former-tables.ts';
 import { createPostgresJournal } from './journal/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
@@ -21,10 +22,12 @@ import { createPostgresUsageReports } from './usage-reports/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
 
-/** The stores that keep what must never be lost, on one database. */
-export type DurableStores = ReturnType<typeof createPostgresStores>;
+/** The durable stores of one database, and what builds before this one wrote there. */
+export interface PostgresStores extends DurableStores {
+  readonly formerTables: FormerTables;
+}
 
-export function createPostgresStores(database: Database) {
+export function createPostgresStores(database: Database): PostgresStores {
   return {
     activity: createPostgresActivity(database),
     callTickets: createPostgresCallTickets(database),

@@ -23,8 +23,7 @@ const MINT_STEPS = [0.125, 0.25, 0.5, 1, 2, 4, 8] as const;
 export class Activity {
   #counts = new Map<string, Count>();
   #dropped = 0;
-  /** Hears of each refusal as it is counted. */
-  onRefused: (code: string, whose: Whose) => void = () => {};
+  readonly #refused: ((code: string, whose: Whose) => void)[] = [];
   readonly #faults = new Map<Dependency, number>();
 
   /** How many events and refusals could not be kept, since the process began. */
@@ -32,9 +31,14 @@ export class Activity {
     return this.#dropped;
   }
 
+  /** Tells the listener of each refusal as it is counted. */
+  onRefused(listener: (code: string, whose: Whose) => void): void {
+    this.#refused.push(listener);
+  }
+
   count(kind: Kind, label: string, whose: Whose = {}): void {
     if (kind === 'dropped') this.#dropped += 1;
-    if (kind === 'refused') this.onRefused(label, whose);
+    if (kind === 'refused') for (const tell of this.#refused) tell(label, whose);
     const tenantId = whose.tenantId ?? '';
     const keyId = whose.keyId ?? '';
     const key = `${kind}\n${label}\n${tenantId}\n${keyId}`;

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { socketsOf } from '../../src/app/sockets.ts';
+import { socketsOf } from '../../src/app/serve.ts';
 import { framingRefusal, plainReply } from '../../src/http/error-reply.ts';
 import { listen, type Transport } from '../../src/transport/server.ts';
 import type { TestApp, TestAppOptions } from '../support/app.ts';

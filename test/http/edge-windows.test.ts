@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../config/config.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { createUnreadCount } from '../../src/http/steps/limit.ts';
-import { edgeWindows } from '../../src/limits/edge.ts';
 import { SERVICE_TOKEN, somebody, type Reply } from '../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
@@ -52,8 +50,7 @@ describe('The window of an address', () => {
 
   test('counts what reaches no handler as well, by the address that a proxy tells', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '3', TRUST_PROXY: '127.0.0.1' } });
-    const config = readConfig({ RATE_IP_PER_MIN: '3', TRUST_PROXY: '127.0.0.1' });
-    const count = createUnreadCount({ ...config, edge: edgeWindows(config.edge), windows: app.live.windows });
+    const count = createUnreadCount(app.service.core);
     const [near, far] = ['127.0.0.1', '203.0.113.9'];
     for (const path of ['/api/session', '/api/realtime/heartbeat', '/demo'])
       count({ path, peer: near, headers: { 'x-forwarded-for': far }, atMs: app.clock.now() } as unknown as HttpRequest);

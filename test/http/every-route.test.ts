@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mayDo, type OperatorRole } from '../../src/auth/operators.ts';
 import type { Route } from '../../src/http/route.ts';
-import { apiRoutes, type ApiDeps } from '../../src/http/routes/all.ts';
+import { describedRoutes } from '../../src/http/routes/all.ts';
 import { CONSOLE, SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
@@ -13,7 +13,7 @@ import { Conformance, type Document } from './conformance.ts';
 const { buildForFile, database } = useApps();
 
 /** Only handlers use their deps, and nobody calls these. */
-const all = apiRoutes({} as ApiDeps);
+const all = describedRoutes();
 const api = all.filter(({ path }) => path.startsWith('/api/'));
 const requests = api.filter(({ kind }) => kind === 'request');
 const operated = all.filter(({ access }) => access === 'operator');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { carryOver } from '../../src/app/carry-over.ts';
+import { carryOver } from '../../src/app/background.ts';
 import { refOf } from '../../src/kernel/ids.ts';
 import { SERVICE_TOKEN, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
@@ -45,7 +45,7 @@ describe('What a build before the journal wrote', () => {
     expect(before[5]).toContain('A process started on');
     await moveToFormerTables(database());
     expect(await read(`sessions/${ref}/events`)).toBe('{"events":[],"nextCursor":null}');
-    await carryOver(app.service.stores.formerTables, app.clock);
+    await carryOver({ stores: app.service.stores, clock: app.clock });
     expect(await Promise.all(paths.map(read))).toEqual(before);
   });
 });

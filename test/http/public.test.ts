@@ -1,14 +1,7 @@
-import { BlockList } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createPipeline } from '../../src/http/pipeline.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { defineRoute, type Answer } from '../../src/http/route.ts';
-import { edgeWindows } from '../../src/limits/edge.ts';
-import { NOBODY } from '../../src/auth/operators.ts';
-import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
-import { createEvents } from '../../src/telemetry/events.ts';
-import { createLog } from '../../src/telemetry/log.ts';
-import { Metrics } from '../../src/telemetry/metrics.ts';
 import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -113,37 +106,19 @@ describe('A reply that sets a cookie', () => {
   ];
 
   test.each(answers)('is kept by no cache, whatever its route says: a cookie %s', async (_, renewal, answer) => {
-    const metrics = new Metrics();
-    const handle = createPipeline({
-      routes: [
-        defineRoute({
-          method: 'GET',
-          path: '/page',
-          summary: '',
-          tag: 'hidden',
-          access: 'console',
-          replies: {},
-          refusals: [],
-          handle: () => ({ status: 200, body: '', ...answer }),
-        }),
-      ],
-      cookies: { read: () => 'old', authenticate: () => ({ login, ...renewal }), write: () => 'tenant_session=x' },
-      serviceOf: () => undefined,
-      operatorOf: () => NOBODY,
-      edge: edgeWindows({
-        perIpPerMinute: 9,
-        perUserPerMinute: 9,
-        perOperatorPerMinute: 9,
-        perPagePerMinute: 9,
-      }),
-      windows: createInProcessWindows(),
-      origins: { isConsole: () => false, directory: { widgetOrigins: new Set() } },
-      trustedProxies: new BlockList(),
-      events: createEvents(createLog('silent', false), metrics),
-      metrics,
-      isHttps: () => false,
-      timing: false,
+    const { service } = app;
+    const logins = { ...service.identity.logins, authenticate: () => ({ login, ...renewal }) };
+    const route = defineRoute({
+      method: 'GET',
+      path: '/page',
+      summary: '',
+      tag: 'hidden',
+      access: 'console',
+      replies: {},
+      refusals: [],
+      handle: () => ({ status: 200, body: '', ...answer }),
     });
+    const handle = createPipeline([route], { ...service, identity: { ...service.identity, logins } });
     const request: HttpRequest = {
       method: 'GET',
       path: '/page',

@@ -190,16 +190,9 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
 
   test('an end that the node which made it could not tell any more is told by the others', async () => {
     const id = await nodes[0].open(key);
-    const { live, sessions, service: parts } = nodes[1];
+    const { live, service: parts } = nodes[1];
     const onError = (): void => undefined;
-    const stop = startBackground({
-      ...parts,
-      recovery: sessions.recovery,
-      calls: undefined,
-      purge: async () => undefined,
-      recount: async () => undefined,
-      onError,
-    });
+    const stop = startBackground({ ...parts, core: { ...parts.core, onError } });
     service.freeze();
     await end(nodes[0], id);
     await expect
@@ -294,18 +287,11 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
 
   test('a node on which nothing happened knows that others may have ended a session meanwhile', async () => {
     const id = await nodes[0].open(key);
-    const { live, sessions, service: parts } = nodes[1];
+    const { live, service: parts } = nodes[1];
     await beat(nodes[1], id);
     const faults: unknown[] = [];
     const onError = (error: unknown): void => void faults.push(error);
-    const stop = startBackground({
-      ...parts,
-      recovery: sessions.recovery,
-      calls: undefined,
-      purge: async () => undefined,
-      recount: async () => undefined,
-      onError,
-    });
+    const stop = startBackground({ ...parts, core: { ...parts.core, onError } });
     // Its first sweep looks for ends of the time before it started.
     const sweeping = vi.spyOn(live, 'restoreWhatIsLost');
     await expect.poll(() => sweeping.mock.calls.length).toBeGreaterThan(1);

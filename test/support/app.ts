@@ -77,13 +77,32 @@ export function unique(prefix: string): string {
 /** An address that no other test uses. */
 export const somebody = (): string => `${unique('person')}@example.com`;
 
+type TestService = ReturnType<typeof partsOf>;
+
+/** The service, and beside its features those of their parts that tests look at. */
+function partsOf(service: Service) {
+  const { core, tenants, identity, usage, calls, operators } = service;
+  return {
+    ...service,
+    ...identity,
+    ...usage,
+    ...operators,
+    stores: core.stores,
+    journalWriter: core.journal.writer,
+    sessionNotes: core.journal.sessionNotes,
+    directory: tenants,
+    heldCalls: calls.held,
+    tickets: calls.tickets,
+  };
+}
+
 /** Every part of the service but port and timers, with a clock by hand: requests and replies are values. */
 export class TestApp {
   readonly clock: ManualClock;
   readonly provider: FakeProvider;
   readonly live: LiveStores;
   readonly outbox: DevMailbox;
-  readonly service: Service;
+  readonly service: TestService;
   /** What went wrong in work that no request waited for. */
   readonly faults: readonly unknown[];
   readonly #logLines: readonly string[];
@@ -144,8 +163,8 @@ export class TestApp {
       loop: { p99Ms: () => 0 },
       isAccepting: () => true,
     });
-    await service.directory.start();
-    return new TestApp({ clock, provider, live, outbox, service, faults }, logLines, node);
+    await service.tenants.start();
+    return new TestApp({ clock, provider, live, outbox, service: partsOf(service), faults }, logLines, node);
   }
 
   /** What was logged. */

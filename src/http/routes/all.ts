@@ -1,52 +1,71 @@
 import { version } from '../../../config/version.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
-import type { Origins } from '../steps/origin.ts';
-import { callTicketRoute, type CallTicketDeps } from './call-ticket.ts';
-import { createSessionRoute, type CreateSessionDeps } from './create-session.ts';
+import type { Services } from '../services.ts';
+import { callTicketRoute } from './call-ticket.ts';
+import { createSessionRoute } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
-import { healthRoutes, type HealthDeps } from './health.ts';
+import { healthRoutes } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
-import { ownLoginRoutes, type OwnLoginsDeps } from './own-logins.ts';
-import { loginRoutes, type LoginDeps } from './login.ts';
-import { openCallRoute, type OpenCallDeps } from './open-call.ts';
+import { ownLoginRoutes } from './own-logins.ts';
+import { loginRoutes } from './login.ts';
+import { openCallRoute } from './open-call.ts';
 import { operatorRoutes, type OperatorDeps } from './operator/all.ts';
 import { inspectRoute } from './operator/inspect.ts';
 import { socketRoute } from './socket.ts';
-import { reportUsageRoute, type ReportUsageDeps } from './report-usage.ts';
-
-export type ApiDeps = CreateSessionDeps &
-  OpenCallDeps &
-  CallTicketDeps &
-  ReportUsageDeps &
-  LoginDeps &
-  OwnLoginsDeps &
-  HealthDeps &
-  OperatorDeps & {
-    readonly origins: Origins;
-    /** Whether tools that watch the machines may attach (the variable INSPECT). */
-    readonly inspects: boolean;
-  };
+import { reportUsageRoute } from './report-usage.ts';
 
 /** Every route of the API: described ones, and where it is on the one that XState's tools listen at. */
-export function apiRoutes(deps: ApiDeps): Route[] {
+export function apiRoutes(services: Services): Route[] {
+  const { core } = services;
   return [
-    ...(deps.inspects ? [inspectRoute(deps)] : []),
-    createSessionRoute(deps),
-    heartbeatRoute(deps),
-    endSessionRoute(deps),
-    socketRoute(deps),
-    openCallRoute(deps),
-    callTicketRoute(deps),
-    reportUsageRoute(deps),
-    ...loginRoutes(deps),
-    ...ownLoginRoutes(deps),
-    ...healthRoutes(deps),
-    ...operatorRoutes(deps),
+    ...(core.config.inspect ? [inspectRoute(core)] : []),
+    createSessionRoute(services),
+    heartbeatRoute(services),
+    endSessionRoute(services),
+    socketRoute(services),
+    openCallRoute(services),
+    callTicketRoute(services),
+    reportUsageRoute(services),
+    ...loginRoutes(services),
+    ...ownLoginRoutes(services),
+    ...healthRoutes(services),
+    ...operatorRoutes(operatorDeps(services)),
   ];
 }
 
-/** The OpenAPI document without a running service: only handlers use their deps, and nobody calls them here. */
+/** The services under the names that the routes for operators know them by. */
+function operatorDeps(services: Services): OperatorDeps {
+  const { core, tenants, identity, usage, operators } = services;
+  const { config, stores, journal } = core;
+  return {
+    ...services,
+    ...identity,
+    ...usage,
+    ...operators,
+    ...journal,
+    ...stores,
+    calls: services.calls,
+    logins: identity.logins,
+    events: core.events,
+    directory: tenants,
+    loginStore: stores.logins,
+    challengeStore: stores.challenges,
+    setups: stores.sessionSetups,
+    callLimits: config.calls,
+    heartbeatIntervalSec: config.heartbeatIntervalSec,
+    timeZone: config.quotaTimeZone,
+    retentionDays: config.retentionDays,
+    shownSettings: config.shown,
+  };
+}
+
+/** The routes without a running service: what they say of themselves depends on no service, and nobody calls their handlers here. */
+export function describedRoutes(): Route[] {
+  return apiRoutes({ core: { config: {}, stores: {} }, identity: {} } as Services);
+}
+
+/** The OpenAPI document without a running service. */
 export function apiDocument(serverUrl: string): object {
-  return describeRoutes(apiRoutes({} as ApiDeps), version, serverUrl);
+  return describeRoutes(describedRoutes(), version, serverUrl);
 }

@@ -1,22 +1,18 @@
-import type { Tickets } from '../../calls/tickets.ts';
 import type { SessionProof } from '../../protocol/session.ts';
 import { ticketReply, ticketRequest } from '../../protocol/create.ts';
-import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
 import { speaksFor } from '../../voice/sessions.ts';
 import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { refusedOf, type SessionDeps } from '../session-refusal.ts';
+import type { Services } from '../services.ts';
+import { refusedOf } from '../session-refusal.ts';
 
-export interface CallTicketDeps extends SessionDeps {
-  readonly setups: Pick<SessionSetups, 'find'>;
-  readonly tickets: Pick<Tickets, 'issue'>;
-}
+type TicketServices = Pick<Services, 'core' | 'identity' | 'sessions' | 'calls'>;
 
 /** POST /api/realtime/ticket (docs/contract.md, section 5.11). */
-export function callTicketRoute(deps: CallTicketDeps): Route {
+export function callTicketRoute(services: TicketServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/ticket',
@@ -45,19 +41,19 @@ export function callTicketRoute(deps: CallTicketDeps): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    handle: (call) => give(call, deps),
+    handle: (call) => give(call, services),
   });
 }
 
-async function give(call: Call<SessionProof>, deps: CallTicketDeps): Promise<Result> {
+async function give(call: Call<SessionProof>, { core, identity, sessions, calls }: TicketServices): Promise<Result> {
   const { body, request, isService } = call;
-  const record = await deps.sessions.find(body.sm_session_id);
-  if (record === undefined || !speaksFor(record, body.email, deps.subjects, isService)) return sessionNotFound();
-  const over = requireEngaged(record, request.atMs, deps.sessions.limits);
-  if (over !== undefined) return refusedOf(record, over, call, deps);
-  const setup = await deps.setups.find(record.id);
+  const record = await sessions.find(body.sm_session_id);
+  if (record === undefined || !speaksFor(record, body.email, identity.subjects, isService)) return sessionNotFound();
+  const over = requireEngaged(record, request.atMs, sessions.limits);
+  if (over !== undefined) return refusedOf(record, over, call, identity);
+  const setup = await core.stores.sessionSetups.find(record.id);
   if (setup?.callMode !== 'brokered')
     return invalid('is a session whose page opens its call itself (call.mode direct)', 'sm_session_id');
-  const { value, expiresAtSec } = await deps.tickets.issue(record.id, request.atMs);
+  const { value, expiresAtSec } = await calls.tickets.issue(record.id, request.atMs);
   return { status: 200, body: { client_secret: { value, expires_at: expiresAtSec } } };
 }

@@ -1,18 +1,15 @@
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { CreateDeps } from '../../voice/create/context.ts';
-import { createSession } from '../../voice/create/create-session.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
+import type { Services } from '../services.ts';
 import { addressScope } from '../steps/limit.ts';
 
-export interface CreateSessionDeps extends CreateDeps {
-  readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
-}
+type CreateServices = Pick<Services, 'core' | 'identity' | 'createSession'>;
 
 /** POST /api/session (docs/contract.md, section 5.1). */
-export function createSessionRoute(deps: CreateSessionDeps): Route {
+export function createSessionRoute(services: CreateServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/session',
@@ -46,8 +43,8 @@ export function createSessionRoute(deps: CreateSessionDeps): Route {
       'SERVICE_UNAVAILABLE',
     ],
     credentials: ['none', 'cookie'],
-    proves: (body) => body.widgetKey !== undefined && !deps.requireLogin,
-    handle: (call) => create(call, deps),
+    proves: (body) => body.widgetKey !== undefined && !services.core.config.requireAuthForSession,
+    handle: (call) => create(call, services),
   });
 }
 
@@ -64,11 +61,14 @@ const exampleReply: CreateReply = {
   call: { mode: 'direct', url: 'https://api.openai.com/v1/realtime/calls', dataChannel: 'open' },
 };
 
-async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promise<Result> {
+async function create(
+  call: Call<CreateRequest>,
+  { createSession, identity: { logins } }: CreateServices,
+): Promise<Result> {
   const { body, login, origin, ip, request } = call;
-  const reply = await createSession({ body, login, origin, ip, addressScope: addressScope(ip), request }, deps);
+  const reply = await createSession({ body, login, origin, ip, addressScope: addressScope(ip), request });
   if (!(reply instanceof Refusal)) return { status: 200, body: reply };
   if (reply.code !== 'DAILY_QUOTA_EXCEEDED' || body.widgetKey !== undefined || login === undefined) return reply;
-  await deps.destroyLogin(login.id, request.atMs, request.requestId);
+  await logins.destroy(login.id, 'violation', request.atMs, request.requestId);
   return { refusal: reply, cookie: { kind: 'clear' } };
 }

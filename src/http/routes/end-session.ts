@@ -5,10 +5,10 @@ import { viewOf } from '../../voice/records.ts';
 import { speaksFor } from '../../voice/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import type { SessionDeps } from '../session-refusal.ts';
+import type { Services } from '../services.ts';
 
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */
-export function endSessionRoute({ sessions, subjects }: Pick<SessionDeps, 'sessions' | 'subjects'>): Route {
+export function endSessionRoute({ sessions, identity }: Pick<Services, 'sessions' | 'identity'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/end',
@@ -32,7 +32,7 @@ export function endSessionRoute({ sessions, subjects }: Pick<SessionDeps, 'sessi
     handle: ({ body, request, isService }) =>
       andThen(
         sessions.endForGood(body.sm_session_id, 'closed_by_client', request.atMs, request.requestId, (record) =>
-          speaksFor(record, body.email, subjects, isService),
+          speaksFor(record, body.email, identity.subjects, isService),
         ),
         (outcome) =>
           outcome === undefined

@@ -1,22 +1,15 @@
-import type { Metrics } from '../../telemetry/metrics.ts';
-import { readiness } from '../../protocol/health.ts';
+import { readiness as readinessReply } from '../../protocol/health.ts';
 import { done } from '../../protocol/values.ts';
-import { shared, type Readiness } from '../readiness.ts';
+import { shared } from '../readiness.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
-
-export interface HealthDeps {
-  readonly readiness: () => Promise<Readiness>;
-  readonly metrics: Metrics;
-  /** /metrics needs no credential. */
-  readonly openMetrics: boolean;
-}
+import type { Services } from '../services.ts';
 
 const TAG = 'Operations';
 
 /** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
-export function healthRoutes(deps: HealthDeps): Route[] {
+export function healthRoutes({ core: { config, metrics }, readiness }: Pick<Services, 'core' | 'readiness'>): Route[] {
   // Nothing limits how often it is asked for, so those who ask meanwhile share one answer.
-  const collect = shared(() => deps.metrics.registry.metrics());
+  const collect = shared(() => metrics.registry.metrics());
   return [
     defineRoute({
       method: 'GET',
@@ -42,12 +35,12 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       access: 'public',
       window: 'none',
       replies: {
-        200: { description: 'Ready', schema: readiness, example: exampleReadiness(true) },
-        503: { description: 'Not ready', schema: readiness, example: exampleReadiness(false) },
+        200: { description: 'Ready', schema: readinessReply, example: exampleReadiness(true) },
+        503: { description: 'Not ready', schema: readinessReply, example: exampleReadiness(false) },
       },
       refusals: [],
       async handle(): Promise<Result> {
-        const body = await deps.readiness();
+        const body = await readiness();
         return { status: body.ready ? 200 : 503, body };
       },
     }),
@@ -58,7 +51,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       summary: 'Prometheus metrics',
       description: 'Of the process that answers. With DEBUG_METRICS=true it needs no credential.',
       tag: TAG,
-      access: deps.openMetrics ? 'public' : 'operator',
+      access: config.debugMetrics ? 'public' : 'operator',
       right: 'see-installation',
       replies: {
         200: {
@@ -69,7 +62,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       },
       refusals: ['AUTH_REQUIRED', 'FORBIDDEN', 'SERVICE_UNAVAILABLE'],
       async handle(): Promise<Result> {
-        return { status: 200, body: await collect(), headers: [['Content-Type', deps.metrics.registry.contentType]] };
+        return { status: 200, body: await collect(), headers: [['Content-Type', metrics.registry.contentType]] };
       },
     }),
   ];

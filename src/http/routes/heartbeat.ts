@@ -8,10 +8,11 @@ import { speaksFor } from '../../voice/sessions.ts';
 import type { VoiceOutcome } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { refusedOf, type SessionDeps } from '../session-refusal.ts';
+import type { Services } from '../services.ts';
+import { refusedOf } from '../session-refusal.ts';
 
 /** POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
-export function heartbeatRoute(deps: SessionDeps): Route {
+export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions' | 'identity'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/heartbeat',
@@ -41,24 +42,29 @@ export function heartbeatRoute(deps: SessionDeps): Route {
     ],
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
-      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, deps.subjects, isService);
+      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, identity.subjects, isService);
       const { atMs, requestId } = request;
-      const beating = deps.sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId);
+      const beating = sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId);
       // In the place of `andThen`, whose closure would be made for each heartbeat.
       return beating instanceof Promise
-        ? beating.then((outcome) => reply(outcome, call, deps))
-        : reply(beating, call, deps);
+        ? beating.then((outcome) => reply(outcome, call, sessions, identity))
+        : reply(beating, call, sessions, identity);
     },
   });
 }
 
-function reply(outcome: VoiceOutcome | undefined, call: Call, deps: SessionDeps): Eventually<Result> {
+function reply(
+  outcome: VoiceOutcome | undefined,
+  call: Call,
+  { limits }: Services['sessions'],
+  identity: Services['identity'],
+): Eventually<Result> {
   if (outcome === undefined) return sessionNotFound();
   const { record } = outcome;
   const { atMs } = call.request;
   if (record.endReason === null)
     return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
-  return refusedOf(record, endedRefusal(record.endReason, deps.sessions.limits.maxMinutes), call, deps);
+  return refusedOf(record, endedRefusal(record.endReason, limits.maxMinutes), call, identity);
 }
 
 /** Where the id begins, and where it ends, in the texts below. */

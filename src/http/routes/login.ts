@@ -1,7 +1,5 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import type { DeviceCookies } from '../../auth/device-cookie.ts';
-import type { LoginCodes } from '../../auth/login-codes.ts';
 import type { Visitor } from '../../auth/standing.ts';
 import { iso } from '../../kernel/time.ts';
 import {
@@ -15,17 +13,10 @@ import {
 } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/values.ts';
-import type { Events } from '../../telemetry/events.ts';
 import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-
-export interface LoginDeps {
-  readonly codes: LoginCodes;
-  readonly devices: DeviceCookies;
-  readonly logins: ConsoleLogins;
-  readonly events: Events;
-}
+import type { Services } from '../services.ts';
 
 const TAG = 'Console login';
 const SENT_MESSAGE = 'If this address may log in, a code is on its way. It works once.';
@@ -37,11 +28,11 @@ const exampleLogin: AuthSession = {
 };
 
 /** The four endpoints of a console login (docs/contract.md, sections 6.1, 6.3, 6.5 and 6.6). */
-export function loginRoutes(deps: LoginDeps): Route[] {
-  return [sendRoute(deps), verifyRoute(deps), sessionRoute(), logoutRoute(deps)];
+export function loginRoutes(services: Pick<Services, 'core' | 'identity'>): Route[] {
+  return [sendRoute(services), verifyRoute(services), sessionRoute(), logoutRoute(services)];
 }
 
-function sendRoute({ codes, devices }: LoginDeps): Route {
+function sendRoute({ identity }: Pick<Services, 'identity'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/send',
@@ -63,15 +54,15 @@ function sendRoute({ codes, devices }: LoginDeps): Route {
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     async handle(call): Promise<Result> {
       const { body, request } = call;
-      const visitor = visitorOf(call, body.email, devices);
-      const sent = await codes.send(body.email, visitor, request.atMs, request.requestId);
+      const visitor = visitorOf(call, body.email, identity.devices);
+      const sent = await identity.codes.send(body.email, visitor, request.atMs, request.requestId);
       if (sent instanceof Refusal) return sent;
       return { status: 200, body: { ok: true, message: SENT_MESSAGE, expiresIn: sent.expiresInSec } };
     },
   });
 }
 
-function verifyRoute({ codes, devices, logins, events }: LoginDeps): Route {
+function verifyRoute({ core, identity }: Pick<Services, 'core' | 'identity'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/verify',
@@ -96,23 +87,23 @@ function verifyRoute({ codes, devices, logins, events }: LoginDeps): Route {
     async handle(call): Promise<Result> {
       const { body, login } = call;
       const { atMs, requestId } = call.request;
-      const visitor = visitorOf(call, body.email, devices);
-      const redeem = (record: AuthRecord) => codes.verify(record, body.code, visitor, atMs, requestId);
-      const opened = await logins.open(body.email, atMs, redeem, requestId);
+      const visitor = visitorOf(call, body.email, identity.devices);
+      const redeem = (record: AuthRecord) => identity.codes.verify(record, body.code, visitor, atMs, requestId);
+      const opened = await identity.logins.open(body.email, atMs, redeem, requestId);
       if (opened instanceof Refusal) return opened;
       // The code is spent by now: whoever proved the address is logged in, whatever becomes of the login before.
       if (login !== undefined)
-        await logins
+        await identity.logins
           .destroy(login.id, 'replaced', atMs, requestId)
-          .catch((fault: unknown) => events.faulted(fault, requestId, 'end of a replaced login'));
-      events.loggedIn(opened.login.id, requestId);
+          .catch((fault: unknown) => core.events.faulted(fault, requestId, 'end of a replaced login'));
+      core.events.loggedIn(opened.login.id, requestId);
       const { id: sessionId, expiresAtMs } = opened.login;
       const session = { email: body.email, sessionId, expiresAt: iso(expiresAtMs) };
       return {
         status: 200,
         body: { ok: true, session },
         cookie: { kind: 'set', token: opened.token, expiresAtMs },
-        headers: [['Set-Cookie', devices.issue(body.email, atMs)]],
+        headers: [['Set-Cookie', identity.devices.issue(body.email, atMs)]],
       };
     },
   });
@@ -153,7 +144,7 @@ function sessionRoute(): Route {
   });
 }
 
-function logoutRoute({ logins }: LoginDeps): Route {
+function logoutRoute({ identity }: Pick<Services, 'identity'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/logout',
@@ -167,7 +158,7 @@ function logoutRoute({ logins }: LoginDeps): Route {
     credentials: ['none', 'cookie'],
     cookie: 'set',
     async handle({ login, request }): Promise<Result> {
-      if (login !== undefined) await logins.destroy(login.id, 'logout', request.atMs, request.requestId);
+      if (login !== undefined) await identity.logins.destroy(login.id, 'logout', request.atMs, request.requestId);
       return { status: 200, body: { ok: true }, cookie: { kind: 'clear' } };
     },
   });

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { classify } from '../../../machines/auth-session/selectors.ts';
-import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import { iso } from '../../kernel/time.ts';
 import { ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Logins } from '../../stores/logins/contract.ts';
 import { defineRoute, type Route } from '../route.ts';
+import type { Services } from '../services.ts';
 
-export interface OwnLoginsDeps {
-  readonly logins: Pick<ConsoleLogins, 'destroy'>;
-  readonly loginStore: Pick<Logins, 'load' | 'ofEmail'>;
-}
+type OwnServices = Pick<Services, 'core' | 'identity'>;
 
 const TAG = 'Console login';
 /** Nobody is logged in at more places than this. */
@@ -28,11 +24,11 @@ const example: OwnLogin = {
 const params = z.object({ id: z.string().meta({ description: 'The id of the login', examples: [example.id] }) });
 
 /** What somebody who is logged in sees and ends of their own (docs/contract.md, section 6.8). */
-export function ownLoginRoutes(deps: OwnLoginsDeps): Route[] {
-  return [listRoute(deps), revokeRoute(deps)];
+export function ownLoginRoutes(services: OwnServices): Route[] {
+  return [listRoute(services), revokeRoute(services)];
 }
 
-function listRoute({ loginStore }: OwnLoginsDeps): Route {
+function listRoute({ core }: OwnServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/auth/logins',
@@ -48,13 +44,13 @@ function listRoute({ loginStore }: OwnLoginsDeps): Route {
     credentials: ['cookie'],
     async handle({ login, request: { atMs } }) {
       if (login === undefined) return noLogin();
-      const found = await loginStore.ofEmail(login.email, MAX_LOGINS, atMs);
+      const found = await core.stores.logins.ofEmail(login.email, MAX_LOGINS, atMs);
       return { status: 200, body: { ok: true, logins: found.map((one) => describe(one, login.id)) } };
     },
   });
 }
 
-function revokeRoute({ logins, loginStore }: OwnLoginsDeps): Route {
+function revokeRoute({ core, identity }: OwnServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/logins/{id}/revoke',
@@ -73,11 +69,11 @@ function revokeRoute({ logins, loginStore }: OwnLoginsDeps): Route {
     cookie: 'set',
     async handle({ login, params: [id = ''], request: { atMs, requestId } }) {
       if (login === undefined) return noLogin();
-      const found = /^auth_[\w-]{1,64}$/.test(id) ? await loginStore.load(id) : undefined;
+      const found = /^auth_[\w-]{1,64}$/.test(id) ? await core.stores.logins.load(id) : undefined;
       // A login of somebody else is treated as if it were not there.
       if (found?.email !== login.email) return new Refusal('NOT_FOUND', 'You have no login of this id.');
       const isCurrent = id === login.id;
-      await logins.destroy(id, isCurrent ? 'logout' : 'revoked', atMs, requestId);
+      await identity.logins.destroy(id, isCurrent ? 'logout' : 'revoked', atMs, requestId);
       const body = { ok: true, alreadyEnded: classify(found, atMs) === 'destroyed' };
       return { status: 200, body, ...(isCurrent && { cookie: { kind: 'clear' } as const }) };
     },

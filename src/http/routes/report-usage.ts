@@ -1,21 +1,17 @@
 import { idempotencyHeader, refuseKey } from '../../protocol/idempotency.ts';
 import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
-import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
-import { reportUsage, type UsageDeps } from '../../quota/report-usage.ts';
-import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
+import type { UsageSubject } from '../../quota/session-proof.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { speaksFor } from '../../voice/sessions.ts';
-import type { VoiceSessions } from '../../voice/sessions.ts';
-import { refusedOf, type SessionDeps } from '../session-refusal.ts';
+import type { Services } from '../services.ts';
+import { refusedOf } from '../session-refusal.ts';
 
-export interface ReportUsageDeps extends UsageDeps, SessionDeps {
-  readonly sessions: VoiceSessions;
-}
+type ReportServices = Pick<Services, 'identity' | 'usage' | 'sessions'>;
 
 const description = [
   'Proof is one of: `sm_session_id` of one of the user’s sessions, during the session and for five minutes after its end, unless its key is revoked; the console cookie of that e-mail; a service token.',
@@ -26,7 +22,7 @@ const description = [
 ].join('\n\n');
 
 /** POST /api/auth/usage (docs/contract.md, section 5.8). */
-export function reportUsageRoute(deps: ReportUsageDeps): Route {
+export function reportUsageRoute(services: ReportServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/usage',
@@ -64,49 +60,50 @@ export function reportUsageRoute(deps: ReportUsageDeps): Route {
     },
     credentials: ['none', 'cookie', 'service'],
     proves: ({ sm_session_id }) => sm_session_id !== undefined,
-    handle: (call) => answer(call, deps),
+    handle: (call) => answer(call, services),
   });
 }
 
-async function answer(call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
+async function answer(call: Call<UsageRequest>, services: ReportServices): Promise<Result> {
+  const { identity, usage, sessions } = services;
   const { request, isService } = call;
   const { email, sm_session_id } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
   const badKey = idempotencyKey === undefined ? undefined : refuseKey(idempotencyKey);
   if (badKey !== undefined) return badKey;
-  if (sm_session_id === undefined) return count(subjectOf(call, deps), call, deps);
-  const record = await deps.sessions.find(sm_session_id);
-  if (record === undefined || !speaksFor(record, email, deps.subjects, isService)) return sessionNotFound();
-  const who = await subjectOfSession(record, isService, request.atMs, deps);
+  if (sm_session_id === undefined) return count(subjectOf(call, identity.subjects), call, services);
+  const record = await sessions.find(sm_session_id);
+  if (record === undefined || !speaksFor(record, email, identity.subjects, isService)) return sessionNotFound();
+  const who = await usage.subjectOfSession(record, isService, request.atMs);
   return who instanceof Refusal && who.code === 'SESSION_DURATION_EXCEEDED'
-    ? refusedOf(record, who, call, deps)
-    : count(who, call, deps);
+    ? refusedOf(record, who, call, identity)
+    : count(who, call, services);
 }
 
-async function count(who: UsageSubject | Refusal, call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
+async function count(
+  who: UsageSubject | Refusal,
+  call: Call<UsageRequest>,
+  { identity, usage }: ReportServices,
+): Promise<Result> {
   if (who instanceof Refusal) return who;
   const { request, login } = call;
   const { tokens, dollars, response } = call.body;
   const { atMs, requestId } = request;
   const idempotencyKey = request.headers['idempotency-key'];
   const report = { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, response, atMs, requestId };
-  const result = await reportUsage(who, report, deps);
+  const result = await usage.report(who, report);
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, ...result } };
   const isOwnLogin =
-    login !== undefined && who.caller === 'console' && deps.subjects.console(login.email) === who.subject;
-  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, atMs, deps))) return result;
-  await deps.destroyLogin(login.id, atMs, requestId);
+    login !== undefined && who.caller === 'console' && identity.subjects.console(login.email) === who.subject;
+  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin) return result;
+  // Of an earlier day, a report that is repeated says nothing of today.
+  if (!(await usage.exceedsToday(who, atMs))) return result;
+  await identity.logins.destroy(login.id, 'violation', atMs, requestId);
   return { refusal: result, cookie: { kind: 'clear' } };
 }
 
-/** False when a report of an earlier day was repeated, which says nothing of today. */
-async function isOverToday(who: UsageSubject, atMs: number, deps: ReportUsageDeps): Promise<boolean> {
-  const totals = await deps.ledger.totals(who.subject, deps.calendar(atMs).day);
-  return exceeds(totals, deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId));
-}
-
 /** The subject of a report that names no session. */
-function subjectOf(call: Call<UsageRequest>, deps: ReportUsageDeps): UsageSubject | Refusal {
+function subjectOf(call: Call<UsageRequest>, subjects: Services['identity']['subjects']): UsageSubject | Refusal {
   const { isService, login } = call;
   const { email, tenantId } = call.body;
   if (email === undefined && (isService || login !== undefined)) return emailNeeded();
@@ -117,8 +114,8 @@ function subjectOf(call: Call<UsageRequest>, deps: ReportUsageDeps): UsageSubjec
     );
   const nobodys = { keyId: null, sessionId: null, sessionAtMost: null, isClient: false };
   return isService && tenantId !== undefined
-    ? { subject: deps.subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
-    : { subject: deps.subjects.console(email), caller: 'console', tenantId: null, ...nobodys };
+    ? { subject: subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
+    : { subject: subjects.console(email), caller: 'console', tenantId: null, ...nobodys };
 }
 
 function emailNeeded(): Refusal {

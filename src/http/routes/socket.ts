@@ -3,7 +3,7 @@ import type { Language } from '../../protocol/languages/all.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
-import type { Origins } from '../steps/origin.ts';
+import type { Services } from '../services.ts';
 import { refuseUpgrade } from '../upgrade.ts';
 
 /** The subprotocol of the heartbeat channel (docs/contract.md, section 7.1). */
@@ -22,7 +22,7 @@ export interface SocketClient {
  * GET /api/realtime/socket: whether an upgrade may go on. Any page can open a WebSocket to anybody, so the Origin is checked
  * here, before the 101; a client without an Origin is no browser. The answer 101 tells the transport to upgrade.
  */
-export function socketRoute({ origins }: { readonly origins: Origins }): Route {
+export function socketRoute({ origins }: Pick<Services, 'origins'>): Route {
   return defineRoute({
     kind: 'socket',
     method: 'GET',

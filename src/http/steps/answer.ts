@@ -2,29 +2,14 @@ import { DEFAULT_LANGUAGE } from '../../protocol/languages/all.ts';
 import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
-import type { Events } from '../../telemetry/events.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { errorBodyOf } from '../error-reply.ts';
 import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../guard-headers.ts';
 import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Answer, Result, Route } from '../route.ts';
-import type { ConsoleCookie } from './login.ts';
-import { originKindOf, corsHeaders, type Origins } from './origin.ts';
-
-export interface AnswerDeps {
-  readonly routes: readonly Route[];
-  readonly cookies: Pick<ConsoleCookie, 'write'>;
-  readonly origins: Origins;
-  readonly events: Events;
-  readonly metrics: Metrics;
-  /** Hears of each refusal that is told in the log as well. */
-  readonly onRefused?: ((x: RequestContext, refusal: Refusal) => void) | undefined;
-  /** Whether browsers reach the service by https. */
-  readonly isHttps: () => boolean;
-  /** Replies carry Server-Timing. */
-  readonly timing: boolean;
-}
+import type { Services } from '../services.ts';
+import { writeLoginCookie } from './login.ts';
+import { originKindOf, corsHeaders } from './origin.ts';
 
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
@@ -33,31 +18,33 @@ const varyByLanguage: Header = ['Vary', 'Accept-Language'];
  * Makes the reply to a request of what its steps came to, and counts it. No cache keeps a reply unless its route is public, nor any that
  * sets a cookie.
  */
-export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Result) => HttpReply {
-  const replies = new Map(
-    [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.repliesOf(path)]),
-  );
+export function createAnswer(
+  routes: readonly Route[],
+  { core: { config, events, metrics, journal, isHttps }, origins }: Pick<Services, 'core' | 'origins'>,
+): (x: RequestContext, result: Result) => HttpReply {
+  const isTimed = config.debugMetrics;
+  const replies = new Map([...routes.map(({ path }) => path), 'none'].map((path) => [path, metrics.repliesOf(path)]));
 
   let known = knownHeaders();
   let knownFor: ReadonlySet<string> | undefined;
 
   /** Those that follow from who asks for what; kept, because nearly all replies have one of a few sets of them. */
   function sharedOf({ access, cors, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
-    const { widgetOrigins } = deps.origins.directory;
+    const { widgetOrigins } = origins.directory;
     // Origins come and go with the keys of tenants.
     if (widgetOrigins !== knownFor) known = knownHeaders();
     knownFor = widgetOrigins;
     const byOrigin = known[access === 'public' ? 'public' : 'private'][cors][isJson ? 'json' : 'other'];
     const found = byOrigin.get(origin);
     if (found !== undefined) return found;
-    const kind = originKindOf(deps.origins, origin, cors);
+    const kind = originKindOf(origins, origin, cors);
     // A stranger may name any origin, and gets what goes to those who name none.
     const name = kind === 'console' || kind === 'widget' ? origin : '';
     const shared = byOrigin.get(name);
     if (shared !== undefined) return shared;
     const cache = access === 'public' ? [] : [noStore];
     const type = isJson ? [JSON_TYPE] : [];
-    const transport = deps.isHttps() ? [httpsOnly] : [];
+    const transport = isHttps() ? [httpsOnly] : [];
     const made = { headers: [noSniff, ...transport, ...cache, ...corsHeaders(kind, origin), ...type] };
     byOrigin.set(name, made);
     return made;
@@ -84,7 +71,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   /** The headers that differ from reply to reply. */
   function linesOf({ request, limit, startedAt }: RequestContext): string {
     const lines = `\r\nX-Request-Id: ${request.requestId}`;
-    const timed = deps.timing ? `\r\nServer-Timing: total;dur=${(performance.now() - startedAt).toFixed(3)}` : '';
+    const timed = isTimed ? `\r\nServer-Timing: total;dur=${(performance.now() - startedAt).toFixed(3)}` : '';
     return limit === undefined ? lines + timed : lines + windowLines(limit) + timed;
   }
 
@@ -96,16 +83,17 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     if (x.access === 'public') headers.push(varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
-    const { requestId } = x.request;
-    deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
-    deps.onRefused?.(x, refusal);
+    const { requestId, atMs } = x.request;
+    const { routeName: route, ip: address, origin: from } = x;
+    events.refused(refusal.code, route, requestId, refusal.error, refusal.why);
+    journal.refusals.keep({ requestId, atMs, route, address, origin: from }, refusal);
     return { status: refusal.status, body: errorBodyOf(refusal, language) };
   }
 
   return (x, result) => {
     const headers: Header[] = [];
     const cookie = (result instanceof Refusal ? undefined : result.cookie) ?? x.cookie;
-    if (cookie !== undefined) headers.push(['Set-Cookie', deps.cookies.write(cookie, x.request.atMs)]);
+    if (cookie !== undefined) headers.push(['Set-Cookie', writeLoginCookie(cookie, x.request.atMs, isHttps())]);
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const answer: Answer = refusal === undefined ? (result as Answer) : refuse(x, refusal, headers);
     if (answer.headers !== undefined) headers.push(...answer.headers);
@@ -113,7 +101,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const isJson = answer.isJson === true || isObject(answer.body);
     const reply = toReply(answer, sharedOf(x, isJson), headers, linesOf(x));
     count(x.routeName, reply.status);
-    deps.events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
+    events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
     return reply;
   };
 }

@@ -1,24 +1,23 @@
 import { ipv6Network } from '../../kernel/ip.ts';
-import type { BlockList } from 'node:net';
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import { edgeRefusal, operatorWindow, tighter, type EdgeWindow, type EdgeWindows } from '../../limits/edge.ts';
-import type { WindowCount, Windows } from '../../stores/windows/contract.ts';
+import { edgeRefusal, operatorWindow, tighter, type EdgeWindow } from '../../limits/edge.ts';
+import type { WindowCount } from '../../stores/windows/contract.ts';
 import { clientAddress } from '../client-address.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import { windowOfPath } from '../route.ts';
-
-export interface LimitDeps {
-  readonly edge: EdgeWindows;
-  readonly windows: Windows;
-  /** The name of the service token that an Authorization header carries. */
-  readonly serviceOf: (authorization: string | undefined) => string | undefined;
-}
+import type { Services } from '../services.ts';
 
 /** The steps that count a request: in the window of its address before anything else, and in the one of its user or operator once that is known. */
-export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
+export function createLimits({
+  core: {
+    edge,
+    live: { windows },
+  },
+  identity: { serviceOf },
+}: Pick<Services, 'core' | 'identity'>) {
   /** Spelled out, so that what is counted at once makes no closure: nearly all requests come here. */
   function count(x: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
     const counting = windows.take(window.prefix + name, window.perMinute, x.request.atMs);
@@ -111,10 +110,10 @@ export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
  * has held a connection all the same.
  */
 export function createUnreadCount({
+  config: { trustedProxies },
   edge,
-  windows,
-  trustedProxies,
-}: Pick<LimitDeps, 'edge' | 'windows'> & { readonly trustedProxies: BlockList }): (request: HttpRequest) => void {
+  live: { windows },
+}: Services['core']): (request: HttpRequest) => void {
   return ({ peer, path, headers, atMs }) => {
     const { prefix, perMinute } = windowOfPath(path) === 'page' ? edge.page : edge.address;
     const address = clientAddress(peer, headers['x-forwarded-for'] ?? '', trustedProxies);

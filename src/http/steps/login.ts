@@ -1,55 +1,29 @@
-import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
-import { mayDo, serviceOperator, type Operator } from '../../auth/operators.ts';
+import { mayDo, serviceOperator } from '../../auth/operators.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import type { RequestContext, Step } from '../request-context.ts';
 import type { CookieChange } from '../route.ts';
+import type { Services } from '../services.ts';
 
 interface FoundLogin {
   readonly login: Login;
   readonly renewedToken?: string | undefined;
 }
 
-/** Checks and makes the console cookie. */
-export interface ConsoleCookie {
-  /** The cookie's token, when the header holds one. */
-  read(cookieHeader: string | undefined): string | undefined;
-  /** @throws Unavailable when the login cannot be checked. */
-  authenticate(token: string, atMs: number): Eventually<FoundLogin | undefined>;
-  /** The Set-Cookie header of a change. */
-  write(change: CookieChange, atMs: number): string;
-}
-
-/** The console cookie over the logins. @param isSecure whether the public URL is https */
-export function createConsoleCookie(
-  logins: Pick<ConsoleLogins, 'authenticate'>,
-  isSecure: () => boolean,
-): ConsoleCookie {
-  return {
-    read: readSessionCookie,
-    authenticate: (token, atMs) => logins.authenticate(token, atMs),
-    write: (change, atMs) =>
-      change.kind === 'clear'
-        ? clearedSessionCookie(isSecure())
-        : sessionCookie({ token: change.token, expiresAtMs: change.expiresAtMs, atMs, isSecure: isSecure() }),
-  };
-}
-
-export interface LoginDeps {
-  readonly cookies: ConsoleCookie;
-  /** The name of the service token that an Authorization header carries. */
-  readonly serviceOf: (authorization: string | undefined) => string | undefined;
-  /** What a login may do in the operator API. */
-  readonly operatorOf: (email: string) => Operator;
+/** The Set-Cookie header of a change of the console cookie. @param isSecure whether the public URL is https */
+export function writeLoginCookie(change: CookieChange, atMs: number, isSecure: boolean): string {
+  return change.kind === 'clear'
+    ? clearedSessionCookie(isSecure)
+    : sessionCookie({ token: change.token, expiresAtMs: change.expiresAtMs, atMs, isSecure });
 }
 
 /**
  * Finds out who calls, by the credentials that a request brings: the login of the console cookie, which it renews, whether a service
  * token came along, and, where that matters, who operates.
  */
-export function createLogin({ cookies, serviceOf, operatorOf }: LoginDeps): Step {
+export function createLogin({ logins, serviceOf, operatorOf }: Services['identity']): Step {
   function note(x: RequestContext, found: FoundLogin | undefined): undefined {
     if (found === undefined) return;
     const { login, renewedToken } = found;
@@ -65,9 +39,9 @@ export function createLogin({ cookies, serviceOf, operatorOf }: LoginDeps): Step
       x.isService = true;
       if (x.access === 'operator') x.operator = serviceOperator(service);
     }
-    const token = cookies.read(headers['cookie']);
+    const token = readSessionCookie(headers['cookie']);
     if (token === undefined) return undefined;
-    const authenticate = () => andThen(cookies.authenticate(token, atMs), (found) => note(x, found));
+    const authenticate = () => andThen(logins.authenticate(token, atMs), (found) => note(x, found));
     // What the caller proves otherwise does not wait for whoever could check the cookie.
     return x.access === 'proof' ? orNothing(authenticate) : authenticate();
   };

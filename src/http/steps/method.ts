@@ -1,9 +1,10 @@
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Step } from '../request-context.ts';
-import { preflightHeaders, type Origins } from './origin.ts';
+import type { Services } from '../services.ts';
+import { preflightHeaders } from './origin.ts';
 
 /** Answers what has no handler: a path that no route has, a method that the path has not, and preflights. */
-export function createMethodCheck({ origins }: { readonly origins: Origins }): Step {
+export function createMethodCheck({ origins }: Pick<Services, 'origins'>): Step {
   return ({ request: { headers, method, path }, allow, origin, cors }) => {
     if (allow === '') return new Refusal('NOT_FOUND', `There is no ${path.slice(0, 200)}; see /docs for all paths.`);
     if (method !== 'OPTIONS') return new Refusal('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${allow}.`);

@@ -1,3 +1,4 @@
+import type { Config } from '../../../config/config.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Header } from '../message.ts';
 import type { RequestContext, Step } from '../request-context.ts';
@@ -10,15 +11,20 @@ export interface Origins {
   readonly directory: { readonly widgetOrigins: ReadonlySet<string> };
 }
 
-export interface OriginDeps extends Pick<Origins, 'directory'> {
-  /** The console's; asked when the first request names an origin, because a free port is known late. */
-  readonly consoleOrigins: () => Iterable<string>;
-}
-
-/** The origins of the console, as configured, and of widgets, as the tenants' keys say at this moment. */
-export function createOrigins({ consoleOrigins, directory }: OriginDeps): Origins {
+/**
+ * The origins of the console, as configured, and of widgets, as the tenants' keys say at this moment. The console's are asked for when the
+ * first request names an origin, because a free port is known late.
+ */
+export function createOrigins({
+  core: { config, publicUrl },
+  tenants,
+}: {
+  readonly core: { readonly config: Pick<Config, 'consoleOrigins'>; readonly publicUrl: () => string };
+  readonly tenants: Origins['directory'];
+}): Origins {
   let known: ReadonlySet<string> | undefined;
-  return { isConsole: (origin) => (known ??= new Set(consoleOrigins())).has(origin), directory };
+  const consoleOrigins = () => new Set(config.consoleOrigins ?? [new URL(publicUrl()).origin]);
+  return { isConsole: (origin) => (known ??= consoleOrigins()).has(origin), directory: tenants };
 }
 
 type Headers = readonly Header[];

@@ -16,8 +16,8 @@ export const refuseTools: CreateStep = {
 /** Decides what the session will be: its agent, and what of it the caller may override. */
 export const chooseConfig: CreateStep = {
   name: 'agent',
-  take(context: CallerFound, { callModeOf }: Pick<CreateDeps, 'callModeOf'>) {
-    const config = resolveSessionConfig(context.tenant, context.key, context.input.body, callModeOf);
+  take(context: CallerFound, { calls }: Pick<CreateDeps, 'calls'>) {
+    const config = resolveSessionConfig(context.tenant, context.key, context.input.body, calls.modeOf);
     if (config instanceof Refusal) return config;
     context.config = config;
     return undefined;

@@ -6,7 +6,7 @@ import type { AdmittedCaller, CreateDeps, CreateStep, TenantFound } from './cont
 /** Names the subject that the session is counted for, and the limits that hold for it. */
 export const nameCaller: CreateStep = {
   name: 'caller',
-  take(context: TenantFound, deps: Pick<CreateDeps, 'limits' | 'subjects'>) {
+  take(context: TenantFound, deps: Pick<CreateDeps, 'config' | 'identity'>) {
     context.caller = callerOf(context, deps);
     return undefined;
   },
@@ -14,7 +14,7 @@ export const nameCaller: CreateStep = {
 
 function callerOf(
   { input: { body, login }, tenant, key }: TenantFound,
-  { limits, subjects }: Pick<CreateDeps, 'limits' | 'subjects'>,
+  { config: { callers: limits }, identity: { subjects } }: Pick<CreateDeps, 'config' | 'identity'>,
 ): AdmittedCaller {
   const tenantId = tenant.id;
   if (key === null) {

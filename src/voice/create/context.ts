@@ -1,20 +1,16 @@
-import type { CallerLimits } from '../../../config/config.ts';
+import type { Config } from '../../../config/config.ts';
 import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Login } from '../../auth/known-logins.ts';
-import type { Subjects } from '../../auth/subjects.ts';
+import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector } from '../../bots/contract.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
-import type { QuotaDay } from '../../quota/calendar.ts';
 import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
-import type { Counters } from '../../stores/counters/contract.ts';
-import type { KeySlots } from '../../stores/key-slots/contract.ts';
-import type { Ledger } from '../../stores/ledger/contract.ts';
-import type { Replays } from '../../stores/replays/contract.ts';
-import type { SessionSetups } from '../../stores/session-setups/contract.ts';
-import type { Slots } from '../../stores/slots/contract.ts';
+import type { Usage } from '../../quota/usage.ts';
+import type { DurableStores, LiveStores } from '../../stores/contract.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
@@ -24,34 +20,28 @@ import type { VoiceSessions } from '../sessions.ts';
 import type { Step } from './run-steps.ts';
 
 export interface CreateDeps {
-  readonly directory: TenantDirectory;
-  readonly subjects: Subjects;
-  readonly bots: BotDetector;
-  readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
-  /** REQUIRE_ORIGIN_FOR_WIDGETS. */
-  readonly requireOrigin: boolean;
-  /** REQUIRE_AUTH_FOR_SESSION. */
-  readonly requireLogin: boolean;
-  readonly callModeOf: CallModeOf;
-  readonly calendar: (atMs: number) => QuotaDay;
-  readonly counters: Counters;
-  readonly ledger: Ledger;
-  readonly slots: Slots;
-  readonly keySlots: KeySlots;
-  readonly replays: Replays;
-  readonly setups: Pick<SessionSetups, 'insert'>;
-  readonly provider: UpstreamProvider;
-  /** How long the provider may take to mint. */
-  readonly mintTimeoutMs: number;
-  readonly tickets: { issue(sessionId: string, atMs: number): Promise<Pick<Minted, 'value' | 'expiresAtSec'>> };
-  readonly sessions: VoiceSessions;
-  readonly clock: { now(): number };
+  readonly config: Pick<
+    Config,
+    'callers' | 'heartbeatIntervalSec' | 'requireAuthForSession' | 'requireOriginForWidgets' | 'upstream'
+  >;
+  readonly clock: Clock;
   /** Lets time pass between two looks at a create that another request is at. */
   readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
+  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
+  readonly live: Pick<LiveStores, 'slots'>;
+  readonly provider: UpstreamProvider;
+  readonly bots: BotDetector;
   readonly events: Events;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
-  readonly heartbeatIntervalSec: number;
+  readonly tenants: TenantDirectory;
+  readonly identity: Pick<Identity, 'subjects'>;
+  readonly usage: Pick<Usage, 'refuseIfSpent'>;
+  readonly sessions: VoiceSessions;
+  readonly calls: {
+    readonly modeOf: CallModeOf;
+    readonly tickets: { issue(sessionId: string, atMs: number): Promise<Pick<Minted, 'value' | 'expiresAtSec'>> };
+  };
 }
 
 /** The request as it came. */

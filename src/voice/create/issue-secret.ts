@@ -3,7 +3,7 @@ import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
 import type { CreateDeps, CreateStep, OpeningBegun } from './context.ts';
 
-type IssueDeps = Pick<CreateDeps, 'events' | 'provider' | 'sessions' | 'tickets'>;
+type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
 
 interface Issued {
   readonly minted: Minted | Refusal;
@@ -27,9 +27,9 @@ export const issueSecret: CreateStep = {
   },
 };
 
-async function issueTicket({ input, opening }: OpeningBegun, { tickets }: IssueDeps): Promise<Issued> {
+async function issueTicket({ input, opening }: OpeningBegun, { calls }: IssueDeps): Promise<Issued> {
   if (input.request.signal().aborted) return { minted: callerGone(), isCounted: false };
-  const ticket = await tickets.issue(opening.sessionId, opening.atMs);
+  const ticket = await calls.tickets.issue(opening.sessionId, opening.atMs);
   return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, isCounted: true };
 }
 

@@ -35,13 +35,13 @@ function countingStep(
 ): CreateStep<TakenCount> {
   return {
     name,
-    async take({ caller, opening: { atMs } }: OpeningBegun, { counters }: Pick<CreateDeps, 'counters'>) {
+    async take({ caller, opening: { atMs } }: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
       const window = windowOf(caller);
       if (window === undefined) return undefined;
-      const taken = await counters.take(window.key, window.limit, MINUTE_MS, atMs);
+      const taken = await stores.counters.take(window.key, window.limit, MINUTE_MS, atMs);
       return taken.allowed ? { key: window.key, windowStartMs: taken.windowStartMs } : tooMany(window, taken, atMs);
     },
-    undo: (taken, { isCounted }, { counters }) => (isCounted === true ? undefined : counters.giveBack([taken])),
+    undo: (taken, { isCounted }, { stores }) => (isCounted === true ? undefined : stores.counters.giveBack([taken])),
   };
 }
 

@@ -30,17 +30,17 @@ export const claimReply: CreateStep<ReplayClaim> = {
     if (key === undefined) return undefined;
     return refuseKey(key, MIN_CREATE_KEY) ?? claim(key, context, deps);
   },
-  undo: ({ keyHash, token }, _, { replays }) => replays.release(keyHash, token).catch(ifAway(() => undefined)),
+  undo: ({ keyHash, token }, _, { stores }) => stores.replays.release(keyHash, token).catch(ifAway(() => undefined)),
 };
 
 /** Keeps the reply for repeats. The session is open: that is what the caller must be told, also where the reply cannot be kept. */
 export const keepReply: CreateStep = {
   name: 'keep the reply',
-  async take({ claim, reply, input }, { replays }: Pick<CreateDeps, 'replays'>) {
+  async take({ claim, reply, input }, { stores }: Pick<CreateDeps, 'stores'>) {
     if (claim === undefined) return;
     const sealed = seal(JSON.stringify(reply), claim.key);
     const untilMs = input.request.atMs + KEEP_MS;
-    await replays.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
+    await stores.replays.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
   },
 };
 
@@ -70,16 +70,17 @@ async function waitForOther(
   keyHash: string,
   bodyHash: string,
   { request }: CreateInput,
-  { replays, mintTimeoutMs, pause = delay }: Pick<CreateDeps, 'replays' | 'mintTimeoutMs' | 'pause'>,
+  { stores: { replays }, config, pause = delay }: Pick<CreateDeps, 'stores' | 'config' | 'pause'>,
 ): Promise<Exclude<Claim, { readonly kind: 'pending' }> | Refusal> {
+  const { timeoutMs } = config.upstream;
   const signal = request.signal();
   let waitedMs = 0;
-  const claim = () => replays.claim(keyHash, bodyHash, mintTimeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
+  const claim = () => replays.claim(keyHash, bodyHash, timeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
   let found: Claim | Found = await claim();
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, MAX_LOOK_MS)) {
     if (found.kind === 'free') found = await claim();
     if (found.kind !== 'pending') return found;
-    if (waitedMs > mintTimeoutMs + WAIT_GRACE_MS || signal.aborted) return unfinished();
+    if (waitedMs > timeoutMs + WAIT_GRACE_MS || signal.aborted) return unfinished();
     await pause(waitMs);
     waitedMs += waitMs;
     found = await replays.look(keyHash, bodyHash, request.atMs + waitedMs);

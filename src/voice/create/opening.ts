@@ -1,6 +1,5 @@
 import { awaitedLater } from '../../kernel/eventually.ts';
 import { randomId } from '../../kernel/ids.ts';
-import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
 import type { ConfigFound, CreateDeps, CreateStep, OpeningBegun } from './context.ts';
 
 /** A slot that is taken for a mint outlives the provider's time-out by this much, should this process die. */
@@ -12,17 +11,14 @@ const MINT_GRACE_MS = 10_000;
  */
 export const beginOpening: CreateStep = {
   name: 'opening',
-  take(
-    context: ConfigFound,
-    { clock, ledger, calendar, mintTimeoutMs }: Pick<CreateDeps, 'clock' | 'ledger' | 'calendar' | 'mintTimeoutMs'>,
-  ) {
+  take(context: ConfigFound, { clock, usage, config }: Pick<CreateDeps, 'clock' | 'usage' | 'config'>) {
     const { caller } = context;
     const atMs = clock.now();
     context.opening = {
       sessionId: `s:${caller.subject}:${randomId()}`,
       atMs,
-      leaseUntilMs: atMs + mintTimeoutMs + MINT_GRACE_MS,
-      quotaRefusal: awaitedLater(refuseIfSpent(caller, atMs, { ledger, calendar })),
+      leaseUntilMs: atMs + config.upstream.timeoutMs + MINT_GRACE_MS,
+      quotaRefusal: awaitedLater(usage.refuseIfSpent(caller, atMs)),
     };
     return undefined;
   },

@@ -2,7 +2,7 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
-import { quotaRefusal, refuseIfSpent } from '../../quota/refuse-if-spent.ts';
+import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import type { CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './context.ts';
 import { confirmKeySlot } from './slot.ts';
@@ -44,14 +44,11 @@ function endedMeanwhile(endReason: EndReason): Refusal {
  */
 export const confirmQuota: CreateStep = {
   name: 'quota once more',
-  async take(
-    context: Registered,
-    { keySlots, ledger, calendar }: Pick<CreateDeps, 'keySlots' | 'ledger' | 'calendar'>,
-  ) {
+  async take(context: Registered, { stores, usage }: Pick<CreateDeps, 'stores' | 'usage'>) {
     const { caller, record } = context;
     const [isHeld, refusal] = await Promise.all([
-      confirmKeySlot(caller, record.id, { keySlots }),
-      refuseIfSpent(caller, record.startedAtMs, { ledger, calendar }),
+      confirmKeySlot(caller, record.id, { stores }),
+      usage.refuseIfSpent(caller, record.startedAtMs),
     ]);
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     if (refusal !== undefined) context.endReason = 'quota_exceeded';
@@ -62,9 +59,9 @@ export const confirmQuota: CreateStep = {
 /** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
 export const confirmKey: CreateStep = {
   name: 'key once more',
-  take(context: OpeningBegun, { directory }: Pick<CreateDeps, 'directory'>) {
+  take(context: OpeningBegun, { tenants }: Pick<CreateDeps, 'tenants'>) {
     const { key, input } = context;
-    if (key === null || directory.keyOf(input.body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
+    if (key === null || tenants.keyOf(input.body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
     context.endReason = 'key_revoked';
     return invalidWidgetKey();
   },

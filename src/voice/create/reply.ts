@@ -1,7 +1,7 @@
 import type { CreateReply } from '../../protocol/create.ts';
 import type { CreateDeps, CreateStep, Registered } from './context.ts';
 
-type ReplyDeps = Pick<CreateDeps, 'publicUrl' | 'heartbeatIntervalSec' | 'sessions' | 'provider'>;
+type ReplyDeps = Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>;
 
 export const makeReply: CreateStep = {
   name: 'reply',
@@ -11,16 +11,18 @@ export const makeReply: CreateStep = {
   },
 };
 
-function replyOf({ record, minted, config }: Registered, deps: ReplyDeps): CreateReply {
+function replyOf(
+  { record, minted, config: { callMode: mode, dataChannel } }: Registered,
+  deps: ReplyDeps,
+): CreateReply {
   const base = deps.publicUrl();
   const { maxMinutes, maxIdleSec } = deps.sessions.limits;
-  const { callMode: mode, dataChannel } = config;
   return {
     id: minted.sessionId,
     sm_session_id: record.id,
     client_secret: { value: minted.value, expires_at: minted.expiresAtSec },
     heartbeat: {
-      intervalSec: deps.heartbeatIntervalSec,
+      intervalSec: deps.config.heartbeatIntervalSec,
       url: `${base}/api/realtime/heartbeat`,
       socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
     },

@@ -7,12 +7,12 @@ import type { CreateDeps, CreateStep, OpeningBegun } from './context.ts';
  */
 export const saveSetup: CreateStep = {
   name: 'setup',
-  take({ config, opening }: OpeningBegun, { setups }: Pick<CreateDeps, 'setups'>) {
+  take({ config, opening }: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
     const { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions = null } = config;
     if (callMode === 'direct' && metadata === null) return undefined;
     const { sessionId, atMs: createdAtMs } = opening;
     const terms = { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions };
-    opening.setupSaved = awaitedLater(setups.insert({ sessionId, ...terms, createdAtMs }));
+    opening.setupSaved = awaitedLater(stores.sessionSetups.insert({ sessionId, ...terms, createdAtMs }));
     // A provider is asked when nothing else can fail any more; a ticket is nobody's before the answer, and need not wait.
     return callMode === 'direct' ? opening.setupSaved : undefined;
   },

@@ -9,47 +9,50 @@ import type { AdmittedCaller, CreateContext, CreateDeps, CreateStep, OpeningBegu
 /** One of the slots of the subject; it is leased until the session is registered. */
 export const takeSlot: CreateStep<string> = {
   name: 'slot',
-  take(context: OpeningBegun, { slots }: Pick<CreateDeps, 'slots'>) {
+  take(context: OpeningBegun, { live }: Pick<CreateDeps, 'live'>) {
     const { caller, opening } = context;
     const { subject, keyId, limits, overrides } = caller;
     const limit = limits.concurrentSessions;
-    return andThen(slots.take(subject, opening.sessionId, limit, opening.leaseUntilMs, opening.atMs), (isTaken) => {
-      if (isTaken) return opening.sessionId;
-      const lever = leverOf('concurrentSessions', { keyId, overrides });
-      return full(context, limit, `${areOpen(limit)} already; end one with /api/realtime/end.`, lever);
-    });
+    return andThen(
+      live.slots.take(subject, opening.sessionId, limit, opening.leaseUntilMs, opening.atMs),
+      (isTaken) => {
+        if (isTaken) return opening.sessionId;
+        const lever = leverOf('concurrentSessions', { keyId, overrides });
+        return full(context, limit, `${areOpen(limit)} already; end one with /api/realtime/end.`, lever);
+      },
+    );
   },
-  undo: (sessionId, { caller }: OpeningBegun, { slots }) => slots.free(caller.subject, sessionId),
+  undo: (sessionId, { caller }: OpeningBegun, { live }) => live.slots.free(caller.subject, sessionId),
 };
 
 /** One of those of the whole key and of its tenant, where they have such a ceiling. */
 export const takeKeySlot: CreateStep<string> = {
   name: 'slot of the key',
-  async take(context: OpeningBegun, { keySlots }: Pick<CreateDeps, 'keySlots'>) {
+  async take(context: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
     const { caller, opening } = context;
     const { tenantId, keyId } = caller;
     const limits = keySlotLimits(caller);
     if (keyId === null || limits === undefined) return undefined;
     const { sessionId, leaseUntilMs, atMs } = opening;
-    const reached = await keySlots.take({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs);
+    const reached = await stores.keySlots.take({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs);
     if (reached === undefined) return sessionId;
     const limit = limits[reached] ?? 0;
     const error = `${areOpen(limit, ` of ${SHARED_BY[reached]}`)} already; try again when one has ended.`;
     return full(context, limit, error, leverOfShared('concurrentSessions', reached));
   },
-  undo: (sessionId, _, { keySlots }) => keySlots.free(sessionId),
+  undo: (sessionId, _, { stores }) => stores.keySlots.free(sessionId),
 };
 
 /** Once the session is in the history: whether the slot of key and tenant was held all the time. @throws Unavailable when the database is away */
 export async function confirmKeySlot(
   caller: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'shared'>,
   sessionId: string,
-  { keySlots }: Pick<CreateDeps, 'keySlots'>,
+  { stores }: Pick<CreateDeps, 'stores'>,
 ): Promise<boolean> {
   const { tenantId, keyId } = caller;
   const limits = keySlotLimits(caller);
   if (keyId === null || limits === undefined) return true;
-  return keySlots.confirm({ tenantId, keyId }, sessionId, limits);
+  return stores.keySlots.confirm({ tenantId, keyId }, sessionId, limits);
 }
 
 /** How many sessions the key and its tenant may have open; undefined where neither has such a ceiling. */

@@ -6,13 +6,13 @@ import type { CreateContext, CreateDeps, CreateStep } from './context.ts';
 /** A process that was frozen looks at the database before it admits anybody: a key may have been revoked meanwhile. */
 export const refreshDirectory: CreateStep = {
   name: 'directory',
-  take: (_, { directory }) => directory.refreshIfLate(),
+  take: (_, { tenants }) => tenants.refreshIfLate(),
 };
 
 export const requireLogin: CreateStep = {
   name: 'login',
   take({ input }, deps) {
-    if (!deps.requireLogin || input.login !== undefined) return undefined;
+    if (!deps.config.requireAuthForSession || input.login !== undefined) return undefined;
     return new Refusal(
       'AUTH_REQUIRED',
       'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).',
@@ -37,9 +37,9 @@ export const findTenant: CreateStep = {
 function findWidgetKey(
   context: CreateContext,
   text: string,
-  { directory }: Pick<CreateDeps, 'directory'>,
+  { tenants }: Pick<CreateDeps, 'tenants'>,
 ): Refusal | undefined {
-  const found = directory.keyOf(text);
+  const found = tenants.keyOf(text);
   if (found === undefined) return invalidWidgetKey({ fact: 'nobody has this key' });
   const { key, tenant } = found;
   context.key = key;
@@ -53,9 +53,9 @@ function findConsoleTenant(
   context: CreateContext,
   { tenantId }: CreateRequest,
   email: string,
-  { directory }: Pick<CreateDeps, 'directory'>,
+  deps: Pick<CreateDeps, 'tenants'>,
 ): Refusal | undefined {
-  const tenants = directory.tenantsAdmitting(email);
+  const tenants = deps.tenants.tenantsAdmitting(email);
   const tenant = tenantId === undefined ? tenants[0] : tenants.find(({ id }) => id === tenantId);
   if (tenant === undefined)
     return new Refusal('FORBIDDEN', 'No such tenant admits you; ask its administrator.', {}, { lever: 'admins' });

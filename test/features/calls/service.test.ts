@@ -31,7 +31,7 @@ async function withCall(name: string): Promise<{ app: TestApp; provider: FakeBro
 
 test('A session of the service that ends has its call hung up', async () => {
   const { app, provider, session } = await withCall('one');
-  expect(app.service.calls).toMatchObject({ held: 1, sidebands: 1 });
+  expect(app.service.heldCalls).toMatchObject({ held: 1, sidebands: 1 });
   await app.sessions.end(session.id, 'closed_by_client', app.clock.now());
   await app.service.heldCalls?.settled();
   expect(provider.live.size).toBe(0);

@@ -24,23 +24,16 @@ type Failure = (typeof failures)[number];
 
 /** The parts of a create on the stores of a service, with both ways to open calls. */
 function depsOf({ service, live, provider, clock }: TestApp, callMode: CallMode): CreateDeps {
-  const { stores } = service;
   return {
     ...service,
-    ...stores,
-    setups: stores.sessionSetups,
-    slots: live.slots,
+    ...service.core,
+    live,
     provider,
     clock,
     bots: { assess: () => ({ provider: 'none', isBot: false, isVerifiedBot: false, confidence: 0 }) },
-    limits: config.callers,
-    requireOrigin: true,
-    requireLogin: false,
-    callModeOf: () => callMode,
-    mintTimeoutMs: config.upstream.timeoutMs,
+    calls: { modeOf: () => callMode, tickets: service.tickets },
     events: createEvents(createLog('silent', false), new Metrics()),
     publicUrl: () => CONSOLE,
-    heartbeatIntervalSec: 45,
   };
 }
 

@@ -1,20 +1,39 @@
+import { version } from '../../config/version.ts';
+import { describeChannel } from '../channel/asyncapi.ts';
 import type { Hub } from '../channel/hub.ts';
 import type { Feed, FeedCredentials } from '../feed/feed.ts';
+import { describeRoutes } from '../http/openapi.ts';
+import type { Route } from '../http/route.ts';
+import { apiRoutes } from '../http/routes/all.ts';
 import { INSPECT_PATH } from '../http/routes/operator/inspect.ts';
 import { SOCKET_PATH, SUBPROTOCOL, type SocketClient } from '../http/routes/socket.ts';
+import type { Services } from '../http/services.ts';
 import type { Inspector } from '../operator/inspector.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
+import { siteRoutes } from '../site/routes.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
+
+/** Every route of the service: those of the API, and the site with the documents that describe it. */
+export function allRoutes(services: Services): Route[] {
+  const { publicUrl } = services.core;
+  const api = apiRoutes(services);
+  const openapi = (): object => describeRoutes(api, version, publicUrl());
+  const asyncapi = (): object =>
+    describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version);
+  return [...api, ...siteRoutes(services, { openapi, asyncapi })];
+}
 
 interface SocketOwners {
   readonly hub: Hub;
-  readonly feed: Feed;
-  /** Undefined without the variable INSPECT. */
-  readonly inspector: Inspector | undefined;
+  readonly operators: {
+    readonly feed: Feed;
+    /** Undefined without the variable INSPECT. */
+    readonly inspector: Inspector | undefined;
+  };
 }
 
 /** Where sockets may be opened: for those who speak, for operators, and for inspectors in development. */
-export function socketsOf({ hub, feed, inspector }: SocketOwners): SocketEndpoint[] {
+export function socketsOf({ hub, operators: { feed, inspector } }: SocketOwners): SocketEndpoint[] {
   const inspected: SocketEndpoint[] =
     inspector === undefined
       ? []

@@ -1,0 +1,167 @@
+import { hostname } from 'node:os';
+import { version } from '../../config/version.ts';
+import { serviceOperator } from '../auth/operators.ts';
+import type { Identity } from '../auth/identity.ts';
+import type { Hub } from '../channel/hub.ts';
+import { tellActs } from '../feed/act-facts.ts';
+import { Feed } from '../feed/feed.ts';
+import { tellNotes, tellSessions } from '../feed/session-facts.ts';
+import { ActivityWriter } from '../operator/activity-writer.ts';
+import { hashConfig, hashSettings } from '../operator/config-hash.ts';
+import { Dependencies } from '../operator/dependencies.ts';
+import { createFigures, type Figures } from '../operator/figures.ts';
+import { Inspector } from '../operator/inspector.ts';
+import { describeMachines, toldMachines } from '../operator/machines.ts';
+import { NodeList } from '../operator/nodes.ts';
+import { Presence } from '../operator/presence.ts';
+import { keyLimitsOf } from '../quota/ceilings.ts';
+import type { ActivityCount } from '../stores/activity/contract.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { endingBy } from '../voice/deadlines.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+import { noBrokeringOf } from './call-mode.ts';
+import type { Core } from './core.ts';
+
+interface OperatorsNeighbours {
+  readonly identity: Identity;
+  readonly sessions: VoiceSessions;
+  readonly hub: Pick<Hub, 'attached'>;
+}
+
+export type OpenOperators = ReturnType<typeof openOperators>;
+
+/** Sessions that an inspector is told of when it attaches. */
+const MAX_INSPECTED = 200;
+
+/** What operators are shown of processes, dependencies and what goes on, and the feed by which they are told of it as it happens. */
+export function openOperators(core: Core, { identity, sessions, hub }: OperatorsNeighbours) {
+  const { config, clock, node, database, stores, live, journal, metrics, provider, installationKey, onError } = core;
+  const { bus } = live;
+  const nodes = new NodeList(clock);
+  const dependencies = new Dependencies({
+    probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
+    health: { database: database.health, registry: live.health },
+    onError,
+    faultsOf: (name) => metrics.activity.faultsOf(name),
+    clock,
+  });
+  const figures = createFigures({
+    ...stores,
+    dependencies,
+    endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
+  });
+  const configHash = hashConfig(config, installationKey);
+  const presence = new Presence({
+    ...stores,
+    run: {
+      prefix: node.requestPrefix,
+      node: node.id,
+      host: hostname(),
+      version,
+      configHash,
+      shard: node.shard,
+      startedAtMs: clock.now(),
+    },
+    pid: process.pid,
+    settings: hashSettings(config.values, installationKey),
+    vitals: () => ({
+      loopP99Ms: core.loop.p99Ms(),
+      rss: process.memoryUsage.rss(),
+      sockets: hub.attached,
+      historyWaiting: sessions.recovery.writer.waiting.size,
+      eventsWaiting: journal.writer.events,
+      eventsDropped: metrics.activity.dropped,
+      clockLeadMs: Math.round(live.clock.leadMs ?? 0),
+    }),
+    requests: core.requestsGiven,
+    dependencies,
+    nodes,
+    bus,
+    clock,
+  });
+  return {
+    nodes,
+    figures,
+    presence,
+    configHash,
+    feed: openFeed(core, identity, figures, nodes),
+    inspector: config.inspect ? openInspector(core) : undefined,
+    activityWriter: new ActivityWriter({ store: stores.activity, take: createTake(metrics), shard: node.shard, clock }),
+    keys: {
+      tenants: stores.tenants,
+      acts: journal.acts,
+      bus,
+      clock,
+      rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },
+    },
+    machines: () => describeMachines(config),
+    /** What answers now is ready only if it took the last probe's write, and if work succeeds. */
+    probes: {
+      async database() {
+        dependencies.expectWell('database');
+        await database.ping();
+      },
+      async registry() {
+        dependencies.expectWell('registry');
+        await live.ping();
+      },
+    },
+  };
+}
+
+function openFeed(core: Core, { logins, operatorOf }: Identity, figures: Figures, nodes: NodeList): Feed {
+  const { config, clock, node, live, journal, metrics, onError } = core;
+  const feed = new Feed({
+    node: node.id,
+    bus: live.bus,
+    now: () => clock.now(),
+    async admit({ service, token }) {
+      if (service !== null) return { operator: serviceOperator(service), loginId: null };
+      const found = token === null ? undefined : await logins.authenticate(token, clock.now());
+      return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
+    },
+    figures,
+    nodes: () => nodes.list(),
+    onError,
+  });
+  logins.onEnded((loginId) => feed.recheck(loginId));
+  metrics.activity.onRefused((code, whose) => feed.refusals.count(code, whose));
+  journal.listen({
+    traced: tellSessions(feed, config.voice),
+    noted: tellNotes(feed),
+    refused: (entry) => feed.refusals.sample(entry),
+    settled: tellActs(feed),
+  });
+  metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
+  return feed;
+}
+
+function openInspector({ config, clock, stores, journal, onError }: Core): Inspector {
+  const inspector = new Inspector({
+    machines: toldMachines(config),
+    limits: config.voice,
+    now: () => clock.now(),
+    async open() {
+      const { rows } = await stores.history.list({ states: ['engaged', 'idle', 'stale'] }, undefined, MAX_INSPECTED);
+      return rows.map(({ record }) => record);
+    },
+    onError,
+  });
+  journal.listen({ traced: (traced) => inspector.note(traced) });
+  return inspector;
+}
+
+/** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
+function createTake(metrics: Metrics): () => readonly ActivityCount[] {
+  let told = { all: 0, failed: 0 };
+  return () => {
+    const present = metrics.replies();
+    const added = [
+      { kind: 'request', n: present.all - told.all },
+      { kind: 'failed', n: present.failed - told.failed },
+    ] as const;
+    told = present;
+    const counted = added.filter(({ n }) => n > 0).map((one) => ({ ...one, label: '', tenantId: '', keyId: '' }));
+    return [...metrics.activity.take(), ...counted];
+  };
+}

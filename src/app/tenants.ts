@@ -1,0 +1,76 @@
+import type { Disposables } from '../kernel/disposables.ts';
+import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
+import { placeDemo, withoutDemo } from '../tenants/demo.ts';
+import { TenantDirectory } from '../tenants/directory.ts';
+import { describeOpenKeys } from '../tenants/open-keys.ts';
+import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
+import { TenantsFileWatch } from '../tenants/watch.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+import { findDroppedTools, requireBrokeringOf } from './call-mode.ts';
+import type { Core } from './core.ts';
+
+/** Keys that one warning of the start names. */
+const MAX_KEYS_TOLD = 20;
+
+/** The tenants, in memory once they are started. The sessions of a key that is revoked are ended. */
+export function openTenants(core: Core, sessions: VoiceSessions): TenantDirectory {
+  const { config, clock, stores, live, publicUrl, onError } = core;
+  return new TenantDirectory({
+    // A database that served development before still holds the demo.
+    tenants:
+      config.mode === 'production'
+        ? { all: async () => withoutDemo(await stores.tenants.all(), publicUrl()) }
+        : stores.tenants,
+    bus: live.bus,
+    needsAdmins: config.needsAdmins,
+    onError,
+    async onRevoked(keys) {
+      for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());
+    },
+  });
+}
+
+/**
+ * Reads the tenants file into the database and follows it, and warns of what is served but hardly meant so.
+ * @throws TenantsFileError for the file, Unavailable when the database is away
+ */
+export async function startTenants(core: Core, tenants: TenantDirectory, disposables: Disposables): Promise<void> {
+  const { config, clock, database, stores, live, provider, prices, publicUrl, onError } = core;
+  const watch = new TenantsFileWatch({
+    file: config.tenantsFile,
+    tenants: stores.tenants,
+    bus: live.bus,
+    clock,
+    adapt(read) {
+      const served = placeDemo(read, { mode: config.mode, publicUrl: publicUrl(), database: database.kind });
+      if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
+      requireBrokeringOf(served, config.tenantsFile, provider);
+      requirePrices(served, config.tenantsFile, prices, config);
+      return served;
+    },
+    onProblem: onError,
+  });
+  await watch.start();
+  disposables.add(() => watch.stop());
+  await tenants.start();
+  warnOf(core, tenants);
+  disposables.add(() => tenants.stop());
+}
+
+function warnOf({ config, clock, provider, prices, events }: Core, tenants: TenantDirectory): void {
+  const all = tenants.all();
+  const closed = config.needsAdmins ? withoutAdmins(all).map(({ id }) => id) : [];
+  if (closed.length > 0)
+    events.warned(
+      'tenants of the database that the tenants file does not name have no admins: they admit no console user',
+      { tenants: closed },
+    );
+  for (const warning of findShutdowns(all, prices, clock.now())) events.warned(warning);
+  for (const warning of findDroppedTools(all, provider)) events.warned(warning);
+  const openKeys = describeOpenKeys(all);
+  if (openKeys.length > 0)
+    events.warned('keys are open: whoever copies one has a free model (check-config names all)', {
+      count: openKeys.length,
+      keys: openKeys.slice(0, MAX_KEYS_TOLD),
+    });
+}

@@ -1,0 +1,66 @@
+import { CallBudgets } from '../metering/call-budgets.ts';
+import { createClientReports } from '../metering/client-reports.ts';
+import { CallMetering } from '../metering/metering.ts';
+import { createCalendar } from '../quota/calendar.ts';
+import { createCeilings } from '../quota/caller-ceilings.ts';
+import type { ReserveDeps } from '../quota/reserve-usage.ts';
+import { createUsage } from '../quota/usage.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+import { isBrokered } from '../upstream/contract.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+import type { Core } from './core.ts';
+
+interface UsageNeighbours {
+  readonly sessions: VoiceSessions;
+  readonly tenants: TenantDirectory;
+}
+
+export type OpenUsage = ReturnType<typeof openUsage>;
+
+/** Usage and its ceilings, and the meter of calls: what counts them, and what is left for them. */
+export function openUsage(core: Core, { sessions, tenants }: UsageNeighbours) {
+  const { config, stores, live, journal, metrics, provider } = core;
+  const { ledger, holds } = stores;
+  const parts = {
+    ...core,
+    ...createCeilings({ limits: config.callers, tenants }),
+    calendar: createCalendar(config.quotaTimeZone),
+    ledger,
+    holds,
+    sessions,
+    tenants,
+    bus: live.bus,
+    note: journal.note,
+  };
+  const budgets = new CallBudgets(parts);
+  const metering = new CallMetering({ ...parts, listener: budgets });
+  const clientReports = createClientReports({
+    isSimulated: provider.simulated,
+    setups: stores.sessionSetups,
+    calls: stores.calls,
+    ledger,
+    metering,
+    readUsage: (usage) => (isBrokered(provider) ? provider.readUsage?.(usage) : undefined),
+  });
+  metrics.observe(
+    'switchboard_metered_usage_waiting',
+    'Entries of metered usage that wait for the database',
+    () => metering.waiting,
+  );
+  return {
+    ...createUsage({ ...parts, clientReports, reserveOf: reserveOf(core) }),
+    clientReports,
+    metering,
+    budgets,
+  };
+}
+
+/** What the next call of a session is expected to use in RESERVE_SEC, in micro-dollars. */
+function reserveOf({ config, prices }: Core): ReserveDeps['reserveOf'] {
+  const { reserveSec } = config.calls;
+  return ({ callMode, model, price }) => {
+    if (callMode !== 'brokered' || reserveSec === 0) return undefined;
+    const { estimatePerMinute, perMinute = 0, minimumSec = 0 } = prices.priceOf(model, price).price;
+    return Math.ceil(Math.max(estimatePerMinute * reserveSec, perMinute * minimumSec) / 60);
+  };
+}

@@ -1,0 +1,19 @@
+import type { ConsoleLogins } from './console-logins.ts';
+import type { DeviceCookies } from './device-cookie.ts';
+import type { LoginCodes } from './login-codes.ts';
+import type { Operator } from './operators.ts';
+import type { Subjects } from './subjects.ts';
+
+/** Who somebody is, and by what that is known. */
+export interface Identity {
+  readonly subjects: Subjects;
+  /** Who may log in (CONSOLE_EMAILS). */
+  readonly admits: (email: string) => boolean;
+  readonly logins: ConsoleLogins;
+  readonly codes: LoginCodes;
+  readonly devices: DeviceCookies;
+  /** The name of the service token that an Authorization header carries. */
+  readonly serviceOf: (authorization: string | undefined) => string | undefined;
+  /** What a login may do in the operator API. */
+  readonly operatorOf: (email: string) => Operator;
+}

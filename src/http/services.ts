@@ -1,0 +1,72 @@
+import type { Config } from '../../config/config.ts';
+import type { Identity } from '../auth/identity.ts';
+import type { Calls } from '../calls/contract.ts';
+import type { Tickets } from '../calls/tickets.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { EdgeWindows } from '../limits/edge.ts';
+import type { KeptMail } from '../mail/contract.ts';
+import type { Figures } from '../operator/figures.ts';
+import type { Refusals } from '../operator/journal/refusals.ts';
+import type { NodeList } from '../operator/nodes.ts';
+import type { CreateReply } from '../protocol/create.ts';
+import type { OperatorMachine } from '../protocol/operator/machine.ts';
+import type { Refusal } from '../protocol/refusal.ts';
+import type { Usage } from '../quota/usage.ts';
+import type { DurableStores, LiveStores } from '../stores/contract.ts';
+import type { ActLog } from '../stores/journal/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { CallModeOf } from '../tenants/agents.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+import type { KeyDeps } from '../tenants/keys.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
+import type { CreateInput } from '../voice/create/context.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+import type { Readiness } from './readiness.ts';
+import type { Origins } from './steps/origin.ts';
+
+/** What every feature stands on. */
+interface Core {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly stores: DurableStores;
+  readonly live: Pick<LiveStores, 'windows'>;
+  readonly edge: EdgeWindows;
+  readonly provider: UpstreamProvider;
+  /** The development mailbox; undefined where mail is sent for real. */
+  readonly mailbox: { list(): readonly KeptMail[] } | undefined;
+  readonly journal: {
+    readonly refusals: Pick<Refusals, 'find' | 'newest' | 'keep'>;
+    readonly acts: ActLog;
+  };
+  readonly events: Events;
+  readonly metrics: Metrics;
+  /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
+  readonly publicUrl: () => string;
+  /** Whether browsers reach the service by https. */
+  readonly isHttps: () => boolean;
+  /** False from the moment a shutdown begins: load balancers should look elsewhere. */
+  readonly isAccepting: () => boolean;
+}
+
+/** The features of the service, as its routes see them: a route names those it uses. */
+export interface Services {
+  readonly core: Core;
+  readonly tenants: TenantDirectory;
+  readonly identity: Identity;
+  readonly usage: Usage;
+  readonly sessions: VoiceSessions;
+  readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
+  readonly calls: Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
+  readonly origins: Origins;
+  readonly readiness: () => Promise<Readiness>;
+  readonly operators: {
+    readonly nodes: NodeList;
+    readonly figures: Figures;
+    readonly keys: KeyDeps;
+    /** Made when it is first asked for; it changes only with the build and the settings. */
+    readonly machines: () => { readonly machines: OperatorMachine[] };
+    /** Of this process. */
+    readonly configHash: string;
+  };
+}
