@@ -1,16 +1,29 @@
 import type { Config } from '../../config/config.ts';
 import type { BotDetector } from '../bots/contract.ts';
+import { selectDetector } from '../bots/select.ts';
 import type { Database } from '../database/database.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDatabase } from '../database/open.ts';
+import type { Patience } from '../database/patience.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Mailer } from '../mail/contract.ts';
-import type { Prices } from '../metering/prices.ts';
-import type { NodeIdentity } from '../node/identity.ts';
-import type { LoopDelay } from '../operator/loop-delay.ts';
+import type { Disposables } from '../kernel/disposables.ts';
+import type { KeptMail, Mailer } from '../mail/contract.ts';
+import { selectMailer } from '../mail/select.ts';
+import { readPrices, type Prices } from '../metering/prices.ts';
+import { thisNode, type NodeIdentity } from '../node/identity.ts';
+import { createLoopDelay, type LoopDelay } from '../operator/loop-delay.ts';
 import type { LiveStores } from '../stores/contract.ts';
-import type { PostgresStores } from '../stores/postgres.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { createPostgresStores, type PostgresStores } from '../stores/postgres.ts';
+import { createEvents, type Events } from '../telemetry/events.ts';
+import type { Log } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { requestsGiven } from '../transport/request.ts';
 import type { BrokeredProvider, UpstreamProvider } from '../upstream/contract.ts';
+import { openProvider, selectOthers } from '../upstream/select.ts';
+import { requireBrokering } from './call-mode.ts';
+import { faultsOfFiles, StartFaults } from './file-faults.ts';
+import { requireDrained } from './former-provider.ts';
+import { openLiveStores } from './stores.ts';
 
 /** What a service stands on: engines, outside parties, clock. The command opens them, or a test does. */
 export interface Foundations {
@@ -40,4 +53,89 @@ export interface Foundations {
   readonly publicUrl: () => string;
   /** False from the moment a shutdown begins. */
   readonly isAccepting: () => boolean;
+}
+
+/** What tests and other hosts may put in the place of the real parts. */
+export interface Overrides {
+  readonly clock?: Clock;
+  /** Hears of each mail in the development mailbox. */
+  readonly onDevMail?: (mail: KeptMail) => void;
+}
+
+/**
+ * Opens what a service stands on; what was opened is closed by `disposables`.
+ * @param patience how long the database is waited for, which the caller may change later
+ * @throws ConfigError or TenantsFileError for the files, StartFaults for several at once, DirectoryInUse, MigrationError, Unavailable
+ */
+export async function openFoundations(
+  config: Config,
+  log: Log,
+  overrides: Overrides,
+  patience: Patience,
+  disposables: Disposables,
+): Promise<Omit<Foundations, 'publicUrl' | 'isAccepting'>> {
+  const metrics = new Metrics();
+  metrics.watchProcess();
+  const events = createEvents(log, metrics);
+  const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
+
+  const database = await openChecked(config, disposables, patience);
+  const prices = readPrices(config.calls.pricesFile);
+  const stores = createPostgresStores(database);
+  const live = await openLiveStores(config, {
+    node: thisNode.id,
+    history: stores.history,
+    localClock: overrides.clock,
+    clockAgreements: stores.clockAgreements,
+    onError,
+    events,
+  });
+  disposables.add(() => live.close());
+  const { clock } = live;
+  metrics.observe(
+    'switchboard_clock_lead_seconds',
+    'By how much the time in use is ahead of the live store, whose clock was set',
+    () => (clock.leadMs ?? 0) / 1000,
+  );
+  const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
+  disposables.add(() => mailer.close());
+  const provider = openProvider({ ...config.upstream, clock }, config.mode);
+  requireBrokering(config, provider);
+  await requireDrained(config, provider, stores.calls, clock.now());
+  disposables.add(() => provider.close?.());
+  return {
+    config,
+    clock,
+    database,
+    stores,
+    live,
+    mailer,
+    provider,
+    others: selectOthers({ ...config.upstream, clock }),
+    prices,
+    bots: selectDetector(config.bots),
+    events,
+    metrics,
+    onError,
+    node: thisNode,
+    requestsGiven,
+    loop: createLoopDelay(),
+  };
+}
+
+/** The database with its tables. What is wrong with the files is told together with a database that is away. */
+async function openChecked(config: Config, disposables: Disposables, patience: Patience): Promise<Database> {
+  const faults = await faultsOfFiles(config);
+  try {
+    const database = await openDatabase(config, patience);
+    disposables.add(() => database.close());
+    if (faults.length === 0) {
+      await migrate(database);
+      return database;
+    }
+  } catch (fault) {
+    if (faults.length === 0) throw fault;
+    throw new StartFaults([...faults, fault]);
+  }
+  throw faults.length === 1 ? faults[0] : new StartFaults(faults);
 }
