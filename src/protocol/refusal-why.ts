@@ -37,6 +37,12 @@ export function unitOf(count: number, unit: Unit): string {
   return count === 1 ? unit.replace(/s$/, '') : unit;
 }
 
+/** A number with its unit, as people write it; undefined where there is no number. */
+export function amount(n: number | undefined, unit: Unit = 'requests'): string | undefined {
+  if (n === undefined) return undefined;
+  return unit === 'dollars' ? `$${n.toFixed(2)}` : `${n.toLocaleString('en-US')} ${unitOf(n, unit)}`;
+}
+
 /**
  * What an operator is told of a refusal and its caller is not (docs/contract.md, section 8). It holds nothing that a caller sent: what is
  * known is ours, and so may be kept.

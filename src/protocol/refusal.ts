@@ -3,7 +3,6 @@ import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
 import type { Language } from './languages/all.ts';
 import { END_WORDS } from './languages/ends.ts';
-import { ERROR_WORDS } from './languages/errors.ts';
 import type { InEach } from './languages/words.ts';
 import type { Why } from './refusal-why.ts';
 
@@ -37,7 +36,7 @@ export class Refusal {
   /** What an end user reads. */
   wordsIn(language: Language): string {
     const { reason, saysEnd = reason } = this.additions;
-    return (ends[saysEnd ?? ''] ?? ERROR_WORDS[this.code])[language];
+    return (ends[saysEnd ?? ''] ?? ERROR_CODES[this.code].userMessage)[language];
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
 import { END_WORDS } from '../../src/protocol/languages/ends.ts';
-import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
+import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
@@ -134,7 +134,7 @@ describe('the heartbeat channel on the wire', () => {
     const { url } = await start();
     const client = await SocketClient.open(url, SUBPROTOCOL, { 'Accept-Language': 'de' });
     client.say('nonsense');
-    expect(JSON.parse(await client.hear()).userMessage).toBe(ERROR_WORDS.INVALID_REQUEST.de);
+    expect(JSON.parse(await client.hear()).userMessage).toBe(ERROR_CODES.INVALID_REQUEST.userMessage.de);
     client.socket.close();
   });
 

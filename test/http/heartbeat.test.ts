@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
+import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
@@ -171,7 +171,10 @@ describe('A heartbeat', () => {
     app = await build();
     const reply = await beat({ sm_session_id, email }, { cookie, origin: CONSOLE });
     expect(errorOf(reply)).toEqual({ status: 403, code: 'SESSION_DURATION_EXCEEDED' });
-    expect(reply.body).toMatchObject({ reason: 'later_reason', userMessage: ERROR_WORDS.SESSION_DURATION_EXCEEDED.en });
+    expect(reply.body).toMatchObject({
+      reason: 'later_reason',
+      userMessage: ERROR_CODES.SESSION_DURATION_EXCEEDED.userMessage.en,
+    });
   });
 
   test('to a session that was closed logs nobody out', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { END_WORDS } from '../../src/protocol/languages/ends.ts';
-import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
+import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { useApps } from '../support/use-apps.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 
@@ -24,7 +24,7 @@ describe('The userMessage of an error', () => {
     [undefined, 'en'],
   ] as const)('to Accept-Language %s is in %s, and the reply says so', async (asked, language) => {
     const { body, headers } = await heartbeat(await build(), unknown, asked);
-    expect(body['userMessage']).toBe(ERROR_WORDS.SESSION_NOT_FOUND[language]);
+    expect(body['userMessage']).toBe(ERROR_CODES.SESSION_NOT_FOUND.userMessage[language]);
     expect(headers).toMatchObject({ 'content-language': language, 'cache-control': 'no-store' });
   });
 
@@ -40,7 +40,7 @@ describe('The userMessage of an error', () => {
   test('is told to caches to vary where they may keep it', async () => {
     const app = await build();
     const { headers, body } = await app.send({ path: '/nowhere', headers: { 'accept-language': 'es' } });
-    expect(body['userMessage']).toBe(ERROR_WORDS.NOT_FOUND.es);
+    expect(body['userMessage']).toBe(ERROR_CODES.NOT_FOUND.userMessage.es);
     expect(headers).toMatchObject({ 'content-language': 'es', vary: 'Origin, Accept-Language' });
   });
 
@@ -50,7 +50,7 @@ describe('The userMessage of an error', () => {
       path: '/api/operator/overview',
       headers: { 'accept-language': 'de' },
     });
-    expect(body['userMessage']).toBe(ERROR_WORDS.AUTH_REQUIRED.en);
+    expect(body['userMessage']).toBe(ERROR_CODES.AUTH_REQUIRED.userMessage.en);
     expect(headers['content-language']).toBe('en');
   });
 

@@ -4,7 +4,7 @@ import { LANGUAGES, type Language } from '../../src/protocol/languages/all.ts';
 import { own as de } from '../../src/protocol/languages/de.ts';
 import { own as en } from '../../src/protocol/languages/en.ts';
 import { END_WORDS } from '../../src/protocol/languages/ends.ts';
-import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
+import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { own as es } from '../../src/protocol/languages/es.ts';
 import { own as fr } from '../../src/protocol/languages/fr.ts';
 import { own as ja } from '../../src/protocol/languages/ja.ts';
@@ -68,6 +68,7 @@ test.each([
   expect(languageOfTag(tag)).toBe(language);
 });
 
+const errorWords = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, row]) => [code, row.userMessage]));
 const own: Readonly<Record<Language, OwnWords>> = { en, de, fr, es, ja };
 
 /** All texts of a language by group and name. */
@@ -76,12 +77,12 @@ function textsOf(language: Language): [name: string, text: string][] {
     Object.entries(texts).map(([name, text]) => [`${group}.${name}`, text]);
   const each = (texts: Readonly<Record<string, InEach>>): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, words]) => [name, words[language]]));
-  return [...of('errors', each(ERROR_WORDS)), ...of('ends', each(END_WORDS)), ...of('own', own[language])];
+  return [...of('errors', each(errorWords)), ...of('ends', each(END_WORDS)), ...of('own', own[language])];
 }
 
 test('A session that ended for a reason of a later version is told to be over', () => {
   const refusal = endedRefusal('later_reason' as EndReason, 15);
-  expect(refusal.wordsIn('de')).toBe(ERROR_WORDS.SESSION_DURATION_EXCEEDED.de);
+  expect(refusal.wordsIn('de')).toBe(ERROR_CODES.SESSION_DURATION_EXCEEDED.userMessage.de);
 });
 
 describe.each(LANGUAGES)('What end users read in %s', (language) => {

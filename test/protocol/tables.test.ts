@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { closeCode } from '../../src/protocol/close-codes.ts';
 import { ERROR_CODES, type Code } from '../../src/protocol/error-codes.ts';
-import { ERROR_HELP } from '../../src/protocol/error-help.ts';
 
 const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
 
@@ -26,7 +25,7 @@ describe('docs/contract.md', () => {
     const told = rowsUnder('code', 'status', 'when', 'what the client does').map((cells) => cells.join(' | '));
     const rows = (Object.keys(ERROR_CODES) as Code[]).map((code) => {
       const { status, meaning } = ERROR_CODES[code];
-      return `${code} | ${status} | ${meaning} | ${ERROR_HELP[code].action}`;
+      return `${code} | ${status} | ${meaning} | ${ERROR_CODES[code].action}`;
     });
     expect(told.toSorted()).toEqual(rows.toSorted());
   });

@@ -1,6 +1,5 @@
 import { html, type Html } from '../html.ts';
 import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
-import { ERROR_HELP } from '../../protocol/error-help.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { codeBlock, json } from './code.ts';
 import type { Endpoint } from './document.ts';
@@ -13,8 +12,7 @@ export const codes = (Object.keys(ERROR_CODES) as Code[]).toSorted(
 
 /** The entry of a code: when it is the answer, why that happens, what to do, and which operations give it. */
 export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
-  const { status, meaning, example } = ERROR_CODES[code];
-  const { action, causes } = ERROR_HELP[code];
+  const { status, meaning, action, causes, example } = ERROR_CODES[code];
   const from = endpoints.filter(({ operation }) => codesOf(operation).includes(code));
   const links = from.map(
     ({ operation: { operationId } }) => html`<li><a href="#${operationId}">${titleOf(operationId)}</a></li>`,

@@ -2,7 +2,7 @@ import type { GuardTold, TransitionStep } from '../../actors/trace.ts';
 import { ifAway, Unavailable } from '../../kernel/errors.ts';
 import { rowId } from '../../kernel/ids.ts';
 import type { ActorEventKind, NoteKind } from '../../protocol/operator/event.ts';
-import type { Why } from '../../protocol/refusal-why.ts';
+import type { RefusalFacts } from '../../protocol/errors/error-row.ts';
 import type { TenantScope } from '../tenants/contract.ts';
 import type { ActAction, ActDetail, ActResult, ActRole } from './act-contract.ts';
 
@@ -33,23 +33,14 @@ export interface LostDetail {
 }
 
 /** Of a request that was refused: without addresses, e-mail addresses, codes, tokens, and without what it said. */
-export interface RefusalDetail extends Pick<
-  Why,
-  'limit' | 'count' | 'unit' | 'lever' | 'expected' | 'verdict' | 'fact'
-> {
+export type RefusalDetail = RefusalFacts['detail'] & {
   readonly status: number;
-  readonly layer: string;
-  /** The pattern of its path. */
-  readonly route: string;
-  readonly origin: string | null;
   /** The keyed hash of the caller's address. */
   readonly addressHash: string | null;
   /** Of the address: its /24, or /48. */
   readonly network: string | null;
-  /** Why a session had ended. */
-  readonly reason?: string | undefined;
   readonly retryAfter?: number | undefined;
-}
+};
 
 /** A process that serves, or did. */
 export interface ProcessDetail {

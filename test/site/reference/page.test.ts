@@ -4,7 +4,6 @@ import { describeChannel } from '../../../src/channel/asyncapi.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../../src/http/routes/socket.ts';
 import { apiDocument } from '../../../src/http/routes/all.ts';
 import { ERROR_CODES } from '../../../src/protocol/error-codes.ts';
-import { ERROR_HELP } from '../../../src/protocol/error-help.ts';
 import { channelsOf, exampleOf } from '../../../src/site/reference/channels.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from '../../../src/site/reference/document.ts';
 import { groups } from '../../../src/site/reference/groups.ts';
@@ -95,13 +94,13 @@ describe('An entry of an error', () => {
     const { status, example } = ERROR_CODES[code];
     expect(text).toContain(`<span class="type">${status}</span>`);
     expect(text).toContain('What to do');
-    expect(text.match(/<li>/g)?.length ?? 0).toBeGreaterThanOrEqual(ERROR_HELP[code].causes.length);
+    expect(text.match(/<li>/g)?.length ?? 0).toBeGreaterThanOrEqual(ERROR_CODES[code].causes.length);
     expect(text.replaceAll('&#39;', "'")).toContain(example.error.replaceAll('"', String.raw`\&quot;`));
   });
 
   test('names no variable that the service does not have', () => {
     const known = new Set<string>(variables.map(({ name }) => name));
-    const named = Object.values(ERROR_HELP).flatMap(
+    const named = Object.values(ERROR_CODES).flatMap(
       ({ causes }) => causes.join(' ').match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [],
     );
     expect(named.length).toBeGreaterThan(3);

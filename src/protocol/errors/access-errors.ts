@@ -1,0 +1,164 @@
+import type { ErrorRow, RefusalFacts } from './error-row.ts';
+
+export const accessErrors = {
+  AUTH_REQUIRED: {
+    status: 401,
+    meaning: 'no valid credential where one is needed; a ticket that is unknown, spent or over',
+    action: 'log in, send a service token, or ask for another ticket',
+    causes: [
+      'The console login has run out or was revoked: ask for a new code.',
+      'A back end sent no `Authorization: Bearer` header, or a token that SERVICE_TOKENS does not name.',
+      'A ticket opens one call, once and for a short time: `POST /api/realtime/ticket` gives another.',
+    ],
+    example: { error: 'Log in to the console, or send a service token.' },
+    userMessage: {
+      en: 'Please log in to continue.',
+      de: 'Bitte melden Sie sich an, um fortzufahren.',
+      fr: 'Veuillez vous connecter pour continuer.',
+      es: 'Inicie sesión para continuar.',
+      ja: '続けるにはログインしてください。',
+    },
+    layer: 'login',
+    explanation: 'The request proved nobody: no login, token or unused ticket came with it',
+  },
+  INVALID_OTP: {
+    status: 401,
+    meaning: 'wrong, expired or used code',
+    action: 'request a new code',
+    causes: [
+      'The code was mistyped, is older than its time or was used already; only the newest that was sent counts.',
+      'After the tries that a code allows, also the right one is refused: ask for another.',
+    ],
+    example: { error: 'The code is wrong, used, or has expired; ask for a new one.' },
+    userMessage: {
+      en: 'This code is wrong or has expired. Please request a new code.',
+      de: 'Dieser Code ist falsch oder abgelaufen. Bitte fordern Sie einen neuen an.',
+      fr: 'Ce code est incorrect ou a expiré. Veuillez en demander un nouveau.',
+      es: 'Este código no es correcto o ha caducado. Solicite uno nuevo.',
+      ja: 'コードが正しくないか、有効期限が切れています。新しいコードを取得してください。',
+    },
+    layer: 'login',
+    lever: 'MAX_OTP_VERIFY_ATTEMPTS',
+    explanation: ({ detail }) =>
+      `The login code was ${detail.fact === undefined ? 'wrong, used or expired, or its attempts were spent' : `not looked at: ${detail.fact}`}`,
+  },
+  INVALID_WIDGET_KEY: {
+    status: 401,
+    meaning: "the widget key is unknown, revoked or another tenant's",
+    action: 'check the configuration',
+    causes: [
+      'The key of the page is not that of `switchboard keys list`: it was mistyped, or revoked.',
+      'The `tenantId` of the request is not that of the key; it may be left out.',
+      'A demo key works in development only: issue one with `switchboard keys issue`.',
+    ],
+    example: { error: 'Send a widgetKey, or log in to the console.' },
+    userMessage: {
+      en: 'This assistant is not set up correctly. Please contact the website.',
+      de: 'Dieser Assistent ist nicht richtig eingerichtet. Bitte wenden Sie sich an den Betreiber der Website.',
+      fr: 'Cet assistant n’est pas configuré correctement. Veuillez contacter les responsables du site.',
+      es: 'Este asistente no está bien configurado. Póngase en contacto con los responsables del sitio web.',
+      ja: 'このアシスタントは正しく設定されていません。サイトの運営者にお問い合わせください。',
+    },
+    layer: 'key',
+    explanation: ({ detail, of: { keyId } }) =>
+      `The widget key${keyId == null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,
+  },
+  KEY_PAUSED: {
+    status: 403,
+    meaning: 'the widget key is paused: it opens no new sessions for the time being',
+    action: 'try again later',
+    causes: [
+      'An operator has paused the key, in the console or with `switchboard keys pause`. Sessions that are open go on; `switchboard keys resume` lets new ones begin.',
+    ],
+    example: { error: 'This widgetKey is paused: it opens no sessions until it is resumed.' },
+    userMessage: {
+      en: 'This assistant is taking a break. Please come back later.',
+      de: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
+      fr: 'Cet assistant est en pause. Veuillez revenir plus tard.',
+      es: 'Este asistente está en pausa. Vuelva más tarde.',
+      ja: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
+    },
+    layer: 'key',
+    explanation: ({ of }) => `The widget key ${of.keyId ?? ''} was paused, and opens no new sessions`,
+  },
+  BOT_BLOCKED: {
+    status: 403,
+    meaning: 'the bot verdict is negative',
+    action: 'refresh the browser',
+    causes: [
+      'The request looks like a script: no browser’s `User-Agent`, or one of a known robot.',
+      'A back end created the session for a visitor and sent the `User-Agent` of its HTTP library. Visitors are judged: pass on the visitor’s `User-Agent` and the headers of your bot-detection library, beside the `Origin` of the widget key.',
+      'A console login is judged like a widget key. In development nobody is judged (`BOT_PROVIDER=none`).',
+    ],
+    example: { error: 'The bot verdict on this request is negative.' },
+    userMessage: {
+      en: 'We could not verify your browser. Please refresh the page and try again.',
+      de: 'Wir konnten Ihren Browser nicht überprüfen. Bitte laden Sie die Seite neu und versuchen Sie es erneut.',
+      fr: 'Nous n’avons pas pu vérifier votre navigateur. Veuillez actualiser la page, puis réessayer.',
+      es: 'No hemos podido verificar su navegador. Actualice la página e inténtelo de nuevo.',
+      ja: 'お使いのブラウザーを確認できませんでした。ページを再読み込みして、もう一度お試しください。',
+    },
+    layer: 'bot',
+    lever: 'BOT_PROVIDER',
+    explanation: ({ detail }) =>
+      `The caller was judged a bot${detail.verdict === undefined ? '' : ` (${detail.verdict})`}`,
+  },
+  FORBIDDEN: {
+    status: 403,
+    meaning:
+      'logged in, but without a role that may do this in the operator API; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
+    action: 'ask whoever runs the installation for the right',
+    causes: [
+      'In the operator API: the role of the caller may see and not change, or has no part in this tenant.',
+      'The widget key is pinned to other agents, or allows no overrides: send only what it allows.',
+      'No tenant admits this console user: an operator adds the address to its `admins`.',
+      '`/dev/mail` opens only on the machine itself, at `http://localhost`.',
+    ],
+    example: { error: 'No such tenant admits you; ask its administrator.' },
+    userMessage: {
+      en: 'You are not allowed to do this.',
+      de: 'Dazu sind Sie nicht berechtigt.',
+      fr: 'Vous n’êtes pas autorisé à effectuer cette action.',
+      es: 'No tiene permiso para hacer esto.',
+      ja: 'この操作を行う権限がありません。',
+    },
+    layer: 'login',
+    lever: 'OPERATOR_EMAILS',
+    explanation: forbidden,
+  },
+  ORIGIN_MISMATCH: {
+    status: 403,
+    meaning: 'the origin does not match the key, or may not use the console cookie',
+    action: "use the key's origin",
+    causes: [
+      'A key works on one origin: scheme, host and port must be the same. `www` and no `www` are two, `http` and `https` too.',
+      'The page is opened from a file or in a sandboxed frame: its origin is `null`.',
+      'A request with the console cookie came from a page that is not among the console’s origins.',
+    ],
+    example: { error: 'This widgetKey works only from the origin it is bound to, not from https://other.example.' },
+    userMessage: {
+      en: 'This assistant is not available on this website.',
+      de: 'Dieser Assistent ist auf dieser Website nicht verfügbar.',
+      fr: 'Cet assistant n’est pas disponible sur ce site.',
+      es: 'Este asistente no está disponible en este sitio web.',
+      ja: 'このサイトでは、このアシスタントをご利用いただけません。',
+    },
+    layer: 'origin',
+    lever: 'CONSOLE_ORIGINS',
+    explanation: mismatch,
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+function forbidden({ detail }: RefusalFacts): string {
+  const { layer, lever, expected, fact } = detail;
+  if (layer === 'agent' && fact !== undefined) return `The widget key leaves all to its agent, and ${fact}`;
+  if (layer === 'agent') return `The widget key allows ${expected === '' ? 'no agent' : `the agents ${expected}`} only`;
+  return lever === 'admins' ? 'No tenant admits this console user' : 'The caller is logged in and may not do this';
+}
+
+function mismatch({ detail: { origin, expected } }: RefusalFacts): string {
+  const came = origin ?? 'a request without a readable Origin';
+  return expected === undefined
+    ? `The request came from ${came}, which may not use a console login`
+    : `The request came from ${came}, and the key is bound to ${expected}`;
+}
