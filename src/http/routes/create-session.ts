@@ -1,7 +1,7 @@
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { CreateDeps } from '../../voice/create/context.ts';
+import type { CreateDeps } from '../../voice/create/step.ts';
 import { createSession } from '../../voice/create/create-session.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

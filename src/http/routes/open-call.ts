@@ -11,7 +11,7 @@ import type { SharedOf } from '../../quota/shared-ceilings.ts';
 import type { Holds } from '../../stores/holds/contract.ts';
 import type { SessionSetup, SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { whoseOf, type CreateDeps } from '../../voice/create/context.ts';
+import { whoseOf, type CreateDeps } from '../../voice/create/step.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { reserveUsage, type ReserveDeps } from '../../voice/reserve-usage.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
