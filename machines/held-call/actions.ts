@@ -1,17 +1,18 @@
 import { assertEvent, enqueueActions } from 'xstate';
-import type { Outcome } from './outcome.ts';
 import {
-  begun,
-  begunInVain,
-  caughtUp,
-  configChanged,
-  cutOff,
-  ended,
-  heardToSpeak,
-  isTampered,
-  overdueCharged,
-} from './response-rules.ts';
-import { settledOf, withItem, withoutOneInherited, withUsage } from './responses.ts';
+  doneOf,
+  heardOf,
+  isQuiet,
+  kindOf,
+  overdueOf,
+  runningOf,
+  settledOf,
+  started,
+  withCancelled,
+  withItem,
+  withoutOneInherited,
+  withUsage,
+} from './responses.ts';
 import {
   attached,
   charged,
@@ -20,18 +21,19 @@ import {
   dialFailed,
   handedOver,
   hungUpUnsaved,
+  inOrder,
   lost,
   recorded,
   settled,
   taken,
   unsavedAnswered,
+  type Outcome,
 } from './rules.ts';
 import { beginStep, continueSaving, savedStep, saveOver } from './saving.ts';
-import { restored, toolCalled } from './strikes.ts';
-import type { HeldCallCommand, HeldCallContext, HeldCallEvent, Responses } from './types.ts';
+import { changed, isStruckOut, restored, struck, toolCalled } from './strikes.ts';
+import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes } from './types.ts';
 
 type EventType = HeldCallEvent['type'];
-type Of<T extends EventType> = Extract<HeldCallEvent, { readonly type: T }>;
 
 /** Does what a rule says. A page that may go no further has its call closed. */
 function always(rule: (call: HeldCallContext, event: HeldCallEvent) => Outcome) {
@@ -49,23 +51,24 @@ function always(rule: (call: HeldCallContext, event: HeldCallEvent) => Outcome) 
     const [call, commands] = rule(context, event);
     if (call !== context) enqueue.assign(() => call);
     for (const command of commands) enqueue.emit(command);
-    if (isTampered(context, call)) enqueue.raise({ type: 'CLOSE', at: event.at, reason: 'tampered' });
+    if (isStruckOut(context.responses.strikes, call.responses.strikes))
+      enqueue.raise({ type: 'CLOSE', at: event.at, reason: 'tampered' });
   });
 }
 
 /** Does what a rule says of these events. */
-function by<T extends EventType>(types: T | readonly T[], rule: (call: HeldCallContext, event: Of<T>) => Outcome) {
+function by<T extends EventType>(types: T | readonly T[], rule: (call: HeldCallContext, event: EventOf<T>) => Outcome) {
   return always((call, event) => {
     const asserted: HeldCallEvent = event;
     assertEvent(asserted, types);
-    return rule(call, event as Of<T>);
+    return rule(call, event as EventOf<T>);
   });
 }
 
 const only = (call: HeldCallContext): Outcome => [call, []];
 
 /** Changes what is known of responses, and nothing else. */
-function withResponses<T extends EventType>(types: T, change: (responses: Responses, event: Of<T>) => Responses) {
+function withResponses<T extends EventType>(types: T, change: (responses: Responses, event: EventOf<T>) => Responses) {
   return by(types, (call, event) => only({ ...call, responses: change(call.responses, event) }));
 }
 
@@ -119,6 +122,77 @@ export const actions = {
   })),
   grant: withResponses('GRANTED', (responses, { tokens }) => ({ ...responses, grantedTokens: tokens })),
   cutOff: always((call, { at }) => cutOff(call, at)),
-  chargeOverdue: always((call, { at }) => overdueCharged(call, at)),
+  chargeOverdue: always((call, { at }) => charged(call, overdueOf(call.responses, call.terms, at))),
   chargeAll: always((call, { at }) => charged(call, settledOf(call.responses, call.terms, at))),
 };
+
+// What happens to responses: kept within what the page may have, cut off at the call's end, and charged where nobody told what they cost.
+
+function begun(call: HeldCallContext, { at, response, isAffordable }: EventOf<'RESPONSE_STARTED'>): Outcome {
+  const { responses, terms } = call;
+  const kind = kindOf(responses, terms, response);
+  const isAdmitted = kind === 'ordinary' || (kind === 'extra' && isAffordable);
+  return inOrder(
+    { ...call, responses: started(responses, terms, response, at) },
+    (present) => (isAdmitted ? [present, []] : cancelled(present, [response.id], at)),
+    (present) => [isAdmitted && !responses.strikes.isChanged ? present : withStrikes(present, struck), []],
+  );
+}
+
+/** Of a call that is to be over whatever begins is cut off. */
+function begunInVain(call: HeldCallContext, { at, response }: EventOf<'RESPONSE_STARTED'>): Outcome {
+  const responses = started(call.responses, call.terms, response, at);
+  return cancelled({ ...call, responses }, [response.id], at);
+}
+
+function heardToSpeak(call: HeldCallContext, { at, id, tokens }: EventOf<'RESPONSE_HEARD'>): Outcome {
+  const [responses, beganUnheard] = heardOf(call.responses, call.terms, id, tokens, at);
+  const next = { ...call, responses };
+  // What began while nobody heard the call was never compared with what the page may have.
+  return beganUnheard ? cancelled(next, [id], at) : [next, []];
+}
+
+function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE'>): Outcome {
+  const [next, charges] = charged(call, doneOf(call.responses, call.terms, id, isTold, at));
+  return [next, isQuiet(next.responses) ? [...charges, { type: 'quiet' }] : charges];
+}
+
+/** The page changed its session, and is put back where it may change nothing. */
+function configChanged(call: HeldCallContext, { at, isAsSdk }: EventOf<'CONFIG_CHANGED'>): Outcome {
+  if (!call.terms.isLocked) return [call, []];
+  const isHeard = call.sideband.heardAtMs !== null;
+  const next = withStrikes(call, (strikes) => ({ ...changed(strikes, isAsSdk, at), isRestoreDue: !isHeard }));
+  return [next, isHeard ? [{ type: 'restoreConfig' }] : []];
+}
+
+/** What ran while nobody heard it is asked to end, and what the page changed meanwhile is put back. */
+function caughtUp(call: HeldCallContext, at: number): Outcome {
+  const running = runningOf(call.responses).map(({ id }) => id);
+  const [next, commands] = cancelled(call, running, at);
+  if (!call.responses.strikes.isRestoreDue) return [next, commands];
+  return [
+    withStrikes(next, (strikes) => ({ ...strikes, isRestoreDue: false })),
+    [...commands, { type: 'restoreConfig' }],
+  ];
+}
+
+/** Cuts off all that runs, and what another node may have left. */
+function cutOff(call: HeldCallContext, at: number): Outcome {
+  const { open, inherited } = call.responses;
+  const ids = open.map(({ id }) => id);
+  const [next, commands] = cancelled(call, ids, at);
+  const isHeard = call.sideband.heardAtMs !== null;
+  return [next, isHeard && inherited > 0 ? [...commands, { type: 'cancelResponse', id: undefined }] : commands];
+}
+
+/** Nobody can be asked while nobody hears the call. */
+function cancelled(call: HeldCallContext, ids: readonly string[], at: number): Outcome {
+  if (call.sideband.heardAtMs === null || ids.length === 0) return [call, []];
+  const commands = ids.map((id): HeldCallCommand => ({ type: 'cancelResponse', id }));
+  return [{ ...call, responses: withCancelled(call.responses, ids, at) }, commands];
+}
+
+function withStrikes(call: HeldCallContext, change: (strikes: Strikes) => Strikes): HeldCallContext {
+  const { responses } = call;
+  return { ...call, responses: { ...responses, strikes: change(responses.strikes) } };
+}

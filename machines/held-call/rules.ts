@@ -1,12 +1,31 @@
-import { tryDelayMs } from '../voice-call/selectors.ts';
+import { tryDelayMs, wentOnUntilMs } from '../voice-call/selectors.ts';
 import type { CallRecord } from '../voice-call/types.ts';
-import { latestMs } from './context.ts';
-import { lostSideband, movedOn, takenOver, toldUntil } from './gaps.ts';
-import { inOrder, type Outcome } from './outcome.ts';
 import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
-import type { EndFacts, HeldCallCommand, HeldCallContext, HeldCallEvent, SidebandFacts } from './types.ts';
+import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, SidebandFacts } from './types.ts';
 
-type Of<T extends HeldCallEvent['type']> = Extract<HeldCallEvent, { readonly type: T }>;
+/** What a rule makes of a call, and what whoever holds it is to do. */
+export type Outcome = readonly [call: HeldCallContext, commands: readonly HeldCallCommand[]];
+
+/** One rule after the other. */
+export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCallContext) => Outcome)[]): Outcome {
+  return rules.reduce<Outcome>(
+    ([before, commands], rule) => {
+      const [after, more] = rule(before);
+      return [after, [...commands, ...more]];
+    },
+    [call, []],
+  );
+}
+
+/** Whether what the call costs is heard, or need not be. */
+export function isHeard({ needsSideband, sideband }: HeldCallContext): boolean {
+  return !needsSideband || sideband.heardAtMs !== null;
+}
+
+/** Until when the call may have gone on: not after it was hung up while that could not be saved. */
+function latestMs({ end }: HeldCallContext, at: number): number {
+  return Math.min(at, end.unsaved.doneAtMs ?? at);
+}
 
 const FIRST_DELAY_MS = 100;
 const LAST_DELAY_MS = 2000;
@@ -21,18 +40,18 @@ export function charged(call: HeldCallContext, [responses, estimates]: Settled):
 }
 
 /** The sideband is there; what ran when it was lost may have ended unheard, and is asked to end so that it tells. */
-export function attached(call: HeldCallContext, { at }: Of<'ATTACHED'>): HeldCallContext {
+export function attached(call: HeldCallContext, { at }: EventOf<'ATTACHED'>): HeldCallContext {
   const sideband: SidebandFacts = { ...call.sideband, heardAtMs: at, failures: 0, isLeft: false };
   return { ...call, sideband, responses: withSideband(call.responses, at) };
 }
 
-export function dialFailed(call: HeldCallContext, { at, isOver, jitter }: Of<'DIAL_FAILED'>): HeldCallContext {
+export function dialFailed(call: HeldCallContext, { at, isOver, jitter }: EventOf<'DIAL_FAILED'>): HeldCallContext {
   const failures = call.sideband.failures + 1;
   const sideband = { ...call.sideband, failures, dialAtMs: at + pauseMs(failures, jitter) };
   return { ...call, sideband, end: isOver ? saidLost(call.end) : call.end };
 }
 
-export function lost(call: HeldCallContext, event: Of<'SIDEBAND_LOST' | 'LEASE_LOST'>): Outcome {
+export function lost(call: HeldCallContext, event: EventOf<'SIDEBAND_LOST' | 'LEASE_LOST'>): Outcome {
   const { at, jitter } = event;
   const isLeft = event.type === 'SIDEBAND_LOST' && event.isLeft;
   const mayBeOver = event.type === 'SIDEBAND_LOST' && event.isHangUpUnderWay;
@@ -50,18 +69,18 @@ export function closed(call: HeldCallContext): Outcome {
 }
 
 /** To another node, which hears the call from then on. */
-export function handedOver(call: HeldCallContext, { at }: Of<'HAND_OVER'>): Outcome {
+export function handedOver(call: HeldCallContext, { at }: EventOf<'HAND_OVER'>): Outcome {
   if (call.sideband.heardAtMs === null) return closed(call);
   const sideband = { ...call.sideband, lostAtMs: at };
   return closed(lostSideband({ ...call, sideband }, at, false));
 }
 
-export function taken(call: HeldCallContext, { at, sinceMs }: Of<'TAKEN'>): Outcome {
+export function taken(call: HeldCallContext, { at, sinceMs }: EventOf<'TAKEN'>): Outcome {
   return takenOver({ ...call, responses: withInherited(call.responses, call.terms, sinceMs) }, sinceMs, at);
 }
 
 /** The record as it is by now. */
-export function recorded(call: HeldCallContext, { at, record }: Of<'RECORD'>): Outcome {
+export function recorded(call: HeldCallContext, { at, record }: EventOf<'RECORD'>): Outcome {
   const before = call.record;
   const untilMs = latestMs(call, at);
   const closingAtMs = before.state !== 'closing' && record.state === 'closing' ? at : call.end.closingAtMs;
@@ -123,7 +142,7 @@ export function hungUpUnsaved(call: HeldCallContext, at: number): Outcome {
 
 export function unsavedAnswered(
   call: HeldCallContext,
-  { askedAtMs, answer }: Of<'UNSAVED_HANGUP_ANSWERED'>,
+  { askedAtMs, answer }: EventOf<'UNSAVED_HANGUP_ANSWERED'>,
 ): HeldCallContext {
   const { unsaved } = call.end;
   const tries = unsaved.tries + 1;
@@ -143,4 +162,78 @@ function saidLost(end: EndFacts): EndFacts {
 /** 0.1 to 2 s, jittered: a provider that comes back is not met by all nodes at once. */
 function pauseMs(failures: number, jitter: number): number {
   return Math.max(FIRST_DELAY_MS, jitter * Math.min(LAST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures + 1)));
+}
+
+// What nobody heard of a call that is metered by its events, and when the meter is told of it: once, and before the record is closed.
+
+/** Since when nobody hears a closing call whose record does not say so yet. */
+export function unsavedGapSinceMs({ record, gaps }: HeldCallContext): number | null {
+  return record.state === 'closing' && record.unheardSinceMs === null ? gaps.closingSinceMs : null;
+}
+
+/** The sideband was lost. @param mayBeOver a try to hang up is under way, and may have ended the call */
+function lostSideband(call: HeldCallContext, at: number, mayBeOver: boolean): HeldCallContext {
+  const { record, gaps } = call;
+  if (!call.needsSideband || record.state !== 'closing' || record.hangup !== 'none') return call;
+  return mayBeOver
+    ? { ...call, gaps: { ...gaps, wentAtMs: gaps.wentAtMs ?? at } }
+    : { ...call, gaps: { ...gaps, closingSinceMs: gaps.closingSinceMs ?? at } };
+}
+
+/** The call was taken over from a node that counted all until `sinceMs`; of one that is open that is told when it is heard again. */
+function takenOver(call: HeldCallContext, sinceMs: number, at: number): Outcome {
+  const { record, gaps } = call;
+  const { state, openedAtMs, unheardSinceMs, hangup } = record;
+  if (!call.needsSideband || state !== 'closing' || openedAtMs === null) return [call, []];
+  if (hangup === 'none') return [{ ...call, gaps: { ...gaps, closingSinceMs: unheardSinceMs ?? sinceMs } }, []];
+  // Apart from what follows, because its owner may have told it.
+  const [before, first] = told(call, unheardSinceMs, sinceMs);
+  const [after, second] = told(before, sinceMs, wentOnUntilMs(record, at));
+  return [after, [...first, ...second]];
+}
+
+/** The call is over or heard again, and its record is about to say so: what was not told until now never is. */
+export function toldUntil(call: HeldCallContext, untilMs: number): Outcome {
+  if (!call.needsSideband) return [call, []];
+  const sinceMs = call.record.state === 'closing' ? call.gaps.closingSinceMs : unheardSinceMs(call, call.record);
+  const [after, commands] = told(call, sinceMs, untilMs);
+  return [{ ...after, gaps: { ...after.gaps, closingSinceMs: null } }, commands];
+}
+
+/** The record moved: what was unheard is told once it is heard again, or its hang-up was asked. */
+function movedOn(call: HeldCallContext, before: CallRecord, untilMs: number): Outcome {
+  if (!call.needsSideband) return [call, []];
+  const [left, first] = before.state === 'open' ? leftOpen(call, before, untilMs) : ([call, []] as const);
+  const { record, gaps } = left;
+  if (record.hangup === 'none' && record.state !== 'closed') {
+    const isTried = record.hangupTries > before.hangupTries;
+    return [
+      isTried ? { ...left, gaps: { ...gaps, closingSinceMs: gaps.closingSinceMs ?? gaps.wentAtMs } } : left,
+      first,
+    ];
+  }
+  const [after, second] = told(left, gaps.closingSinceMs, untilMs);
+  return [{ ...after, gaps: { ...after.gaps, closingSinceMs: null } }, [...first, ...second]];
+}
+
+function leftOpen(call: HeldCallContext, before: CallRecord, untilMs: number): Outcome {
+  const { record, gaps, sideband } = call;
+  const sinceMs = unheardSinceMs(call, before);
+  const isClosing = record.state === 'closing';
+  // In one with what follows: until it is told, whoever takes the call over tells it.
+  if (isClosing && sideband.heardAtMs === null)
+    return [{ ...call, gaps: { ...gaps, closingSinceMs: sinceMs ?? sideband.lostAtMs } }, []];
+  return isClosing || record.unheardSinceMs === null ? told(call, sinceMs, untilMs) : [call, []];
+}
+
+/** Since when an open call is unheard and that was not told: since it was lost again, where the record could not say that it was heard. */
+function unheardSinceMs({ gaps, sideband }: HeldCallContext, record: CallRecord): number | null {
+  if (record.unheardSinceMs === null) return null;
+  return record.unheardSinceMs > gaps.toldSinceMs ? record.unheardSinceMs : sideband.lostAtMs;
+}
+
+function told(call: HeldCallContext, sinceMs: number | null, untilMs: number): Outcome {
+  const { gaps } = call;
+  if (sinceMs === null || sinceMs <= gaps.toldSinceMs || untilMs <= sinceMs) return [call, []];
+  return [{ ...call, gaps: { ...gaps, toldSinceMs: sinceMs } }, [{ type: 'gap', fromMs: sinceMs, untilMs }]];
 }

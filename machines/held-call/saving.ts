@@ -1,9 +1,6 @@
 import { provesOver } from '../voice-call/selectors.ts';
 import type { CallEvent } from '../voice-call/types.ts';
-import { toldUntil, unsavedGapSinceMs } from './gaps.ts';
-import type { Outcome } from './outcome.ts';
-import { isHeard } from './context.ts';
-import { settled } from './rules.ts';
+import { type Outcome, isHeard, settled, toldUntil, unsavedGapSinceMs } from './rules.ts';
 import type { HeldCallContext, HeldCallEvent, SaveStep } from './types.ts';
 
 // What the record does not say yet is saved one after the other, in the order of these steps.

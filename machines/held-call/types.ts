@@ -209,6 +209,9 @@ export type HeldCallEvent =
   | { readonly type: 'CLOCK'; readonly at: number; readonly mayHear: boolean }
   | ResponseEvent;
 
+/** The events of these types. */
+export type EventOf<T extends HeldCallEvent['type']> = Extract<HeldCallEvent, { readonly type: T }>;
+
 /** What the provider tells of responses, and of the settings that they are made by. */
 export type ResponseEvent =
   /** `isAffordable`: what is left pays for it beside what runs. */

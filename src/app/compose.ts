@@ -5,7 +5,7 @@ import { createPipeline } from '../http/pipeline.ts';
 import { createReadiness } from '../http/readiness.ts';
 import type { Services } from '../http/services.ts';
 import { createOrigins } from '../http/steps/origin.ts';
-import type { CreateInput } from '../voice/create/context.ts';
+import type { CreateInput } from '../voice/create/step.ts';
 import { createSession } from '../voice/create/create-session.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { openCalls, type OpenCalls } from './calls.ts';

@@ -20,7 +20,7 @@ import type { CallModeOf } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import type { CreateInput } from '../voice/create/context.ts';
+import type { CreateInput } from '../voice/create/step.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';

@@ -6,7 +6,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
 import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
-import { whoseOf } from '../../voice/create/context.ts';
+import { whoseOf } from '../../voice/create/step.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';

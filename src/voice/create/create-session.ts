@@ -1,22 +1,21 @@
 import type { CreateReply } from '../../protocol/create.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
-import { chooseConfig, refuseTools } from './agent.ts';
-import { refuseBot } from './bot.ts';
-import { nameCaller } from './caller.ts';
-import { whoseOf, type CreateContext, type CreateDeps, type CreateInput, type CreateStep } from './context.ts';
-import { issueSecret } from './issue-secret.ts';
-import { countKey, countSubject, countTenant } from './minute.ts';
+import {
+  checkOrigin,
+  chooseConfig,
+  findTenant,
+  nameCaller,
+  refreshDirectory,
+  refuseBot,
+  refusePaused,
+  refuseTools,
+  requireLogin,
+} from './admit-caller.ts';
+import { runSteps, whoseOf, type CreateContext, type CreateDeps, type CreateInput, type CreateStep } from './step.ts';
+import { confirmKey, confirmQuota, issueSecret, makeReply, register, saveSetup } from './make-session.ts';
+import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './once-per-key.ts';
-import { beginOpening, refuseSpent } from './opening.ts';
-import { checkOrigin } from './origin.ts';
-import { refusePaused } from './paused.ts';
-import { confirmKey, confirmQuota, register } from './register.ts';
-import { makeReply } from './reply.ts';
-import { runSteps } from './run-steps.ts';
-import { saveSetup } from './setup.ts';
-import { takeKeySlot, takeSlot } from './slot.ts';
-import { findTenant, refreshDirectory, requireLogin } from './tenant.ts';
 
 /**
  * The rules of a create in their order, which is part of the contract (docs/contract.md, section 4.1): of several that would refuse the first one

@@ -6,8 +6,15 @@ import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
 import type { CreateReply } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Claim, Found } from '../../stores/replays/contract.ts';
-import type { CallerFound, CreateDeps, CreateInput, CreateStep, ReplayClaim } from './context.ts';
-import { ANSWERED, type Outcome } from './run-steps.ts';
+import {
+  ANSWERED,
+  type CallerFound,
+  type CreateDeps,
+  type CreateInput,
+  type CreateStep,
+  type Outcome,
+  type ReplayClaim,
+} from './step.ts';
 
 const KEEP_MS = 10 * MINUTE_MS;
 /** When a repeat first looks whether the first is done; then it waits twice as long each time, and at most a second. */

@@ -1,0 +1,177 @@
+import type { Subjects } from '../../auth/subjects.ts';
+import { isBlocked } from '../../bots/contract.ts';
+import { andThen } from '../../kernel/eventually.ts';
+import type { CreateRequest } from '../../protocol/create.ts';
+import { Refusal, wrongField } from '../../protocol/refusal.ts';
+import { withOverrides } from '../../quota/ceilings.ts';
+import { sharedCeilings } from '../../quota/shared-ceilings.ts';
+import { resolveSessionConfig } from '../../tenants/agents.ts';
+import { invalidWidgetKey } from '../../tenants/directory.ts';
+import type { AdmittedCaller, CallerFound, CreateContext, CreateDeps, CreateStep, TenantFound } from './step.ts';
+
+/** A process that was frozen looks at the database before it admits anybody: a key may have been revoked meanwhile. */
+export const refreshDirectory: CreateStep = {
+  name: 'directory',
+  take: (_, { tenants }) => tenants.refreshIfLate(),
+};
+
+export const requireLogin: CreateStep = {
+  name: 'login',
+  take({ input }, deps) {
+    if (!deps.config.requireAuthForSession || input.login !== undefined) return undefined;
+    return new Refusal(
+      'AUTH_REQUIRED',
+      'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).',
+      {},
+      { lever: 'REQUIRE_AUTH_FOR_SESSION' },
+    );
+  },
+};
+
+/** Finds the tenant: that of the widget key that was sent, else one that admits the console caller. */
+export const findTenant: CreateStep = {
+  name: 'key',
+  take(context, deps) {
+    const { body, login } = context.input;
+    if (body.widgetKey !== undefined) return findWidgetKey(context, body.widgetKey, deps);
+    if (login !== undefined) return findConsoleTenant(context, body, login.email, deps);
+    const error = 'Send a widgetKey, or log in to the console.';
+    return new Refusal('INVALID_WIDGET_KEY', error, {}, { fact: 'none was sent' });
+  },
+};
+
+function findWidgetKey(
+  context: CreateContext,
+  text: string,
+  { tenants }: Pick<CreateDeps, 'tenants'>,
+): Refusal | undefined {
+  const found = tenants.keyOf(text);
+  if (found === undefined) return invalidWidgetKey({ fact: 'nobody has this key' });
+  const { key, tenant } = found;
+  context.key = key;
+  context.tenant = tenant;
+  if (key.revokedAtMs !== null) return invalidWidgetKey({ fact: 'the key is revoked' });
+  const { tenantId = tenant.id } = context.input.body;
+  return tenantId === tenant.id ? undefined : invalidWidgetKey({ fact: "another tenant's was named" });
+}
+
+function findConsoleTenant(
+  context: CreateContext,
+  { tenantId }: CreateRequest,
+  email: string,
+  deps: Pick<CreateDeps, 'tenants'>,
+): Refusal | undefined {
+  const tenants = deps.tenants.tenantsAdmitting(email);
+  const tenant = tenantId === undefined ? tenants[0] : tenants.find(({ id }) => id === tenantId);
+  if (tenant === undefined)
+    return new Refusal('FORBIDDEN', 'No such tenant admits you; ask its administrator.', {}, { lever: 'admins' });
+  if (tenantId === undefined && tenants.length > 1)
+    return wrongField('tenantId', 'is needed, because more than one tenant admits you');
+  context.key = null;
+  context.tenant = tenant;
+  return undefined;
+}
+
+/** A widget key is bound to one origin. The origin of a console caller was checked with its cookie. */
+export const checkOrigin: CreateStep = {
+  name: 'origin',
+  take({ input: { origin }, key }: TenantFound, { config }: Pick<CreateDeps, 'config'>) {
+    if (key === null || (origin === undefined ? !config.requireOriginForWidgets : origin === key.origin))
+      return undefined;
+    return new Refusal(
+      'ORIGIN_MISMATCH',
+      `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
+      {},
+      { expected: key.origin, lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin' },
+    );
+  },
+};
+
+export const refusePaused: CreateStep = {
+  name: 'paused',
+  take({ key }: TenantFound) {
+    if (key === null || key.pausedAtMs === null) return undefined;
+    return new Refusal('KEY_PAUSED', 'This widgetKey is paused: it opens no sessions until it is resumed.');
+  },
+};
+
+/** Names the subject that the session is counted for, and the limits that hold for it. */
+export const nameCaller: CreateStep = {
+  name: 'caller',
+  take(context: TenantFound, deps: Pick<CreateDeps, 'config' | 'identity'>) {
+    context.caller = callerOf(context, deps);
+    return undefined;
+  },
+};
+
+function callerOf(
+  { input: { body, login }, tenant, key }: TenantFound,
+  { config: { callers: limits }, identity: { subjects } }: Pick<CreateDeps, 'config' | 'identity'>,
+): AdmittedCaller {
+  const tenantId = tenant.id;
+  if (key === null) {
+    const [subject, loginId] = [subjects.console(login?.email ?? ''), login?.id ?? null];
+    return {
+      caller: 'console',
+      subject,
+      tenantId,
+      keyId: null,
+      named: true,
+      loginId,
+      limits: limits.console,
+      shared: [],
+    };
+  }
+  return {
+    caller: 'widget',
+    subject: widgetSubject(tenantId, key.id, body.email, subjects),
+    tenantId,
+    keyId: key.id,
+    named: body.email !== undefined,
+    loginId: null,
+    limits: withOverrides(limits.widget, key.limits),
+    overrides: key.limits,
+    shared: sharedCeilings(tenantId, key.id, key, tenant),
+  };
+}
+
+/** All visitors that a widget does not name are one subject. */
+function widgetSubject(tenantId: string, keyId: string, email: string | undefined, subjects: Subjects): string {
+  return email === undefined ? subjects.widgetKey(tenantId, keyId) : subjects.widgetUser(tenantId, email);
+}
+
+/** Tools that would be dropped in silence are a fault of the request; an agent's are warned of at the start. */
+export const refuseTools: CreateStep = {
+  name: 'tools',
+  take({ input: { body } }, { provider }: Pick<CreateDeps, 'provider'>) {
+    if (provider.capabilities.tools || (body.tools?.length ?? 0) === 0) return undefined;
+    const message = `must be left out: calls of the provider ${provider.name} have no tools`;
+    const why = { layer: 'agent', lever: 'UPSTREAM_PROVIDER', fact: 'its calls have no tools' } as const;
+    return wrongField('tools', message, why);
+  },
+};
+
+/** Decides what the session will be: its agent, and what of it the caller may override. */
+export const chooseConfig: CreateStep = {
+  name: 'agent',
+  take(context: CallerFound, { calls }: Pick<CreateDeps, 'calls'>) {
+    const config = resolveSessionConfig(context.tenant, context.key, context.input.body, calls.modeOf);
+    if (config instanceof Refusal) return config;
+    context.config = config;
+    return undefined;
+  },
+};
+
+/** Every verdict is logged with the id of its request (docs/contract.md, section 4.2). */
+export const refuseBot: CreateStep = {
+  name: 'bot',
+  take({ input: { ip, request } }, { bots, events }: Pick<CreateDeps, 'bots' | 'events'>) {
+    const { headers, path, method, requestId } = request;
+    return andThen(bots.assess({ ip, headers, path, method, requestId }), (verdict) => {
+      events.botJudged(verdict, requestId);
+      if (!isBlocked(verdict)) return undefined;
+      const why = { lever: 'BOT_PROVIDER', verdict: `${verdict.provider} ${verdict.confidence}` };
+      return new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.', {}, why);
+    });
+  },
+};

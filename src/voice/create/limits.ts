@@ -1,0 +1,164 @@
+import { andThen, awaitedLater } from '../../kernel/eventually.ts';
+import { randomId } from '../../kernel/ids.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import { unitOf } from '../../protocol/refusal-why.ts';
+import { mustWait, Refusal } from '../../protocol/refusal.ts';
+import { leverOf } from '../../quota/levers.ts';
+
+import { leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/shared-ceilings.ts';
+import type { CounterTake, TakenCount } from '../../stores/counters/contract.ts';
+import type { KeySlotLimits } from '../../stores/key-slots/contract.ts';
+import type { AdmittedCaller, ConfigFound, CreateContext, CreateDeps, CreateStep, OpeningBegun } from './step.ts';
+
+/** A slot that is taken for a mint outlives the provider's time-out by this much, should this process die. */
+const MINT_GRACE_MS = 10_000;
+
+/**
+ * Names the session, and asks for the totals of the day at once, so that the question travels together with the count of the minute: the
+ * minute refuses first all the same.
+ */
+export const beginOpening: CreateStep = {
+  name: 'opening',
+  take(context: ConfigFound, { clock, usage, config }: Pick<CreateDeps, 'clock' | 'usage' | 'config'>) {
+    const { caller } = context;
+    const atMs = clock.now();
+    context.opening = {
+      sessionId: `s:${caller.subject}:${randomId()}`,
+      atMs,
+      leaseUntilMs: atMs + config.upstream.timeoutMs + MINT_GRACE_MS,
+      quotaRefusal: awaitedLater(usage.refuseIfSpent(caller, atMs)),
+    };
+    return undefined;
+  },
+};
+
+/** Whoever has used up the day has had its try of the minute. */
+export const refuseSpent: CreateStep = {
+  name: 'quota',
+  async take(context: OpeningBegun) {
+    const refusal = await context.opening.quotaRefusal;
+    if (refusal !== undefined) context.isCounted = true;
+    return refusal;
+  },
+};
+
+/** A window that counts sessions. */
+interface SessionsWindow {
+  readonly key: string;
+  readonly limit: number;
+  /** Who shares it, for the caller who is refused. */
+  readonly sharedBy: string | undefined;
+  readonly lever: string;
+}
+
+/** Counts the session among those of its subject in this minute. */
+export const countSubject = countingStep('minute', ({ subject, keyId, limits, overrides }) => ({
+  key: `sessions:${subject}`,
+  limit: limits.sessionsPerMinute,
+  sharedBy: undefined,
+  lever: leverOf('sessionsPerMinute', { keyId, overrides }),
+}));
+
+/** The same of the whole key: after the subject, so that one who is over its own limit takes nothing of what all share. */
+export const countKey = countingStep('minute of the key', (caller) => sharedWindow('key', caller));
+
+export const countTenant = countingStep('minute of the tenant', (caller) => sharedWindow('tenant', caller));
+
+/** @param windowOf undefined where there is no such limit */
+function countingStep(
+  name: string,
+  windowOf: (caller: AdmittedCaller) => SessionsWindow | undefined,
+): CreateStep<TakenCount> {
+  return {
+    name,
+    async take({ caller, opening: { atMs } }: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
+      const window = windowOf(caller);
+      if (window === undefined) return undefined;
+      const taken = await stores.counters.take(window.key, window.limit, MINUTE_MS, atMs);
+      return taken.allowed ? { key: window.key, windowStartMs: taken.windowStartMs } : tooMany(window, taken, atMs);
+    },
+    undo: (taken, { isCounted }, { stores }) => (isCounted === true ? undefined : stores.counters.giveBack([taken])),
+  };
+}
+
+function sharedWindow(whose: SharedCeilings['whose'], { shared }: AdmittedCaller): SessionsWindow | undefined {
+  const ceilings = shared.find((one) => one.whose === whose);
+  const limit = ceilings?.totals.sessionsPerMinute;
+  if (ceilings === undefined || limit === undefined) return undefined;
+  const key = `sessions:${ceilings.account}`;
+  return { key, limit, sharedBy: SHARED_BY[whose], lever: leverOfShared('sessionsPerMinute', whose) };
+}
+
+function tooMany({ limit, sharedBy, lever }: SessionsWindow, { retryAtMs }: CounterTake, atMs: number): Refusal {
+  const whose = sharedBy === undefined ? '' : ` of ${sharedBy}`;
+  const why = { layer: 'minute', limit, count: limit, unit: 'sessions', lever } as const;
+  return mustWait(`More than ${limit} ${unitOf(limit, 'sessions')}${whose} in a minute`, retryAtMs, atMs, why);
+}
+
+/** One of the slots of the subject; it is leased until the session is registered. */
+export const takeSlot: CreateStep<string> = {
+  name: 'slot',
+  take(context: OpeningBegun, { live }: Pick<CreateDeps, 'live'>) {
+    const { caller, opening } = context;
+    const { subject, keyId, limits, overrides } = caller;
+    const limit = limits.concurrentSessions;
+    return andThen(
+      live.slots.take(subject, opening.sessionId, limit, opening.leaseUntilMs, opening.atMs),
+      (isTaken) => {
+        if (isTaken) return opening.sessionId;
+        const lever = leverOf('concurrentSessions', { keyId, overrides });
+        return full(context, limit, `${areOpen(limit)} already; end one with /api/realtime/end.`, lever);
+      },
+    );
+  },
+  undo: (sessionId, { caller }: OpeningBegun, { live }) => live.slots.free(caller.subject, sessionId),
+};
+
+/** One of those of the whole key and of its tenant, where they have such a ceiling. */
+export const takeKeySlot: CreateStep<string> = {
+  name: 'slot of the key',
+  async take(context: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
+    const { caller, opening } = context;
+    const { tenantId, keyId } = caller;
+    const limits = keySlotLimits(caller);
+    if (keyId === null || limits === undefined) return undefined;
+    const { sessionId, leaseUntilMs, atMs } = opening;
+    const reached = await stores.keySlots.take({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs);
+    if (reached === undefined) return sessionId;
+    const limit = limits[reached] ?? 0;
+    const error = `${areOpen(limit, ` of ${SHARED_BY[reached]}`)} already; try again when one has ended.`;
+    return full(context, limit, error, leverOfShared('concurrentSessions', reached));
+  },
+  undo: (sessionId, _, { stores }) => stores.keySlots.free(sessionId),
+};
+
+/** Once the session is in the history: whether the slot of key and tenant was held all the time. @throws Unavailable when the database is away */
+export async function confirmKeySlot(
+  caller: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'shared'>,
+  sessionId: string,
+  { stores }: Pick<CreateDeps, 'stores'>,
+): Promise<boolean> {
+  const { tenantId, keyId } = caller;
+  const limits = keySlotLimits(caller);
+  if (keyId === null || limits === undefined) return true;
+  return stores.keySlots.confirm({ tenantId, keyId }, sessionId, limits);
+}
+
+/** How many sessions the key and its tenant may have open; undefined where neither has such a ceiling. */
+function keySlotLimits({ shared }: { readonly shared: readonly SharedCeilings[] }): KeySlotLimits | undefined {
+  const limits = shared.flatMap(({ whose, totals: { concurrentSessions } }) =>
+    concurrentSessions === undefined ? [] : [[whose, concurrentSessions] as const],
+  );
+  return limits.length === 0 ? undefined : Object.fromEntries(limits);
+}
+
+/** Whoever finds no slot has had its try of the minute. */
+function full(context: CreateContext, limit: number, error: string, lever: string): Refusal {
+  context.isCounted = true;
+  return new Refusal('MAX_CONCURRENT_SESSIONS', error, {}, { limit, count: limit, unit: 'sessions', lever });
+}
+
+/** `1 session is open`, `3 sessions of this tenant are open`. */
+function areOpen(count: number, whose = ''): string {
+  return `${count} ${unitOf(count, 'sessions')}${whose} ${count === 1 ? 'is' : 'are'} open`;
+}

@@ -1,0 +1,171 @@
+import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { Unavailable } from '../../kernel/errors.ts';
+import { awaitedLater } from '../../kernel/eventually.ts';
+import { randomId } from '../../kernel/ids.ts';
+import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
+import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
+import { invalidWidgetKey } from '../../tenants/directory.ts';
+import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
+import { confirmKeySlot } from './limits.ts';
+import type { CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
+
+/**
+ * Saves what the session is created with, before anybody can open a call of it. Of a session whose page opens its calls itself only what
+ * its creator noted on it is of use later. It is not given back: without a session nobody reads it, and it is deleted like any other.
+ */
+export const saveSetup: CreateStep = {
+  name: 'setup',
+  take({ config, opening }: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
+    const { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions = null } = config;
+    if (callMode === 'direct' && metadata === null) return undefined;
+    const { sessionId, atMs: createdAtMs } = opening;
+    const terms = { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions };
+    opening.setupSaved = awaitedLater(stores.sessionSetups.insert({ sessionId, ...terms, createdAtMs }));
+    // A provider is asked when nothing else can fail any more; a ticket is nobody's before the answer, and need not wait.
+    return callMode === 'direct' ? opening.setupSaved : undefined;
+  },
+};
+
+type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
+
+interface Issued {
+  readonly minted: Minted | Refusal;
+  /** Whether the caller has had its try of this minute: not where the provider failed, or nobody was asked for anything. */
+  readonly isCounted: boolean;
+}
+
+/** Issues what opens the calls of the session: a secret that the provider mints, or a ticket of ours, of which no provider hears. */
+export const issueSecret: CreateStep = {
+  name: 'mint',
+  async take(context: OpeningBegun, deps: IssueDeps) {
+    const { config, opening } = context;
+    const { minted, isCounted } = await (config.callMode === 'direct'
+      ? mint(context, deps)
+      : issueTicket(context, deps));
+    await opening.setupSaved;
+    context.isCounted = isCounted;
+    if (minted instanceof Refusal) return minted;
+    context.minted = minted;
+    return undefined;
+  },
+};
+
+async function issueTicket({ input, opening }: OpeningBegun, { calls }: IssueDeps): Promise<Issued> {
+  if (input.request.signal().aborted) return { minted: callerGone(), isCounted: false };
+  const ticket = await calls.tickets.issue(opening.sessionId, opening.atMs);
+  return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, isCounted: true };
+}
+
+async function mint({ input: { request }, caller, config }: OpeningBegun, deps: IssueDeps): Promise<Issued> {
+  const { provider, sessions, events } = deps;
+  const { model, voice, instructions, tools } = config;
+  const signal = request.signal();
+  if (signal.aborted) return { minted: callerGone(), isCounted: false };
+  const startedAt = performance.now();
+  const measure = (outcome: string): void =>
+    events.minted(provider.name, outcome, (performance.now() - startedAt) / 1000);
+  try {
+    const setup = { model, voice, instructions, tools, subjectHash: caller.subject };
+    const minted = await provider.mint({ ...setup, maxDurationSec: sessions.limits.maxMinutes * 60, signal });
+    measure('minted');
+    return { minted: signal.aborted ? callerGone() : minted, isCounted: true };
+  } catch (fault) {
+    if (!(fault instanceof UpstreamFault)) throw fault;
+    measure(signal.aborted ? 'caller_gone' : fault.kind);
+    if (signal.aborted) return { minted: callerGone(), isCounted: true };
+    events.dependencyAway('provider', fault, request.requestId);
+    return { minted: upstreamRefusal(fault), isCounted: fault.blamesRequest };
+  }
+}
+
+/** Nobody is there to read it. */
+function callerGone(): Refusal {
+  return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the session was open.');
+}
+
+/** Registers the session. From here on it is found by whoever ends sessions, so that it is given back by an end. */
+export const register: CreateStep<VoiceRecord> = {
+  name: 'record',
+  async take(
+    context: SecretIssued,
+    { sessions, provider, clock }: Pick<CreateDeps, 'sessions' | 'provider' | 'clock'>,
+  ) {
+    const { caller, config, opening, minted, input } = context;
+    const { subject, tenantId, keyId, named, loginId } = caller;
+    const isHeard = config.callMode === 'brokered' && provider.capabilities.meter === 'events';
+    const who = { subject, caller: caller.caller, tenantId, agentId: config.agentId, keyId, named, loginId };
+    const upstream = { provider: provider.name, upstreamId: minted.sessionId, isHeard };
+    const terms = { id: opening.sessionId, ...who, ...upstream };
+    const record = await sessions.open(terms, clock.now(), input.request.requestId);
+    if (record.endReason !== null) return endedMeanwhile(record.endReason);
+    context.record = record;
+    return record;
+  },
+  undo: ({ id, startedAtMs }, { endReason = 'create_failed', input }, { sessions }) =>
+    sessions.end(id, endReason, startedAtMs, input.request.requestId),
+};
+
+/** The answer to a caller whose session was ended while it was registered. @throws Unavailable for an end that asks for another try */
+function endedMeanwhile(endReason: EndReason): Refusal {
+  if (endReason === 'key_revoked') return invalidWidgetKey();
+  if (endReason === 'quota_exceeded') return quotaRefusal();
+  throw new Unavailable('registry', new Error(`the session was ended while it was opened (${endReason})`));
+}
+
+/**
+ * Looks once more whether the quota is spent: a report that ended the subject's or the key's sessions may have been counted when this one
+ * was not yet among them. The totals are read when both stores have the session: a report that they do not have yet is counted later, and
+ * whoever counts it finds this one, also where one of the stores is away. The lease of the key's slot may have lapsed while the secret was
+ * minted: then the create fails.
+ */
+export const confirmQuota: CreateStep = {
+  name: 'quota once more',
+  async take(context: Registered, { stores, usage }: Pick<CreateDeps, 'stores' | 'usage'>) {
+    const { caller, record } = context;
+    const [isHeld, refusal] = await Promise.all([
+      confirmKeySlot(caller, record.id, { stores }),
+      usage.refuseIfSpent(caller, record.startedAtMs),
+    ]);
+    if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
+    if (refusal !== undefined) context.endReason = 'quota_exceeded';
+    return refusal;
+  },
+};
+
+/** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
+export const confirmKey: CreateStep = {
+  name: 'key once more',
+  take(context: OpeningBegun, { tenants }: Pick<CreateDeps, 'tenants'>) {
+    const { key, input } = context;
+    if (key === null || tenants.keyOf(input.body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
+    context.endReason = 'key_revoked';
+    return invalidWidgetKey();
+  },
+};
+
+export const makeReply: CreateStep = {
+  name: 'reply',
+  take(context: Registered, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
+    const { record, minted, config } = context;
+    const { maxMinutes, maxIdleSec } = deps.sessions.limits;
+    const base = deps.publicUrl();
+    context.reply = {
+      id: minted.sessionId,
+      sm_session_id: record.id,
+      client_secret: { value: minted.value, expires_at: minted.expiresAtSec },
+      heartbeat: {
+        intervalSec: deps.config.heartbeatIntervalSec,
+        url: `${base}/api/realtime/heartbeat`,
+        socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
+      },
+      limits: { maxMinutes, maxIdleSec },
+      call: {
+        mode,
+        url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),
+        dataChannel,
+      },
+    };
+    return undefined;
+  },
+};
