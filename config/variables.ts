@@ -7,9 +7,9 @@ import { upstream } from './upstream-variables.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**
- * Every variable, in the groups and the order in which they are told: name, how it is read, default (or what holds without one, in
- * words), meaning. Its place in a group is its place in `Config`, so that a new variable is a line here and a use in the feature that
- * gets this part of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
+ * Every variable, in the groups and the order of the documentation: name, how it is read, default (or a text for what applies without
+ * one), meaning. Its place in a group is its place in `Config`, so that a new variable is a line here and a use in the feature that gets
+ * this part of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
  */
 export const groups = {
   'The service': {
@@ -97,7 +97,7 @@ export const groups = {
       'REDIS_URL',
       s.list.pipe(z.array(s.url(['redis', 'rediss'])).min(1, 'must name at least one server')),
       { unset: 'unset: in-process' },
-      'the store of edge rate limits and the live registry; a comma-separated list for a cluster',
+      'the edge rate-limit store and live registry; a comma-separated list for a cluster',
       { example: 'redis://redis.example.com:6379', production: true, workers: true, secret: 'in addresses' },
     ),
     redisPrefix: variable(
@@ -262,14 +262,14 @@ export const groups = {
 
 type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole: infer W) => void ? W : never;
 
-/** What the variables were read to, by the fields of the table. */
+/** The values of the variables, by the fields of the table. */
 export type Settings = ValuesOf<Merged<(typeof groups)[keyof typeof groups]>>;
 export type VariableName = NamesOf<typeof groups>;
 
 /** All variables, in the order of the table. */
 export const variables: readonly Variable[] = Object.values(groups).flatMap(variablesOf);
 
-/** @param valueOf what a variable is read to */
+/** @param valueOf reads the value of a variable */
 export function readVariables(valueOf: (variable: Variable) => unknown): Settings {
   return Object.assign({}, ...Object.values(groups).map((fields) => mapVariables(fields, valueOf))) as Settings;
 }
