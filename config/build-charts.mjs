@@ -1,6 +1,6 @@
 /**
- * Draws the charts of the machines that operators are shown, as data: where states are, which way the edges between them go, and which
- * events and guards each edge stands for. Pages fill in the words and light what happened.
+ * Draws the charts of the machines for operators, as data: the places of states, the lines of the edges between them, and the events and
+ * guards of each edge. Pages fill in the words and highlight what happened.
  */
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Dated by the start of the build that made it. */
+/** Its time is the start of the build that wrote it. */
 export const charts = join(root, 'dist/charts.json');
 
-/** What the charts are drawn from, beside the machines. */
+/** The sources of the charts besides the machines. */
 export const chartSources = ['machines', 'src/operator', 'config/build-charts.mjs', 'package-lock.json'].map((name) =>
   join(root, name),
 );
 
-/** Labels get room for the words of these; longer figures reach a little beyond it. They are those by default (docs/operations.md). */
+/** The defaults (docs/operations.md), by which the size of labels is computed; longer figures exceed it a little. */
 const limits = {
   voice: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },
   calls: { graceSec: 30, unheardSec: 20 },
@@ -28,10 +28,10 @@ const limits = {
 const LETTER = 6;
 const LINE = 15;
 const NAME_LETTER = 8.6;
-/** Below its name a state has the time since when, or how often and when something happened that did not move it. */
+/** Below its name a state shows since when it is active, or how often and when an event left it unchanged. */
 const STATE = { width: 96, widthWithLoops: 116, height: 44 };
 const START = { width: 14, height: 14 };
-/** What is written below a label: when an edge was taken, or when it will be. */
+/** The line below a label: when an edge was taken, or when it will be. */
 const NOTE = { width: 66, height: 14 };
 
 const spacing = {
@@ -72,7 +72,7 @@ function transitionsOf(state) {
   );
 }
 
-/** What tells one way from another: the guard where the clock acts or the guard decides, else the event. */
+/** What distinguishes one transition from another: the guard if the clock acts or the guard decides, else the event. */
 function lineOf({ event, guard, isOneOf }) {
   const isByGuard = guard !== null && (isOneOf || event === '' || event === 'CLOCK');
   return isByGuard ? guard : event;
@@ -80,7 +80,7 @@ function lineOf({ event, guard, isOneOf }) {
 
 const published = ({ event, guard, from, to }) => ({ event, guard, from, to });
 
-/** All transitions from one state to another as one edge; those that stay where they are are of their state. */
+/** All transitions from one state to another as one edge; those that stay in a state belong to the state. */
 function edgesOf(machine) {
   const edges = new Map();
   const loops = new Map();
@@ -99,7 +99,7 @@ function edgesOf(machine) {
   return { edges: [...edges.values()], loops };
 }
 
-/** Before its first event; undefined of a machine that is begun in states. */
+/** The state before the first event; undefined for a machine of parallel regions. */
 function startOf(machine) {
   const leaf = leafOf(machine.root);
   return leaf.type === 'parallel' ? undefined : leaf;
@@ -170,8 +170,8 @@ function movedEdge({ sections: [{ startPoint, bendPoints = [], endPoint }], labe
 }
 
 /**
- * Where ELK puts states, those in them, and the edges between them. Regions that go on side by side have no edges between them, and are
- * drawn one below the other.
+ * Where ELK puts states, nested states, and the edges between them. Parallel regions have no edges between them, and are drawn one below
+ * the other.
  */
 async function place(elk, roots, { machine, words }, direction) {
   const { edges, loops } = edgesOf(machine);
@@ -256,9 +256,9 @@ export async function buildCharts(startedAt) {
   const drawn = [];
   for (const told of module.drawnMachines(limits)) {
     const [right, down] = [await draw(elk, told, 'RIGHT'), await draw(elk, told, 'DOWN')];
-    // States in a row that all come from one make what goes down the wider one.
+    // Several states in a row that follow the same one make the vertical drawing the wider one.
     const narrow = down.width > right.width ? right : down;
-    // Regions are one below the other: pages have no room for one that goes to the right.
+    // Regions are one below the other, because pages have no room for regions side by side.
     drawn.push([told.machine.id, { right: startOf(told.machine) === undefined ? narrow : right, down: narrow }]);
   }
   await writeFile(charts, JSON.stringify(Object.fromEntries(drawn)));

@@ -1,4 +1,4 @@
-/** The package `switchboard-client`: the SDK as it is served, its types, and the hook for React. `npm pack` in packages/client packs it. */
+/** The package `switchboard-client`: the SDK as it is served, its types, and the hook for React. `npm pack` in packages/client makes it. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ async function buildHook({ build }) {
       emptyOutDir: false,
       target: 'es2022',
       lib: { entry: join(hook, 'main.ts'), formats: ['es'], fileName: () => 'react.js' },
-      // Frameworks that also render on servers ask for the first line.
+      // Frameworks that also render on servers need the first line.
       rolldownOptions: { external: ['react'], output: { banner: "'use client';" } },
     },
   });
@@ -38,7 +38,7 @@ async function buildHook({ build }) {
   await writeFile(join(out, 'react.d.ts'), types.replace("'../widget/api.ts'", "'./index.js'"));
 }
 
-/** What is in the package beside its own manifest, README and package.json. */
+/** The contents of the package besides its manifest, README and package.json. */
 async function writeManifest() {
   const names = (await readdir(out)).map((name) => `dist/${name}`).toSorted();
   const files = await Promise.all(
@@ -53,7 +53,7 @@ async function writeManifest() {
 
 /** @param web where the SDK was built */
 export async function buildClient(vite, web) {
-  // An image of the service is built without the package.
+  // The image of the service is built without the package.
   if (!existsSync(home)) return;
   await rm(out, { recursive: true, force: true });
   await mkdir(out);

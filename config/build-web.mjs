@@ -1,4 +1,4 @@
-/** What browsers get that is made by Vite: the widget SDK, the element, the demo page, the operator console, and what the other pages load. */
+/** The files for browsers that Vite builds: the widget SDK, the element, the demo page, the operator console, and what the other pages load. */
 import { cp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +15,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'src/web');
 const out = join(root, 'dist/web');
 
-/** A page that was opened before an update may still load what it was built with. */
+/** A page that was opened before an update may still load its own files. */
 const KEEP_OLD_ASSETS_MS = 60 * 60 * 1000;
 
-/** Dated by the start of the last build that went to its end. */
+/** Its time is the start of the last complete build. */
 export const stamp = join(out, '.built');
 
 /** The demo page loads the served SDK instead of bundling it: it runs what a widget developer gets. */
@@ -31,7 +31,7 @@ const servedSdk = {
 /** Of all bundles here. */
 const notices = collectNotices();
 
-/** Of what other people's pages load: a constant, unlike a `var`, is put where it is used. */
+/** For code that other people's pages load: the minifier inlines a `const`, but not a `var`. */
 const small = { topLevelVar: false };
 
 /** Bundles one entry; the output directory belongs to several. */
@@ -74,19 +74,19 @@ async function publishTypes({ runnerImport }) {
   await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
-/** Those of the element, as a module and as a plain script, take the SDK's from the file beside them. */
+/** The types of the element, as a module and as a plain script, import the SDK's from the file beside them. */
 async function publishElementTypes() {
   const types = await readFile(join(web, 'element/api.ts'), 'utf8');
   await writeFile(join(out, 'switchboard-widget.d.mts'), types.replace('../widget/api.ts', './widget.mjs'));
   await writeFile(join(out, 'switchboard-widget.d.ts'), types.replace('../widget/api.ts', './widget.js'));
 }
 
-/** Packs a file here rather than for each request. */
+/** Compresses a file once here rather than for each request. */
 async function pack(name) {
   await writeFile(join(out, `${name}.gz`), await promisify(gzip)(await readFile(join(out, name)), { level: 9 }));
 }
 
-/** What other people's pages load, and its types; and the demo. */
+/** The files that other people's pages load, and their types; and the demo. */
 async function packForPages() {
   const names = (await readdir(out)).filter((name) => /^(?:switchboard-)?widget.*(?:\.m?js|\.css|\.m?ts)$/.test(name));
   const demo = ['index.html', 'demo.css', 'demo.js'].map((name) => `demo/${name}`);
@@ -96,7 +96,7 @@ async function packForPages() {
 const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 
 /**
- * A page of its own: assets are named by what is in them, so that browsers keep them for ever. The page names them.
+ * A page of its own: the names of its assets contain a hash of their content, so that browsers may cache them for ever.
  */
 async function buildPage(vite, page, entryFile, output = {}) {
   const folder = `${page}/assets`;
@@ -120,7 +120,7 @@ async function buildPage(vite, page, entryFile, output = {}) {
   const named = html
     .replace(`/${folder}/${page}.css`, `/${style}`)
     .replace(`/${folder}/${page}.js`, `/${entry.fileName}`)
-    // What the program imports is asked for at once, and not only when the program is there.
+    // Imports of the program are preloaded, not requested only once the program has loaded.
     .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
   await writeFile(join(out, page, 'index.html'), named);
 
@@ -133,14 +133,14 @@ async function buildPage(vite, page, entryFile, output = {}) {
   }
 }
 
-/** One file of what several views share, not thirty: an address may ask for so many files a minute, and may be an office's. */
+/** One file for everything that several views share, not thirty: the files that an address may request in a minute are limited. */
 const sharedByViews = {
   groups: [{ name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\//, minShareCount: 2 }],
 };
 
 /**
- * The element, as a library: what it loads by itself, its languages, it names by where it came from. A plain script has no
- * `import.meta`, and knows that otherwise.
+ * The element, as a library. It loads its languages from its own address; a plain script has no `import.meta` and finds that address in
+ * another way.
  */
 async function buildElement(vite) {
   const entry = join(web, 'element/main.ts');

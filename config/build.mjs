@@ -1,17 +1,17 @@
 /**
  * Makes dist/ from the sources:
  *
- *   dist/main.js             the service and its lazy chunks, with source maps, the echo of packages/echo among them
+ *   dist/main.js             the service and its lazy chunks, with source maps, including the echo of packages/echo
  *   dist/pglite-worker.js    the thread of the embedded database
  *   dist/migrations/         SQL files
  *   dist/pglite-template/    an empty database with the schema, so that the first start is quick
  *   dist/charts.json         drawings of the machines
- *   dist/web/                what browsers get
+ *   dist/web/                the files for browsers
  *   dist/third-party-notices.txt   the licences of what is bundled; beside dist/web's bundles those of theirs
  *   packages/client/dist/    the same SDK as a package
  *
  * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
- * replaced last: a build that broke in the middle is still stale. With `--assets` it makes all but the service itself,
+ * replaced last, so that a build that failed halfway is still stale. With `--assets` it builds everything but the service itself,
  * for tests that run the sources.
  */
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ const bundle = join(dist, 'main.js');
 const entry = join(root, 'src/main.ts');
 const sources = ['src', 'machines', 'packages/echo', 'config', 'package-lock.json'].map((name) => join(root, name));
 
-/** Native parts, files that find their own files beside them, and an optional dependency that is used where it is installed. */
+/** Not bundled: native parts, packages that read files beside their own, and an optional dependency. */
 const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite', 'werift'];
 
 /** A process that runs an older build may still load its chunks. */
@@ -73,7 +73,7 @@ const noMapsOfDependencies = {
   },
 };
 
-/** Bundles into `dist`; main.js comes last, dated by the start of the build. */
+/** Bundles into `dist`; main.js is written last, with the time of the start of the build. */
 async function bundleService({ build }, startedAt) {
   const notices = collectNotices();
   const { output } = await build({
@@ -103,7 +103,7 @@ async function bundleService({ build }, startedAt) {
   await rename(next, bundle);
 }
 
-/** Node keeps the maps in memory: names and places are enough for a stack, and the sources themselves are in the repository. */
+/** Node keeps the maps in memory, so they leave out the sources' texts, which stack traces do not need. */
 function withoutSources(map) {
   return JSON.stringify({ ...JSON.parse(map), sourcesContent: undefined });
 }
@@ -128,7 +128,7 @@ async function copyServiceFiles() {
   await Promise.all(removed.map((name) => rm(join(to, name))));
 }
 
-/** What browsers get; the bundler for it is slow to load, so it runs only when something changed. */
+/** The files for browsers. Their bundler is slow to load, so it runs only when something changed. */
 async function buildWeb(startedAt) {
   await cp(join(root, 'src/web/static'), join(dist, 'web'), { recursive: true });
   const changedAt = Math.max(
@@ -146,7 +146,7 @@ async function buildWeb(startedAt) {
   }
 }
 
-/** An empty database with this build's schema, made once for each and copied at the first start: initdb takes seconds, migrations one. */
+/** An empty database with this build's schema, copied at the first start, because initdb takes seconds and migrations one. */
 async function makeTemplate() {
   const template = join(dist, 'pglite-template');
   const label = join(dist, 'pglite-template.version');
@@ -168,7 +168,7 @@ async function makeTemplate() {
   }
 }
 
-/** Of all that the template is made from: PGlite, the migrations, and what runs them. */
+/** The hash of everything that the template is made from: PGlite, the migrations, and the code that runs them. */
 async function templateVersion() {
   const installed = dirname(dirname(require.resolve('@electric-sql/pglite')));
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
@@ -180,7 +180,7 @@ async function templateVersion() {
   return hash.digest('hex');
 }
 
-/** The drawings of the machines; what lays them out is slow to load as well. */
+/** The drawings of the machines; their layout library is slow to load as well. */
 async function drawCharts(startedAt) {
   if (Math.max(...chartSources.map(newest)) > newest(charts)) {
     await buildCharts(startedAt);

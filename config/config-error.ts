@@ -4,11 +4,11 @@ import { variables } from './variables.ts';
 export interface Problem {
   readonly name: string;
   readonly message: string;
-  /** A value that mends it, where the variable's own example would not. */
+  /** A value that is valid here, if the variable's own example is not. */
   readonly example?: string;
 }
 
-/** All that is wrong with the environment, told at once: each variable by its name, with what it is for and an example. */
+/** Everything that is wrong with the environment at once: each variable by its name, with its meaning and an example. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 

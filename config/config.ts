@@ -5,7 +5,7 @@ import { describeSettings, type SettingShown } from './settings-shown.ts';
 import type { Variable } from './variable.ts';
 import { readVariables, variables, type Settings, type VariableName } from './variables.ts';
 
-/** The settings by the fields of the table of variables (variables.ts), and what follows from them. */
+/** The settings by the fields of the table of variables (variables.ts), and values derived from them. */
 export type Config = Readonly<ReturnType<typeof complete>>;
 
 /** What one kind of caller may use (docs/contract.md, section 10.2, server limits). */
@@ -16,7 +16,7 @@ export type RetentionDays = Config['retentionDays'];
 
 /**
  * Reads every variable; an empty one counts as unset.
- * @param needed of what production requires; a command that only asks the database needs no more than that
+ * @param needed the variables that are required in production; a command that only reads the database needs fewer than the service
  * @throws ConfigError with all problems, each with the variable's name, what it is for and an example.
  */
 export function readConfig(env: NodeJS.ProcessEnv, needed?: readonly VariableName[]): Config {
@@ -50,7 +50,7 @@ function explain({ secret }: Variable, text: string, error: z.ZodError): string 
   return isPrivate || isNamed ? messages : `${messages}, not "${text}"`;
 }
 
-/** Who needs the variable, in words; undefined where nobody does. */
+/** Why the variable is needed, as a text; undefined if it is not. */
 function whoNeeds(
   { name, production, workers, neededBy }: Variable,
   settings: Settings,
@@ -74,9 +74,9 @@ function complete(settings: Settings, shown: readonly SettingShown[], values: Re
   return {
     ...others,
     host: others.host ?? (isProduction ? '0.0.0.0' : '127.0.0.1'),
-    /** The variables as operators are shown them. */
+    /** The variables as operators see them. */
     shown,
-    /** What was read, by the names of the variables, secrets included: to be compared, and never told. */
+    /** The values by the names of the variables, secrets included: only for comparison, never to be shown. */
     values,
     upstream: { ...upstream, provider: upstream.provider ?? (upstream.apiKeys === undefined ? 'local' : 'openai') },
     bots: { ...bots, provider: bots.provider ?? (isProduction ? 'heuristic' : 'none') },

@@ -2,7 +2,7 @@ import type { Problem } from './config-error.ts';
 import { isSafeOrigin } from './origins.ts';
 import type { Settings, VariableName } from './variables.ts';
 
-/** Settings that are right by themselves and wrong together. */
+/** Settings that are valid by themselves and contradict each other. */
 export function findContradictions(settings: Settings): Problem[] {
   const { mode, upstream, calls, voice, publicUrl, consoleEmails, operatorEmails, viewerEmails } = settings;
   const problems: Problem[] = [];

@@ -5,7 +5,7 @@ const HERE = 'config/tenants.json';
 /** Beside this file in the sources, and beside dist/ for the bundle. */
 const shipped = fileURLToPath(new URL('../config/tenants.json', import.meta.url));
 
-/** The tenants file when TENANTS_FILE is not set: that of the working directory, or where there is none the demo that is shipped. */
+/** The tenants file if TENANTS_FILE is not set: that of the working directory, or else the demo that is shipped. */
 export function defaultTenantsFile(): string {
   return existsSync(HERE) || !existsSync(shipped) ? HERE : shipped;
 }

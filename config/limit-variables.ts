@@ -7,31 +7,31 @@ export const retentionDays = {
     'SESSION_RETENTION_DAYS',
     integer(0, 36_500),
     '0',
-    'days for which sessions are kept after their end; 0 is for ever',
+    'days for which sessions are kept after their end; 0: for ever',
   ),
   usage: variable(
     'USAGE_RETENTION_DAYS',
     integer(0, 36_500),
     '400',
-    'days for which usage entries and daily totals are kept; 0 is for ever',
+    'days for which usage entries and daily totals are kept; 0: for ever',
   ),
   events: variable(
     'EVENT_RETENTION_DAYS',
     integer(0, 36_500),
     '30',
-    'days for which is kept what machines did; 0 is for ever',
+    'days for which events of machines and sessions are kept; 0: for ever',
   ),
   refusals: variable(
     'REFUSAL_RETENTION_DAYS',
     integer(0, 36_500),
     '7',
-    'days for which refusals are kept, at most two millions of them; 0 is for ever',
+    'days for which refusals are kept, at most two million of them; 0: for ever',
   ),
   audit: variable(
     'AUDIT_RETENTION_DAYS',
     integer(0, 36_500),
     '0',
-    "days for which operators' changes are kept; 0 is for ever",
+    "days for which the audit of operators' changes is kept; 0: for ever",
   ),
 };
 
@@ -39,7 +39,7 @@ export const retentionDays = {
 export const limits = {
   'Voice sessions': {
     voice: {
-      maxMinutes: variable('MAX_SESSION_MINUTES', integer(1, 1440), '15', 'maximum duration of a session'),
+      maxMinutes: variable('MAX_SESSION_MINUTES', integer(1, 1440), '15', 'minutes that a session may last'),
       maxIdleSec: variable(
         'MAX_SESSION_IDLE_SEC',
         integer(1, 86_400),
@@ -63,7 +63,7 @@ export const limits = {
       'HEARTBEAT_INTERVAL_SEC',
       integer(1, 3600),
       '45',
-      'heartbeat interval, told to clients',
+      'seconds between two heartbeats; clients get it in the reply to a create',
     ),
   },
 
@@ -81,19 +81,19 @@ export const limits = {
         'RATE_PAGE_PER_MIN',
         integer(1, 1e9),
         '600',
-        'requests a minute per IP address for what is not of the API: pages, files, descriptions',
+        'requests a minute per IP address outside the API: pages, files, descriptions',
       ),
       burst: variable(
         'RATE_BURST',
         integer(1, 1e6),
         '20',
-        'frames the WebSockets of one session may send at once; refilled at RATE_IP_PER_MIN a minute',
+        'frames that the WebSockets of one session may send at once; refilled at RATE_IP_PER_MIN a minute',
       ),
       maxSocketsPerIp: variable(
         'MAX_SOCKETS_PER_IP',
         integer(1, 1e6),
         '100',
-        'open WebSockets per IP address, on each process; a session has four at most, over all of them',
+        'open WebSockets per IP address, on each process; a session has four at most, over all processes',
       ),
     },
   },
@@ -119,7 +119,7 @@ export const limits = {
       'WIDGET_MAX_TOKENS_PER_MINUTE',
       integer(0, 1e9),
       '0',
-      "tokens that a widget's client may report for each connected minute begun, and for one more; 0 is no bound",
+      "tokens that a widget's client may report for each connected minute begun, and for one more; 0: no limit",
       { example: '20000' },
     ),
   },
@@ -141,6 +141,6 @@ export const limits = {
         'open sessions per console user',
       ),
     },
-    quotaTimeZone: variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'where the calendar day begins'),
+    quotaTimeZone: variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'time zone in which the calendar day begins'),
   },
 };

@@ -8,7 +8,7 @@ export interface MailServer {
   readonly port: number;
   /** TLS from the first byte (smtps, port 465), instead of STARTTLS. */
   readonly implicitTls: boolean;
-  /** True: no credential and no mail without TLS and a certificate that checks out. */
+  /** True: no credential and no mail is sent without TLS and a valid certificate. */
   readonly verifyTls: boolean;
   readonly credentials?: { readonly user: string; readonly pass: string };
 }
@@ -17,9 +17,9 @@ const NOT_ENCODED = 'must have user and password percent-encoded (a % sign is wr
 const tlsOptions = new Set(['tls=required', 'tls=optional']);
 
 /**
- * Reads `smtp://user:pass@host:587` (STARTTLS where offered) or `smtps://user:pass@host`. TLS with a valid certificate is demanded where
- * there is something to protect (smtps, or credentials) and the server is not on this machine; `?tls=required` and `?tls=optional` decide
- * otherwise. Optional TLS takes any certificate: it is still better than the plain text that would be its alternative.
+ * Reads `smtp://user:pass@host:587` (STARTTLS if offered) or `smtps://user:pass@host`. TLS with a valid certificate is required with smtps
+ * or credentials, unless the server is on this machine; `?tls=required` and `?tls=optional` override this. Optional TLS accepts any
+ * certificate, which is still better than plain text.
  */
 export const mailServer: z.ZodType<MailServer, string> = url(['smtp', 'smtps']).transform((text, context) => {
   const { protocol, hostname, port: written, username, password, searchParams } = new URL(text);
@@ -56,7 +56,7 @@ function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** Who mails come from. */
+/** The sender of mails. */
 export interface MailSender {
   /** Empty when there is only an address. */
   readonly name: string;

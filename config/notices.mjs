@@ -1,8 +1,8 @@
-/** The licences of the packages whose code goes into bundles: each asks that its notice goes along. */
+/** The licences of the packages whose code is bundled: each requires that its notice is included. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Notes, of each bundle that it is a plugin of, which packages went into it. */
+/** A plugin that records which packages each bundle contains. */
 export function collectNotices() {
   const folders = new Set();
   return {

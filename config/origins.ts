@@ -3,7 +3,7 @@ export function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** True where a cookie and a login code are safe on the way: https, or this machine. */
+/** True if a cookie and a login code are safe in transit: https, or this machine. */
 export function isSafeOrigin(publicUrl: string): boolean {
   return publicUrl.startsWith('https:') || isLoopback(publicUrl);
 }

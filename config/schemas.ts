@@ -14,7 +14,7 @@ export function integer(min: number, max: number): z.ZodType<number> {
 
 const MAX_WORKERS = 256;
 
-/** A number of processes, or `auto` for as many as this machine runs at once. */
+/** A number of processes, or `auto` for one for each core. */
 export const workers: z.ZodType<number> = z
   .string()
   .regex(/^(auto|\d{1,3})$/, `must be auto or a whole number from 1 to ${MAX_WORKERS}`)
@@ -54,7 +54,7 @@ export function url(schemes: readonly string[]): z.ZodType<string, string> {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
 }
 
-/** The first part of keys in Redis. Braces would take the place of those that keep keys together in a cluster. */
+/** The prefix of keys in Redis, without braces: they would replace the hash tags that keep keys together in a cluster. */
 export const keyPrefix: z.ZodType<string, string> = z
   .string()
   .regex(/^[\w.:-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, colons, dashes or underscores');
@@ -78,7 +78,7 @@ export const ownOrigin: z.ZodType<string, string> = z
   .transform((text) => text.replace(/\/$/, ''))
   .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
 
-// UTC is known without the time zones' data, which take a start 30 ms and 9 MB.
+// UTC needs no time-zone data, which cost a start 30 ms and 9 MB.
 export const timeZone: z.ZodType<string, string> = z
   .string()
   .refine((name) => name === 'UTC' || isTimeZone(name), 'must be a time zone such as UTC or Europe/Berlin');

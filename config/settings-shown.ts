@@ -1,13 +1,13 @@
 import { variables } from './variables.ts';
 
-/** A variable as operators are shown it: a secret, and an address that may hold one, only by whether it is set. */
+/** A variable as operators see it: of a secret, and of an address that may contain one, only whether it is set. */
 export interface SettingShown {
   readonly name: string;
-  /** The text that counts; null for a secret, and where nothing is set. */
+  /** The text in effect; null for a secret, and if nothing is set. */
   readonly value: string | null;
   readonly isSecret: boolean;
   readonly isSet: boolean;
-  /** What holds where it is not set, in words. */
+  /** What applies if it is not set, as a text. */
   readonly default: string;
 }
 

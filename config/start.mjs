@@ -1,6 +1,6 @@
 /**
- * `npm start`: builds what changed, then runs the service in this very process. Together with the `exec` of the script, npm's own
- * child is the service: a shell between the two would keep the signals that npm passes on.
+ * `npm start`: builds what changed, then runs the service in this process. Together with the `exec` of the script this makes the service
+ * npm's own child: a shell in between would not forward the signals that npm sends.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as s from './schemas.ts';
 import { variable } from './variable.ts';
 
-const ROTATED = 'comma-separated for rotation: the first opens, all hang up the calls that they opened';
+const ROTATED = 'comma-separated for rotation: the first key opens calls, every key hangs up those that it opened';
 
 /** The part of the table of variables (variables.ts) that says which model provider is used, and how its calls are. */
 export const upstream = {
@@ -25,14 +25,14 @@ export const upstream = {
         'OPENAI_PROJECT',
         s.credential,
         { unset: "unset: the key's own" },
-        'project that calls and secrets belong to, where the key may use several',
+        'project of calls and secrets, if the key may use several',
         { example: 'proj_...' },
       ),
       openAiOrganization: variable(
         'OPENAI_ORGANIZATION',
         s.credential,
         { unset: "unset: the key's own" },
-        'organization that calls and secrets belong to, where the key may use several',
+        'organization of calls and secrets, if the key may use several',
         { example: 'org-...' },
       ),
       azureEndpoint: variable(
@@ -90,13 +90,13 @@ export const upstream = {
         'UPSTREAM_TIMEOUT_MS',
         s.integer(100, 60_000),
         '8000',
-        'one request to the provider, in milliseconds',
+        'milliseconds that one request to the provider may take',
       ),
       clientSecretTtlSec: variable(
         'CLIENT_SECRET_TTL_SEC',
         s.integer(10, 7200),
         '60',
-        'life of a client secret, asked of providers that allow it',
+        'seconds for which tickets are valid, and client secrets of providers that allow a choice',
       ),
       socketUrl: variable(
         'UPSTREAM_SOCKET_URL',
@@ -109,7 +109,7 @@ export const upstream = {
         'LIVE_SIDEBAND',
         s.choice(['close-only', 'hold']),
         'close-only',
-        'openai-live: whether calls are heard all the time, or connected to only to close them',
+        'openai-live: hold keeps the sideband of each call connected; close-only connects it only to end the call',
       ),
     },
   },
@@ -120,51 +120,51 @@ export const upstream = {
         'CALL_MODE',
         s.choice(['direct', 'brokered']),
         'direct',
-        "who opens calls. brokered: Switchboard, which meters and ends them; direct: the page, so that ends and usage are what it makes of them. A key's or an agent's `call` wins",
+        "who opens calls. brokered: Switchboard, which meters and ends them; direct: the page, so that ends and usage depend on its cooperation. A key's or an agent's `call` takes precedence",
         { unset: 'development: direct', example: 'brokered', production: true },
       ),
       sidebandReadyMs: variable(
         'SIDEBAND_READY_MS',
         s.integer(100, 60_000),
         '3000',
-        'time to attach to a new call before its answer is given',
+        'milliseconds that the sideband of a new call may take to connect before the call is answered',
       ),
       unheardSec: variable(
         'SIDEBAND_LOST_SEC',
         s.integer(0, 3600),
         '20',
-        'seconds for which a call may go on that nobody hears; 0: until its session ends, with estimates',
+        'seconds for which a call may continue while no node hears it; 0: until its session ends, charged by estimates',
       ),
       graceSec: variable(
         'CALL_GRACE_SEC',
         s.integer(0, 3600),
         '30',
-        'seconds for another call after one was lost; then the session ends',
+        'seconds in which another call may follow one that was lost, before the session ends',
       ),
       perSession: variable('CALLS_PER_SESSION', s.integer(1, 100), '3', 'calls that one session may open'),
       maxOpenResponses: variable(
         'MAX_OPEN_RESPONSES',
         s.integer(1, 32),
         '2',
-        'responses of one call that may run at once where its page has a data channel; one more is cut off as it begins',
+        'responses of one call that may run at once if its page has a data channel; a further one is cut off as it begins',
       ),
       formerProviderDrain: variable(
         'FORMER_PROVIDER_DRAIN',
         s.choice(['refuse', 'ignore']),
         'refuse',
-        'the start with another UPSTREAM_PROVIDER while calls of the former one are open; ignore: nobody hears or ends them any more',
+        'what a start with another UPSTREAM_PROVIDER does while calls of the former one are open: refuse, or ignore (nothing hears or ends them any more)',
       ),
       reserveSec: variable(
         'RESERVE_SEC',
         s.integer(0, 3600),
         '60',
-        'seconds of expected cost that each session with a call holds back from others',
+        'seconds of expected cost that each session with a call holds of the ceilings',
       ),
       pricesFile: variable(
         'PRICES_FILE',
         z.string().min(1),
         { unset: 'unset: config/prices.json alone' },
-        'prices of models that win over config/prices.json',
+        'file with prices of models, which take precedence over config/prices.json',
         { example: '/etc/switchboard/prices.json' },
       ),
     },

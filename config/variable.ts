@@ -1,23 +1,23 @@
 import type { z } from 'zod';
 
-/** One environment variable: how its text is read, and all that help, messages, `check-config` and the documentation tell of it. */
+/** One environment variable: how its text is read, and everything that help, messages, `check-config` and the documentation say about it. */
 export interface Variable<N extends string = string, T = unknown> {
   readonly name: N;
   readonly schema: z.ZodType<T>;
-  /** The text that counts where it is not set; without one it is then undefined. */
+  /** The text that is read if it is not set; if there is none either, its value is undefined. */
   readonly default: string | undefined;
-  /** What holds where it is not set, in words. */
+  /** What applies if it is not set, as a text. */
   readonly unset: string;
   readonly meaning: string;
-  /** A value in the place of which a reader puts an own one. */
+  /** A value that readers replace with their own. */
   readonly example: string;
   /** Production refuses to start without it. */
   readonly production: boolean;
   /** More than one of WORKERS refuse to start without it. */
   readonly workers: boolean;
-  /** The choice that it belongs to, or several (`NAME=one|other`): who chooses so needs it, who chooses otherwise does not. */
+  /** The choice that needs it, or several (`NAME=one|other`); with another choice it is not needed. */
   readonly neededBy?: `${string}=${string}`;
-  /** What must never be printed: all of it, or what an address (or each of a list) holds beside scheme and host. */
+  /** What must never be printed: all of it, or everything in an address (or in each of a list) but scheme and host. */
   readonly secret: false | 'all' | 'in address' | 'in addresses';
 }
 
@@ -25,7 +25,7 @@ interface Unset {
   readonly unset: string;
 }
 
-/** Describes a variable; `fallback` is its default, or what holds without one. */
+/** Describes a variable; `fallback` is its default, or the text for what applies without one. */
 export function variable<const N extends string, T, F extends string | Unset>(
   name: N,
   schema: z.ZodType<T>,
@@ -44,7 +44,7 @@ export interface Fields {
   readonly [field: string]: Variable | Fields;
 }
 
-/** What the variables of the fields are read to. */
+/** The values of the variables of the fields. */
 export type ValuesOf<F> = F extends Variable<string, infer T> ? T : { readonly [K in keyof F]: ValuesOf<F[K]> };
 
 /** The names of the variables of the fields. */

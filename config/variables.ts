@@ -7,9 +7,9 @@ import { upstream } from './upstream-variables.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**
- * Every variable, in the groups and the order in which they are told: name, how it is read, default (or what holds without one, in
- * words), meaning. Its place in a group is its place in `Config`, so that a new variable is a line here and a use in the feature that
- * gets this part of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
+ * Every variable, in the groups and the order of the documentation: name, how it is read, default (or a text for what applies without
+ * one), meaning. Its place in a group is its place in `Config`, so that a new variable is a line here and a use in the feature that gets
+ * this part of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
  */
 export const groups = {
   'The service': {
@@ -38,7 +38,7 @@ export const groups = {
       'MAX_CONNECTIONS',
       s.integer(0, 10_000_000),
       '0',
-      'connections that one process holds, sockets among them; 0 is what its limit for open files allows',
+      'connections that one process accepts, sockets included; 0: as many as its limit for open files allows',
     ),
     publicUrl: variable(
       'PUBLIC_URL',
@@ -51,14 +51,14 @@ export const groups = {
       'TRUST_PROXY',
       s.proxies,
       '',
-      'comma-separated CIDRs of proxies whose X-Forwarded-For is believed',
+      'comma-separated CIDRs of proxies whose X-Forwarded-For is trusted',
       { unset: 'unset: trust nobody', example: '10.0.0.0/8' },
     ),
     logLevel: variable(
       'LOG_LEVEL',
       s.choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
       'info',
-      'how much is logged; debug tells of each request and each transition',
+      'how much is logged; debug logs each request and each transition',
     ),
     debugMetrics: variable(
       'DEBUG_METRICS',
@@ -91,7 +91,7 @@ export const groups = {
       'DATABASE_DEADLINE_MS',
       s.integer(100, 60_000),
       { unset: 'unset: 800, of the embedded one 5000' },
-      'milliseconds that one call to the database may take before its request is told 503',
+      'milliseconds that one call to the database may take before its request is answered 503',
     ),
     redisUrls: variable(
       'REDIS_URL',
@@ -104,7 +104,7 @@ export const groups = {
       'REDIS_PREFIX',
       s.keyPrefix,
       'switchboard',
-      'what all keys and channels in Redis begin with, so that several products can share one',
+      'prefix of all keys and channels in Redis, so that several products can share one',
     ),
     redisDeadlineMs: variable(
       'REDIS_DEADLINE_MS',
@@ -112,7 +112,7 @@ export const groups = {
       '450',
       'milliseconds that one call to Redis may take before it counts as away',
     ),
-    dataDir: variable('DATA_DIR', z.string().min(1), './data', 'embedded storage'),
+    dataDir: variable('DATA_DIR', z.string().min(1), './data', 'directory of the embedded storage'),
     tenantsFile: variable(
       'TENANTS_FILE',
       z.string().min(1),
@@ -137,7 +137,7 @@ export const groups = {
       'CONSOLE_EMAILS',
       s.emails,
       { unset: 'development: *' },
-      'who may log in: addresses or @domain, comma-separated; * is everybody, in production only where every tenant names admins',
+      'who may log in: addresses or @domain, comma-separated; * is everybody, in production only if every tenant names admins',
       { example: 'ops@example.com,@example.org', production: true },
     ),
     operatorEmails: variable(
@@ -151,7 +151,7 @@ export const groups = {
       'VIEWER_EMAILS',
       s.emails,
       '',
-      'who may look at everything in the operator console and change nothing: addresses or @domain',
+      'who may read everything in the operator console and change nothing: addresses or @domain',
       { unset: 'nobody', example: 'support@example.com' },
     ),
     serviceTokens: variable(
@@ -194,29 +194,39 @@ export const groups = {
       from: variable('MAIL_FROM', mailSender, 'Switchboard <no-reply@localhost>', 'sender of login codes'),
     },
     otp: {
-      expiryMinutes: variable('OTP_EXPIRY_MINUTES', s.integer(1, 1440), '10', 'life of a login code'),
+      expiryMinutes: variable(
+        'OTP_EXPIRY_MINUTES',
+        s.integer(1, 1440),
+        '10',
+        'minutes for which a login code is valid',
+      ),
       perHour: variable('MAX_OTP_PER_HOUR', s.integer(1, 1000), '3', 'codes an hour per e-mail address'),
       maxAttempts: variable('MAX_OTP_VERIFY_ATTEMPTS', s.integer(1, 100), '5', 'attempts per code'),
       failuresPerDay: variable(
         'MAX_OTP_FAILURES_PER_DAY',
         s.integer(1, 100_000),
         '100',
-        'wrong codes a day (UTC) at all addresses of a domain; five times as many in all',
+        'wrong codes a day (UTC) at all addresses of a domain; five times as many over all domains',
       ),
       newMailsPerHour: variable(
         'MAX_OTP_NEW_MAILS_PER_HOUR',
         s.integer(1, 100_000),
         '60',
-        'mails an hour to addresses of a domain that nobody has logged in by; five times as many in all',
+        'mails an hour to addresses of a domain that nobody has logged in by; five times as many over all domains',
       ),
     },
     auth: {
-      expiryHours: variable('SESSION_EXPIRY_HOURS', s.integer(1, 8760), '24', 'sliding life of a console login'),
+      expiryHours: variable(
+        'SESSION_EXPIRY_HOURS',
+        s.integer(1, 8760),
+        '24',
+        'hours without activity after which a console login ends',
+      ),
       absoluteHours: variable(
         'SESSION_ABSOLUTE_HOURS',
         s.integer(0, 87_600),
         '720',
-        'absolute cap on a console login; 0 is none',
+        'hours after which a console login ends in any case; 0: no limit',
       ),
     },
   },
@@ -227,14 +237,14 @@ export const groups = {
         'BOT_PROVIDER',
         s.choice(['none', 'heuristic', 'http']),
         { unset: 'none in development, heuristic in production' },
-        'who decides whether a caller is a bot: none, heuristic (headers alone) or http (BOT_VERDICT_URL)',
+        'what decides whether a caller is a bot: none, heuristic (headers only) or http (BOT_VERDICT_URL)',
         { example: 'heuristic' },
       ),
       verdictUrl: variable(
         'BOT_VERDICT_URL',
         s.url(['http', 'https']),
         { unset: 'unset' },
-        'where BOT_PROVIDER=http asks for verdicts',
+        'the service that BOT_PROVIDER=http asks for verdicts',
         { example: 'https://bots.example.com/verdict', neededBy: 'BOT_PROVIDER=http', secret: 'in address' },
       ),
       verdictToken: variable(
@@ -252,14 +262,14 @@ export const groups = {
 
 type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole: infer W) => void ? W : never;
 
-/** What the variables were read to, by the fields of the table. */
+/** The values of the variables, by the fields of the table. */
 export type Settings = ValuesOf<Merged<(typeof groups)[keyof typeof groups]>>;
 export type VariableName = NamesOf<typeof groups>;
 
 /** All variables, in the order of the table. */
 export const variables: readonly Variable[] = Object.values(groups).flatMap(variablesOf);
 
-/** @param valueOf what a variable is read to */
+/** @param valueOf reads the value of a variable */
 export function readVariables(valueOf: (variable: Variable) => unknown): Settings {
   return Object.assign({}, ...Object.values(groups).map((fields) => mapVariables(fields, valueOf))) as Settings;
 }

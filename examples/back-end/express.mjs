@@ -3,12 +3,12 @@ import express from 'express';
 import { fileURLToPath } from 'node:url';
 
 const { SWITCHBOARD_URL = 'http://localhost:3000', SWITCHBOARD_KEY, SWITCHBOARD_TOKEN, PORT = '4000' } = process.env;
-// Where our pages are. `switchboard keys issue` binds the key to it.
+// The origin of our pages. `switchboard keys issue` binds the key to it.
 const ORIGIN = `http://localhost:${PORT}`;
 
 const app = express().use(express.json());
 
-// In the place of your own login: whoever comes is Ada.
+// Replace this with your own login: here everybody is Ada.
 app.use((request, response, next) => {
   request.user = { email: 'ada@example.com' };
   next();
@@ -25,7 +25,7 @@ app.post('/voice/session', async ({ user, headers }, response) => {
     headers: {
       'Content-Type': 'application/json',
       Origin: ORIGIN,
-      // Whether a bot calls is judged by the visitor's browser, not by us; refusals come in the visitor's language.
+      // Bot detection needs the headers of the visitor's browser, and refusals are in the visitor's language.
       'User-Agent': headers['user-agent'] ?? '',
       'Accept-Language': headers['accept-language'] ?? 'en',
     },
@@ -36,14 +36,14 @@ app.post('/voice/session', async ({ user, headers }, response) => {
   response.status(created.status).json(body); // a refusal as well: the page shows its userMessage
 });
 
-// Something that the agent may use and that costs money: the service token proves that it is us who report it.
+// A tool of the agent that costs money. The service token proves that the report is ours.
 app.post('/voice/search', async ({ user }, response) => {
   const report = await fetch(`${SWITCHBOARD_URL}/api/auth/usage`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${SWITCHBOARD_TOKEN}` },
     body: JSON.stringify({ sm_session_id: sessions.get(user.email), tokens: 0, dollars: 0.005 }),
   });
-  const { usage } = await report.json(); // 429: counted all the same, and the user's day is over
+  const { usage } = await report.json(); // 429: it was counted, and the user's daily quota is used up
   response.status(report.status).json({ found: 'The museum opens at ten.', usage });
 });
 

@@ -36,14 +36,14 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/voice/session":
             # Creates a session for the user: the page cannot say that it is somebody else.
             body = {"widgetKey": os.environ["SWITCHBOARD_KEY"], "agentId": "guide", "email": self.user}
-            # Whether a bot calls is judged by the visitor's browser, not by us; refusals come in the visitor's language.
+            # Bot detection needs the headers of the visitor's browser, and refusals are in the visitor's language.
             passed = {name: self.headers.get(name, "") for name in ("User-Agent", "Accept-Language")}
             status, reply = ask("/api/session", body, {"Origin": ORIGIN, **passed})
             if status == 200:
                 sessions[self.user] = reply["sm_session_id"]
             self.answer(status, reply)
         elif self.path == "/voice/search":
-            # Something that costs money: the service token proves that it is us who report it.
+            # A tool that costs money. The service token proves that the report is ours.
             body = {"sm_session_id": sessions.get(self.user), "tokens": 0, "dollars": 0.005}
             token = {"Authorization": f"Bearer {os.environ['SWITCHBOARD_TOKEN']}"}
             status, reply = ask("/api/auth/usage", body, token)  # 429: counted all the same, the user's day is over

@@ -5,7 +5,7 @@ export function Talk(options) {
   const { state, media, error, warning, transcript, speaking, muted, start, end, mute, send } = useSwitchboard(options);
   const isOn = state === 'opening' || media !== undefined;
 
-  /** What is typed is said to the agent as well. */
+  /** The visitor may also type to the agent. */
   function say(event) {
     event.preventDefault();
     send(new FormData(event.target).get('text'));
@@ -14,7 +14,7 @@ export function Talk(options) {
 
   return (
     <section>
-      {/* `start` asks for the microphone, so it belongs to a click. The session ends with the component. */}
+      {/* `start` asks for the microphone, so call it on a click. The session ends when the component unmounts. */}
       <button onClick={isOn ? end : start}>{isOn ? 'Hang up' : 'Talk to us'}</button>
       {media === 'connected' && (
         <>
@@ -29,7 +29,7 @@ export function Talk(options) {
 
       <p role="status">{speaking.agent ? 'The agent speaks' : speaking.visitor ? 'You speak' : (media ?? state)}</p>
       {warning && <p role="status">This conversation ends soon ({warning.reason}).</p>}
-      {/* No microphone, a limit, a lost call, the end by a limit: in words for the visitor. */}
+      {/* A message for the visitor: no microphone, a limit, a lost call, the end by a limit. */}
       {error && <p role="alert">{error.userMessage}</p>}
 
       <ol>

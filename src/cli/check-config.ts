@@ -63,12 +63,12 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   return exitCode.ok;
 }
 
-/** Whoever gets hold of one mailbox of a domain, or guesses a code of one, would operate everything. */
+/** With a whole domain, one mailbox that is taken over or one guessed code gives access to everything. */
 function findOperatorDomains({ operatorEmails }: Config): string[] {
   const domains = operatorEmails.filter((entry) => entry.startsWith('@'));
   if (domains.length === 0) return [];
   return [
-    `OPERATOR_EMAILS has whole domains (${domains.join(', ')}): every address there operates; name the operators`,
+    `OPERATOR_EMAILS has whole domains (${domains.join(', ')}): every address of a domain is an operator; list the operators one by one`,
   ];
 }
 
@@ -115,9 +115,9 @@ function describeCalls(config: Config, provider: UpstreamProvider): string[] {
   return [
     `calls (${mode}): opened by ${opens}`,
     `  the end of a session ends them: ${end}`,
-    `  what bounds them: ${cap}`,
-    `  who tells their cost: ${meter}`,
-    `  whether the page is kept from changing them: ${lock}`,
+    `  what limits their duration: ${cap}`,
+    `  who reports their cost: ${meter}`,
+    `  whether the page is prevented from changing them: ${lock}`,
   ];
 }
 
@@ -142,7 +142,7 @@ function describeDatabase(
 ): string[] {
   if (database === undefined) return [];
   if (typeof database === 'string')
-    return [`database: not read, so that nothing is told of keys in it alone. ${database}`];
+    return [`database: not read, so keys that are only in it were not checked. ${database}`];
   const more = known.flatMap(({ keys }) => keys).length - file.flatMap(({ keys }) => keys).length;
   return [`database: ${amount(more, 'widget key')} that the tenants file does not name`];
 }

@@ -7,8 +7,8 @@ import { createPostgresTenants } from '../stores/tenants/postgres.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 
 /**
- * The tenants that the database has, with the keys that no file names; undefined where there is no embedded one yet. It changes nothing,
- * not even an old schema.
+ * The tenants of the database, with the keys that no file names; undefined if there is no embedded database yet. It changes nothing, not
+ * even an old schema.
  * @throws what `openDatabase` and `requireMigrated` throw
  */
 export async function readDatabaseTenants(config: Config): Promise<readonly Tenant[] | undefined> {

@@ -13,13 +13,13 @@ const commands: readonly CommandHelp[] = [
   { usage: 'serve', meaning: 'runs the server; this is what happens without a command' },
   {
     usage: 'check-config',
-    meaning: 'tells what is wrong with the settings and the tenants file, or which are in effect',
+    meaning: 'checks the settings and the tenants file: prints all errors, or the settings in effect',
   },
-  { usage: 'migrate', meaning: 'brings the database up to date; serve does so by itself' },
+  { usage: 'migrate', meaning: 'migrates the database to this version; serve does so by itself' },
   ...tenantCommands,
   ...keyCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
-  { usage: '--help', meaning: 'prints this' },
+  { usage: '--help', meaning: 'prints this help' },
 ];
 
 /** `--help`: the commands, and every variable with its meaning and default. */
@@ -38,8 +38,8 @@ function helpText(): string {
     'Commands',
     ...commands.map(({ usage, meaning }) => `  ${usage}\n      ${meaning}`),
     '',
-    'It is configured by environment variables. Nothing is needed on a development machine.',
-    'NODE_ENV=production needs these, marked with * below:',
+    'All settings are environment variables. A development machine needs none.',
+    'NODE_ENV=production needs these (marked * below):',
     ...needed.map(({ name, example }) => `  ${name}=${example}`),
     ...Object.entries(groups).flatMap(([title, fields]) => ['', title, ...variablesOf(fields).map(describe)]),
     '',

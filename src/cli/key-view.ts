@@ -3,7 +3,7 @@ import type { KeyWarning } from '../protocol/operator/key.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { describeWarning } from '../tenants/open-keys.ts';
 
-/** A key, and what makes it open. */
+/** A key, and the reasons why it is open. */
 export interface KeyShown {
   readonly key: WidgetKey;
   readonly warnings: readonly KeyWarning[];

@@ -40,25 +40,25 @@ type Deps = KeyDeps & KeyStores;
 interface Command {
   readonly work: (deps: Deps, config: Config) => Promise<Keys | Refusal>;
   readonly asJson: boolean;
-  /** What is said after the keys, to people. */
+  /** Text after the keys, not in JSON. */
   readonly more?: (keys: Keys, deps: Deps, config: Config) => Promise<string>;
 }
 
-/** Arguments that make no command; the message says which. */
+/** The arguments are wrong; the message says how. */
 class UsageError extends Error {}
 
-/** How the commands are called, and what for. */
+/** How the commands are called, and what they do. */
 export const keyCommands = [
   {
     usage:
       'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--totals LIST] [--reason R] [--json]',
     meaning:
-      'issues a widget key for each origin, and prints the tag for the page; --agents allows these of the tenant and not all that it has (* is any, and none), --overrides lets pages change what an agent is, --call is direct or brokered, --data-channel is none or open (for pages of brokered calls that speak to the provider themselves), --totals sets what all visitors of a key may use together',
+      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* is any, and none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --totals: ceilings over all visitors of the key',
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {
     usage: 'keys pause --tenant T --id I [--reason R] [--json]',
-    meaning: 'keeps a widget key from opening sessions; those that are open go on to their limits',
+    meaning: 'stops a widget key from opening sessions; open sessions continue to their limits',
   },
   {
     usage: 'keys resume --tenant T --id I [--reason R] [--json]',
@@ -93,7 +93,7 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
         err.write(`${result.error}\n`);
         return exitCode.refused;
       }
-      // At once: whoever reads only the first lines closes the pipe.
+      // In one write, because a reader such as `head` may close the pipe after the first lines.
       const more = command.asJson ? undefined : await command.more?.(result, deps, config);
       const shown = await showing(result, deps);
       out.write(command.asJson ? keysAsJson(shown) : `${keysAsText(shown)}${more ?? ''}`);
@@ -128,7 +128,7 @@ const flag = { type: 'boolean', default: false } as const;
 function readIssue(args: string[]): Command {
   const names = { tenant: text, site: text, label: text, agents: text, call: text, totals: text, reason: text };
   const origin = { type: 'string', multiple: true } as const;
-  // --pinned is what holds without it: it is from the time when it did not.
+  // --pinned is the default now and was not always, so it is still accepted.
   const { values } = parseArgs({
     args,
     options: { ...names, origin, 'data-channel': text, overrides: flag, pinned: flag, json: flag },
@@ -189,7 +189,7 @@ function readChoice<T extends string>(
 ): T | undefined {
   const known = options.find((one) => one === given);
   if (known === undefined && given !== undefined)
-    throw new UsageError(`--${option} is "${given}", and not ${options.join(' or ')}`);
+    throw new UsageError(`--${option} is "${given}", and must be ${options.join(' or ')}`);
   return known;
 }
 

@@ -7,8 +7,8 @@ import { createPostgresStores } from '../stores/postgres.ts';
 import type { KeyStores } from './keys.ts';
 
 /**
- * The stores that the key commands work on. Nodes are told of a change over the bus at once; without one, or while it is away,
- * by their next look at the database.
+ * The stores that the key commands use. Nodes learn of a change at once over the bus; without a bus, or while it is away, when they next
+ * read the database.
  */
 export async function openKeyStores(config: Config): Promise<KeyStores> {
   const ignore = (): void => undefined;

@@ -10,7 +10,7 @@ import { tellFault } from './tell-fault.ts';
 const SHUTDOWN_MS = 9000;
 const SAME_SIGNAL_MS = 1000;
 
-/** What a service that has started tells of itself. */
+/** What the start message of a service needs. */
 export type Started = Pick<App, 'publicUrl' | 'parts' | 'demo'>;
 
 /** Readable on a developer's terminal, JSON lines elsewhere. */
@@ -19,8 +19,8 @@ export function logOf(config: Config): Log {
 }
 
 /**
- * Resolves with the first of the signals that comes. Those of the next second are the same one told twice: a terminal tells everybody,
- * and npm passes on what it is told. After that a signal does what it does by default.
+ * Resolves with the first of the signals. A signal within the next second counts as the same one, because both the terminal and npm
+ * deliver it. After that a signal has its default effect.
  */
 export function untilSignal(...signals: readonly NodeJS.Signals[]): Promise<unknown> {
   return new Promise((resolve) => {
@@ -55,7 +55,7 @@ export async function runNode(
     const starting = startApp(config, log, {
       onDevMail: (mail) => out.write(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n\n`),
     });
-    // A start is patient with its database, and a stop is not: what was begun there is undone by itself.
+    // A start may wait a minute for its database, a stop may not. The database rolls back what the start had not committed.
     const stoppedMeanwhile = stopped.then(() => delay(SHUTDOWN_MS, undefined, { ref: false }));
     app = await Promise.race([starting, stoppedMeanwhile]);
   } catch (error) {

@@ -22,14 +22,14 @@ export function serve(terminal: Terminal, entry: string): Promise<number> {
   return runNode(config, terminal, untilSignal('SIGTERM', 'SIGINT'), onStarted);
 }
 
-/** What answers calls where there is no model. */
+/** What answers calls when there is no model. */
 const standIns: Readonly<Record<Answerer, string>> = {
   model: '',
-  echo: 'an echo is in the place of the model: set OPENAI_API_KEY',
-  nobody: 'the provider is simulated, nobody can talk: set OPENAI_API_KEY',
+  echo: 'an echo answers in place of the model: set OPENAI_API_KEY',
+  nobody: 'the provider is simulated, and calls are not answered: set OPENAI_API_KEY',
 };
 
-/** What a newcomer needs to go on: addresses, what is in use, and what is not fit for production (docs/contract.md, section 1.1). */
+/** Addresses, the parts in use, and what is not fit for production (docs/contract.md, section 1.1). */
 function startMessage(config: Config, { publicUrl, parts, demo }: Started, elapsedMs: number): string {
   const notes = [
     config.databaseUrl === undefined
@@ -40,7 +40,7 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
       : '',
     config.mail.server === undefined ? 'login codes go to this terminal and /dev/mail: set SMTP_URL' : '',
     standIns[parts.answerer],
-    config.jwtSecrets === undefined ? 'the login secret is made up and kept in the database: set JWT_SECRET' : '',
+    config.jwtSecrets === undefined ? 'the login secret is random and stored in the database: set JWT_SECRET' : '',
   ].filter((note) => note !== '');
   const lines = [
     `Switchboard is ready at ${publicUrl} (${(elapsedMs / 1000).toFixed(1)} s)`,
@@ -56,9 +56,11 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
     `  Mail            ${parts.mail}`,
     `  Provider        ${parts.provider}`,
     ...(config.calls.mode === 'direct' && parts.answerer === 'model'
-      ? ['  Calls           direct: ends and usage are advisory (check-config tells more)']
+      ? ['  Calls           direct: ends and usage are advisory (check-config explains)']
       : []),
-    ...(config.host === '127.0.0.1' ? ['  Reachable       from this machine alone: HOST=0.0.0.0 lets others in'] : []),
+    ...(config.host === '127.0.0.1'
+      ? ['  Reachable       from this machine only: HOST=0.0.0.0 accepts other machines']
+      : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
     ...(demo === undefined || config.mode !== 'development'
       ? []

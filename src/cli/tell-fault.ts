@@ -11,7 +11,7 @@ import { CannotListen } from '../transport/server.ts';
 import { exitCode, type Output } from './terminal.ts';
 
 /**
- * Tells in words what an operator must mend; @returns its exit code.
+ * Writes what an operator must repair. @returns the exit code.
  * @throws the error when it is a fault of ours
  */
 export function tellFault(error: unknown, err: Output): number {
@@ -25,7 +25,7 @@ export function tellFault(error: unknown, err: Output): number {
   return code;
 }
 
-/** The same in words, for who goes on without. @throws the error when it is a fault of ours */
+/** The same text, for a command that continues without. @throws the error when it is a fault of ours */
 export function faultWords(error: unknown): string {
   if (codeOf(error) === undefined) throw error;
   return wordsOf(error as Error);
@@ -39,14 +39,15 @@ function codeOf(error: unknown): number | undefined {
   return error instanceof CannotListen || error instanceof CannotLoad ? exitCode.refused : undefined;
 }
 
-/** What the file system refused: DATA_DIR is the only place that is written to. */
+/** Whether the file system refused it. The service writes to DATA_DIR only. */
 function isFileFault(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof Error && ['EACCES', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'].includes(code ?? '');
 }
 
 function wordsOf(error: Error): string {
-  if (isFileFault(error)) return `${error.message}. May this user write to DATA_DIR, and is there room?`;
+  if (isFileFault(error))
+    return `${error.message}. Check that this user may write to DATA_DIR, and that the disk has space.`;
   if (isServerError(error))
     return `The database refuses: ${error.message} (SQLSTATE ${error.code}). See docs/operations.md.`;
   if (!(error instanceof Unavailable) || error.dependency !== 'database') return error.message;
@@ -62,17 +63,17 @@ function hintOf(cause: unknown): string {
   return hints.find(([codes]) => codes.test(code))?.[1] ?? 'Is it running, and is DATABASE_URL right?';
 }
 
-/** What an operator can do, by the code of the fault: of a server that is there the address is right. */
+/** What an operator can do, by the code of the fault. If the server answered, its address is right. */
 const hints: readonly (readonly [codes: RegExp, hint: string])[] = [
-  [/^42501$/, 'Grant its role what docs/operations.md lists.'],
+  [/^42501$/, 'Grant its role the privileges that docs/operations.md lists.'],
   [/^28...$/, 'Are user and password in DATABASE_URL right, and does its pg_hba.conf admit them?'],
   [/^3D000$/, 'Is the name of the database in DATABASE_URL right?'],
-  [/^25006$/, 'It takes no writes: it is a standby, or set to be read-only.'],
+  [/^25006$/, 'It accepts no writes: it is a standby, or set to read-only.'],
   [/^53100$/, 'Its disk is full.'],
-  [/^53300$/, 'It has no connection left: see its max_connections.'],
-  [/^57P0.$/, 'It starts, stops or recovers: try again when it serves.'],
+  [/^53300$/, 'It has no free connection: see its max_connections.'],
+  [/^57P0.$/, 'It is starting, stopping or recovering: try again later.'],
   [
     new RegExp(`^(?:${TOO_SLOW}|57014|25P03|40001|40P01)$`),
-    'It is there, and slow, busy or locked: see what it does at this moment.',
+    'It answers, but is slow, busy or locked: check what it is doing.',
   ],
 ];

@@ -5,11 +5,11 @@ import { addTenantToFile, FileBusy, TenantExists, WrongTenant } from '../tenants
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
-/** How the commands are called, and what for. */
+/** How the commands are called, and what they do. */
 export const tenantCommands = [
   {
     usage: 'tenants add --id T [--name N] [--agent A …]',
-    meaning: 'adds a tenant to TENANTS_FILE, which is made where there is none; servers serve it within a second',
+    meaning: 'adds a tenant to TENANTS_FILE, or creates the file; running servers take the change over within a second',
   },
 ] as const;
 
@@ -28,16 +28,16 @@ export async function run(args: readonly string[], { out, err, env }: Terminal):
   }
   try {
     if (env['TENANTS_FILE'] === undefined || env['TENANTS_FILE'].trim() === '') {
-      err.write('Set TENANTS_FILE to a file of your own, such as tenants.json: without it the demo is served.\n');
+      err.write('Set TENANTS_FILE to a file of your own, such as tenants.json. Without it the server uses the demo.\n');
       return exitCode.config;
     }
     const { tenantsFile } = readConfig(env, []);
     const { isNew, leftBehind } = await addTenantToFile(tenantsFile, asked, lockFile);
     if (leftBehind !== undefined)
-      out.write(`A command was killed while it wrote. What it left behind was thrown away: ${leftBehind}\n`);
+      out.write(`A command was killed while it wrote the file. Its incomplete file was deleted: ${leftBehind}\n`);
     out.write(
-      `${isNew ? 'Made' : 'Changed'} ${tenantsFile}: it has the tenant ${asked.id} now.\n` +
-        'A server that runs with this TENANTS_FILE serves it within a second, without a restart; a new one from its start.\n' +
+      `${isNew ? 'Created' : 'Changed'} ${tenantsFile}: it now has the tenant ${asked.id}.\n` +
+        'A server that runs with this TENANTS_FILE takes it over within a second, without a restart.\n' +
         `Next: keys issue --tenant ${asked.id} --site www --origin https://www.example.com\n`,
     );
     return exitCode.ok;
@@ -46,13 +46,13 @@ export async function run(args: readonly string[], { out, err, env }: Terminal):
   }
 }
 
-/** By a socket that the system closes with its process: the same as of a data directory. */
+/** The lock is a socket, as for the data directory: the system closes it when the process ends. */
 async function lockFile(path: string): Promise<DirectoryLock | undefined> {
   try {
     return await lockDirectory(path);
   } catch (fault) {
     if (fault instanceof DirectoryInUse) throw fault;
-    // A file system without sockets.
+    // The file system supports no sockets.
     return undefined;
   }
 }
@@ -71,7 +71,7 @@ function readAdd([name, ...rest]: readonly string[]) {
 
 function explain(fault: unknown, id: string, err: Terminal['err']): number {
   if (fault instanceof TenantExists) {
-    err.write(`There is a tenant "${id}" in the file already; nothing was changed.\n`);
+    err.write(`The file already has a tenant "${id}"; nothing was changed.\n`);
     return exitCode.refused;
   }
   if (fault instanceof WrongTenant) {
@@ -79,11 +79,11 @@ function explain(fault: unknown, id: string, err: Terminal['err']): number {
     return exitCode.refused;
   }
   if (fault instanceof DirectoryInUse) {
-    err.write('Another command writes the file at this moment; try again.\n');
+    err.write('Another command is writing the file; try again.\n');
     return exitCode.unavailable;
   }
   if (fault instanceof FileBusy) {
-    err.write(`Another command writes the file at this moment. If none does, delete ${fault.file} and try again.\n`);
+    err.write(`Another command is writing the file. If none is, delete ${fault.file} and try again.\n`);
     return exitCode.unavailable;
   }
   const { code, message } = fault as NodeJS.ErrnoException;

@@ -3,8 +3,8 @@ import { runNode } from './run-node.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 /**
- * `worker`: one of the processes of `serve` with WORKERS. It tells its parent what has started, and drains on SIGTERM and when the
- * parent is gone. What a terminal sends to the whole group is the parent's to act on.
+ * `worker`: one of the processes of `serve` with WORKERS. It tells its parent when it is ready, and drains on SIGTERM or when the parent
+ * ends. Signals that a terminal sends to the whole process group are handled by the parent.
  */
 export function work(terminal: Terminal): Promise<number> {
   if (process.send === undefined) {
@@ -15,11 +15,11 @@ export function work(terminal: Terminal): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);
     process.once('disconnect', resolve);
-    // The parent may have gone while this process was loading: nobody would say so again.
+    // If the parent ended while this process was loading there is no further event.
     if (!process.connected) resolve();
   });
   return runNode(readConfig(terminal.env), terminal, stopped, ({ publicUrl, parts, demo }) => {
-    // A parent that has ended gets no message: `disconnect` ends this worker.
+    // Sending fails if the parent has ended; `disconnect` then ends this worker.
     process.send?.({ publicUrl, parts, demo }, undefined, undefined, () => undefined);
   });
 }

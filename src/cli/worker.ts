@@ -2,10 +2,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Started } from './run-node.ts';
 
-/** Longer than a worker's own patience with its shutdown, shorter than the contract's ten seconds. */
+/** Longer than a worker takes for its own shutdown, shorter than the contract's ten seconds. */
 const STOP_MS = 9500;
 
-/** It ended before it was ready; it has told why. */
+/** It ended before it was ready, and has printed why. */
 export class WorkerEnded extends Error {
   override readonly name = 'WorkerEnded';
   /** Null when a signal ended it. */
@@ -31,14 +31,14 @@ export class Worker {
     this.#child = child;
     this.ended = new Promise((resolve) => {
       child.once('exit', (code) => resolve(code));
-      // It could not be started at all.
+      // The process could not be created.
       child.once('error', () => resolve(child.exitCode));
     });
     this.ready = new Promise((resolve, reject) => {
       child.once('message', (message) => resolve(message as Started));
       void this.ended.then((code) => reject(new WorkerEnded(code)));
     });
-    // Whoever waits for it is told; nobody has to wait.
+    // A rejection that nobody awaits must not end this process.
     this.ready.catch(() => undefined);
   }
 
@@ -57,7 +57,7 @@ export class Worker {
     patience.abort();
     if (!isEnded) this.#child.kill('SIGKILL');
     const code = await this.ended;
-    // A worker that had not begun to listen for signals served nobody.
+    // SIGTERM killed it before it handled signals, so it served nobody.
     return code === 0 || this.#child.signalCode === 'SIGTERM';
   }
 }

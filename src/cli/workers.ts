@@ -10,7 +10,7 @@ import { Worker, WorkerEnded } from './worker.ts';
 
 const RESTART_MS = 100;
 const MAX_RESTART_MS = 10_000;
-/** A worker that ran for so long did not end because of how it starts. */
+/** A worker that ran for this long did not fail because of its start. */
 const STEADY_MS = 30_000;
 
 /** The place of one worker: when that ends, another takes it. */
@@ -21,9 +21,9 @@ interface Place {
 }
 
 /**
- * Runs `config.workers` processes of `entry` on one port until SIGTERM or SIGINT, and starts those anew that end by themselves.
- * SIGHUP replaces all, one after the other: the next serves before the last drains, so that no request that one took is lost and a new version of
- * the built files is taken up.
+ * Runs `config.workers` processes of `entry` on one port until SIGTERM or SIGINT, and restarts those that end by themselves. SIGHUP
+ * replaces all one after the other, each new one ready before the old one drains, so that no accepted request is lost. New processes
+ * load the built files as they are then.
  * @returns the exit code: 0 when all drained, 1 when one did not or the address is taken, what the first worker ended with when it
  * could not start
  */
@@ -47,7 +47,7 @@ export async function superviseWorkers(
   const workers = new Workers(() => new Worker(entry, settings), log);
   process.on('SIGHUP', () => workers.replaceAll());
   const started = workers.start(config.workers).then(onStarted);
-  // When the signal came first, why the start then failed is of no interest.
+  // After a signal the reason why the start failed does not matter.
   started.catch(() => undefined);
   try {
     await Promise.race([started, stopped]);
@@ -65,7 +65,7 @@ class Workers {
   readonly #launch: () => Worker;
   readonly #log: Log;
   readonly #places: Place[] = [];
-  /** All that run, also those that start or drain. */
+  /** All processes, including those that start or drain. */
   readonly #running = new Set<Worker>();
   #isStopping = false;
   #replacing: Promise<void> = Promise.resolve();
@@ -86,7 +86,7 @@ class Workers {
     return started;
   }
 
-  /** Replaces them one after the other; a call while that goes on replaces them once more. */
+  /** Replaces them one after the other; a call meanwhile replaces them once more afterwards. */
   replaceAll(): void {
     if (this.#isReplacementWaiting) return;
     this.#isReplacementWaiting = true;
@@ -127,7 +127,7 @@ class Workers {
     void this.#keep(place);
   }
 
-  /** Puts a new worker into the place whenever the one that holds it ends by itself. */
+  /** Starts a new worker in this place whenever its worker ends by itself. */
   async #keep(place: Place): Promise<void> {
     while (!this.#isStopping) {
       const { worker } = place;
@@ -142,7 +142,7 @@ class Workers {
     }
   }
 
-  /** The new worker takes the place before the old one is told to go. @returns false when it did not come up: then the old one stays */
+  /** Stops the old worker only once the new one is ready. @returns false if the new one failed to start: then the old one stays */
   async #replace(place: Place): Promise<boolean> {
     if (this.#isStopping) return false;
     const next = this.#run();
@@ -162,7 +162,7 @@ class Workers {
 }
 
 /**
- * Workers share a port, also with strangers of the same user: whether it is free is found out without sharing.
+ * Workers share a port, and could share it with other processes of the same user, so this checks without sharing that it is free.
  * @returns the port, a free one for 0
  * @throws CannotListen
  */

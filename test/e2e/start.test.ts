@@ -172,7 +172,7 @@ describe('A start', () => {
         ({ status }) => status,
         () => 'nobody',
       );
-    const note = 'from this machine alone: HOST=0.0.0.0 lets others in';
+    const note = 'from this machine only: HOST=0.0.0.0 accepts other machines';
     const world = await World.start();
     expect(world.server.output.stdout).toContain(note);
     expect(await reach(world.server.port)).toBe('nobody');
@@ -187,9 +187,9 @@ describe('A start', () => {
     [
       'that an echo is in the place of a model',
       'development',
-      'an echo is in the place of the model: set OPENAI_API_KEY',
+      'an echo answers in place of the model: set OPENAI_API_KEY',
     ],
-    ['that nobody can talk', 'test', 'the provider is simulated, nobody can talk: set OPENAI_API_KEY'],
+    ['that nobody can talk', 'test', 'the provider is simulated, and calls are not answered: set OPENAI_API_KEY'],
   ])('without a key says %s, in %s', async (_what, mode, note) => {
     const world = await World.start({ UPSTREAM_PROVIDER: 'local', OPENAI_API_KEY: '', NODE_ENV: mode });
     const { stdout } = world.server.output;

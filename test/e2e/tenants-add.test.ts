@@ -23,7 +23,7 @@ test('A tenant is added where the command before was killed while it wrote', asy
   await writeFile(TENANTS_FILE, '{ "tenants": [] }');
 
   const added = execFileSync(process.execPath, [main, 'tenants', 'add', '--id', 'acme'], { env: { TENANTS_FILE } });
-  expect(String(added)).toContain(`What it left behind was thrown away: ${TENANTS_FILE}.new`);
+  expect(String(added)).toContain(`Its incomplete file was deleted: ${TENANTS_FILE}.new`);
   expect(JSON.parse(await readFile(TENANTS_FILE, 'utf8'))).toMatchObject({ tenants: [{ id: 'acme' }] });
   expect(await readdir(folder)).toEqual(['tenants.json']);
   await rm(folder, { recursive: true });

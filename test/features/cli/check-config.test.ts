@@ -64,7 +64,7 @@ describe('check-config', () => {
       [
         "calls (direct): opened by the page, with the provider's own secret",
         '  the end of a session ends them: advisory: the page is told to hang up',
-        '  who tells their cost: advisory: what the page and services report',
+        '  who reports their cost: advisory: what the page and services report',
       ],
     ],
     [
@@ -72,16 +72,16 @@ describe('check-config', () => {
       [
         "calls (brokered): opened by Switchboard, with the project's key",
         '  the end of a session ends them: real: hung up over HTTP within 2 s, tried again until confirmed',
-        "  who tells their cost: the provider's events, heard by Switchboard",
+        "  who reports their cost: the provider's events, heard by Switchboard",
       ],
     ],
     [
       { UPSTREAM_PROVIDER: 'openai-live', OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' },
-      ["  who tells their cost: connected time, by Switchboard's clock"],
+      ["  who reports their cost: connected time, by Switchboard's clock"],
     ],
     [
       { UPSTREAM_PROVIDER: 'gemini', GEMINI_API_KEY: 'k' },
-      ['  what bounds them: MAX_SESSION_MINUTES, in the secret (1 s to 1199 min)'],
+      ['  what limits their duration: MAX_SESSION_MINUTES, in the secret (1 s to 1199 min)'],
     ],
   ])('tells what of calls is enforced, and what is the word of the page: %j', async (env, told) => {
     const terminal = fakeTerminal(env);
@@ -140,7 +140,7 @@ describe('check-config', () => {
     const away = () => Promise.reject(new Unavailable('database', new Error('connect ECONNREFUSED')));
     expect(await run([], terminal, away)).toBe(0);
     expect(terminal.printed()).toContain(
-      '\ndatabase: not read, so that nothing is told of keys in it alone. The database cannot be used: connect ECONNREFUSED.',
+      '\ndatabase: not read, so keys that are only in it were not checked. The database cannot be used: connect ECONNREFUSED.',
     );
     expect(openKeysIn(terminal.printed())).toHaveLength(2);
   });

@@ -87,7 +87,7 @@ describe('keys issue', () => {
     expect(await issued('--agents', '*', '--data-channel', 'open')).toEqual([null, 'open', ['any_agent']]);
     const wrong = build();
     expect(await run([...issue, '--data-channel', 'wide'], wrong.terminal)).toBe(64);
-    expect(wrong.terminal.complained()).toContain('--data-channel is "wide", and not open or none');
+    expect(wrong.terminal.complained()).toContain('--data-channel is "wide", and must be open or none');
   });
 
   test('says what makes a key open, to people and in the audit', async () => {
@@ -132,7 +132,7 @@ describe('keys issue', () => {
     expect(terminal.printed()).toMatch(/^ {2}call {7}direct$/m);
     const wrong = build();
     expect(await run([...issue, '--call', 'sideways'], wrong.terminal)).toBe(64);
-    expect(wrong.terminal.complained()).toContain('--call is "sideways", and not direct or brokered');
+    expect(wrong.terminal.complained()).toContain('--call is "sideways", and must be direct or brokered');
     expect(wrong.state.opened).toBe(0);
   });
 

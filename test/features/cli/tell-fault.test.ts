@@ -24,10 +24,10 @@ test.each([
   ['TOO_SLOW', 'slow, busy or locked'],
   ['57014', 'slow, busy or locked'],
   ['40P01', 'slow, busy or locked'],
-  ['25006', 'takes no writes'],
+  ['25006', 'accepts no writes'],
   ['53100', 'Its disk is full'],
   ['53300', 'max_connections'],
-  ['57P03', 'starts, stops or recovers'],
+  ['57P03', 'starting, stopping or recovering'],
   ['42501', 'Grant its role'],
 ])('A database that was reached and says %s is told of by its cause, not by its address', (code, hint) => {
   const text = told(coded(code));

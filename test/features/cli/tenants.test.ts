@@ -22,13 +22,13 @@ describe('tenants add', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       tenants: [{ id: 'acme', name: 'Acme', widgetKeys: [], agents: [{ id: 'support' }, { id: 'sales' }] }],
     });
-    expect(terminal.printed()).toContain(`Made ${file}: it has the tenant acme now.\n`);
+    expect(terminal.printed()).toContain(`Created ${file}: it now has the tenant acme.\n`);
     expect(terminal.printed()).toContain('without a restart');
     expect(terminal.printed()).toContain('keys issue --tenant acme');
   });
 
   test.each<[string[], number, string]>([
-    [['--id', 'old'], 1, 'There is a tenant "old" in the file already; nothing was changed.\n'],
+    [['--id', 'old'], 1, 'The file already has a tenant "old"; nothing was changed.\n'],
     [['--id', 'a b'], 1, 'id: must be 1 to 64 letters, digits, dots, hyphens and underscores\n'],
     [[], 64, '--id is missing\nUsage:\n'],
     [['--id', 'x', '--agents', 'a'], 64, "Unknown option '--agents'"],
@@ -49,7 +49,7 @@ describe('tenants add', () => {
     await writeFile(file, '{}');
     expect(await refused(file)).toEqual([78, expect.stringContaining('tenants: is missing')]);
     const other = await lockDirectory(file);
-    expect(await refused(file)).toEqual([69, 'Another command writes the file at this moment; try again.\n']);
+    expect(await refused(file)).toEqual([69, 'Another command is writing the file; try again.\n']);
     await other.release();
   });
 
