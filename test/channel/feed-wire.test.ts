@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../../src/protocol/operator/feed.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { SocketClient, upgradeHeaders } from '../support/socket-client.ts';
 import { useServed } from './served.ts';
@@ -12,7 +12,7 @@ const bearer = `Authorization: Bearer ${SERVICE_TOKEN}`;
 const head = [...upgradeHeaders.slice(0, -1), `Sec-WebSocket-Protocol: ${FEED_SUBPROTOCOL}`];
 
 async function connect(app: TestApp, port: number, email: string): Promise<SocketClient> {
-  const headers = { cookie: await app.login(email), origin: CONSOLE };
+  const headers = await app.as(email);
   return SocketClient.open(`ws://127.0.0.1:${port}${FEED_PATH}`, FEED_SUBPROTOCOL, headers);
 }
 

@@ -45,26 +45,6 @@ describe('A page that reports nothing', () => {
       { basis: 'events', estimatedMicroDollars: 0, gapSec: 0, closeReason: 'replaced' },
     ]);
   });
-
-  test('is metered once for what is told twice, and by an estimate for what nobody heard', async () => {
-    world = await startCalls();
-    const page = Page.of(world);
-    const call = await page.call(world);
-    const { usage, tokens, pico } = responseOf();
-    const id = call.respond(usage);
-    call.respond(usage, id);
-    await vi.waitFor(async () => expect(await page.usage()).toMatchObject({ tokens }), soon);
-    call.closeSidebands(1001);
-    await vi.waitFor(() => expect(call.attached).toBe(2), soon);
-    await vi.waitFor(async () => expect((await seen(world, page)).calls[0]?.estimatedMicroDollars).not.toBe(0), soon);
-    call.respond(usage, id);
-    const other = call.respond(usage);
-    expect(other).not.toBe(id);
-    await vi.waitFor(async () => expect(await page.usage()).toMatchObject({ tokens: 2 * tokens }), soon);
-    const [metered] = (await seen(world, page)).calls;
-    const { microDollars: all = 0, estimatedMicroDollars: estimated = 0 } = metered ?? {};
-    expect(Math.abs(all - estimated - microDollars(2n * pico))).toBeLessThanOrEqual(1);
-  });
 });
 
 describe('A change of prices', () => {

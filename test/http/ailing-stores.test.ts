@@ -3,12 +3,11 @@ import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Database } from '../../src/database/database.ts';
 import { ManualClock } from '../support/clock.ts';
-import { seedTenants, SERVICE_TOKEN, TestApp } from '../support/app.ts';
+import { seedTenants, service, TestApp } from '../support/app.ts';
 import { PATIENT_MS } from '../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 
 const missing = reasonToSkipPostgres();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 describe.skipIf(missing !== undefined)(`A database that takes no writes and answers reads ${missing ?? ''}`, () => {
   let server: PostgresService;

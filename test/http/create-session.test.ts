@@ -156,6 +156,13 @@ describe('A widget', () => {
       'ORIGIN_MISMATCH',
     ],
     [
+      'from a neighbouring port',
+      () => ({ widgetKey: key.key }),
+      () => ({ origin: `${key.origin}:8443` }),
+      403,
+      'ORIGIN_MISMATCH',
+    ],
+    [
       'from its origin with a slash',
       () => ({ widgetKey: key.key }),
       () => ({ origin: `${key.origin}/` }),

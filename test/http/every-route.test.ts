@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { mayDo, type OperatorRole } from '../../src/auth/operators.ts';
 import type { Route } from '../../src/http/route.ts';
 import { describedRoutes } from '../../src/http/routes/all.ts';
-import { CONSOLE, SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
+import { SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
@@ -47,8 +47,7 @@ beforeAll(async () => {
   const id = await app.open(key);
   const call = closedCall(id);
   await app.service.stores.calls.insert(call, 3);
-  for (const [role, email] of Object.entries(emails))
-    headersOf[role as OperatorRole] = { cookie: await app.login(email), origin: CONSOLE };
+  for (const [role, email] of Object.entries(emails)) headersOf[role as OperatorRole] = await app.as(email);
   headersOf.service = { authorization: `Bearer ${SERVICE_TOKEN}` };
   await app.login('somebody@example.com');
   const logins = await app.get('/api/operator/logins', headersOf.service);
@@ -71,12 +70,17 @@ function pathOf({ path }: Route): string {
 }
 
 /** By default with a body as the documentation shows it, from an address of its own. */
-async function send(route: Route, headers: Record<string, string>, body: unknown = route.bodyExample): Promise<Reply> {
+async function send(
+  route: Route,
+  headers: Record<string, string>,
+  body: unknown = route.bodyExample,
+  query = '',
+): Promise<Reply> {
   asked += 1;
   const request = {
     peer: `198.51.${100 + (asked >> 8)}.${asked & 255}`,
     method: route.method,
-    path: pathOf(route),
+    path: pathOf(route) + (query === '' ? '' : `?${query}`),
     headers: { ...headers, ...(route.kind === 'socket' ? socket : {}) },
     ...(route.method === 'POST' ? { body: body ?? {} } : {}),
   };
@@ -144,6 +148,51 @@ describe('A route of the operator API', () => {
     },
   );
 });
+
+describe('A query of the operator API', () => {
+  const routes = requests.filter(({ access }) => access === 'operator');
+  const ask = (route: Route, query: string): Promise<Reply> => send(route, headersOf.service ?? {}, undefined, query);
+  /** What no field of that name may be, beside what no field may be at all. */
+  const wrong: Readonly<Record<string, readonly string[]>> = {
+    limit: ['0', '201', 'x', '1.5'],
+    cursor: ['x', 'WyJhIl0'],
+    from: ['yesterday'],
+    to: ['yesterday'],
+    since: ['yesterday', '2100-01-01T00:00:00Z'],
+  };
+  const fields = routes.flatMap((route) =>
+    Object.keys(route.query?.shape ?? {}).map(
+      (name) => [`${route.method} ${route.path} ${name}`, route, name] as const,
+    ),
+  );
+
+  test.each(named(routes))('%s ignores no field that it does not know, and names it', async (_, route) => {
+    for (const name of ['unknownField', '__proto__']) {
+      const reply = await ask(route, `${name}=x`);
+      expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+      expect(reply.body['details']).toMatchObject([{ path: name }]);
+    }
+  });
+
+  test.each(fields)('%s is refused where it is wrong or comes twice, and named', async (_, route, name) => {
+    // A request id that is empty is one that nobody knows.
+    const values = [...(name === 'requestId' ? [] : ['']), '%00', ...(wrong[name] ?? [])];
+    for (const value of [...values.map((one) => `${name}=${one}`), `${name}=5&${name}=6`]) {
+      const reply = await ask(route, value);
+      expect([value, errorOf(reply)]).toEqual([value, { status: 400, code: 'INVALID_REQUEST' }]);
+      expect(reply.body['details']).toMatchObject([{ path: name }]);
+    }
+  });
+});
+
+test.each(named(operated.filter(({ path, right }) => path.includes('{') && ['see', 'change'].includes(right))))(
+  '%s is not there for the admin of another tenant',
+  async (_, route) => {
+    const code = route.path.includes('/sessions/') ? 'SESSION_NOT_FOUND' : 'NOT_FOUND';
+    expect(errorOf(await send(route, headersOf.tenant_admin ?? {}))).toEqual({ status: 404, code });
+    expect((await send(route, headersOf.viewer ?? {})).status).not.toBe(404);
+  },
+);
 
 describe('A request to a route', () => {
   test.each(named(operated.filter(({ body }) => body !== undefined)))(

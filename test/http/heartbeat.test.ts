@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, service, somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -17,8 +17,6 @@ beforeEach(async () => {
 
 const beat = (body: object, headers: Record<string, string> = {}) => app.post('/api/realtime/heartbeat', body, headers);
 const end = (body: object, headers: Record<string, string> = {}) => app.post('/api/realtime/end', body, headers);
-
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 /** A session of a console user who is logged in. */
 async function consoleSession() {

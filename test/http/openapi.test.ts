@@ -139,7 +139,7 @@ async function driveLogins(): Promise<void> {
 }
 
 async function driveOperators(id: string): Promise<void> {
-  const operator: Headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+  const operator: Headers = await app.as('ops@example.com');
   const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys'];
   const { id: keyId } = await app.key();
   plain.push('/api/operator/logins', '/api/operator/challenges');
@@ -199,7 +199,7 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, expected: 900 }, operator);
   await get('/api/operator/keys?tenantId=', operator);
   await post('/api/operator/keys', newKey, operator);
-  const boss: Headers = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+  const boss: Headers = await app.as('boss@globex.example');
   await post('/api/operator/keys', newKey, boss);
   for (const what of ['pause', 'resume', 'revoke'])
     await post(`/api/operator/keys/nobody/${what}`, { tenantId: 'acme' }, operator);

@@ -1,21 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
+import { service, SERVICE_NAME, STAFF, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
-const env = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env });
+  app = await build({ env: STAFF });
 });
-
-async function as(email: string): Promise<Record<string, string>> {
-  return { cookie: await app.login(email), origin: CONSOLE };
-}
 
 const pathOf = (id: string): string => `/api/operator/sessions/${encodeURIComponent(id)}`;
 const audit = (query: string, headers: Record<string, string> = service): Promise<Reply> =>
@@ -24,7 +18,7 @@ const audit = (query: string, headers: Record<string, string> = service): Promis
 describe('The audit tells operators', () => {
   test('who did what, in which role, why, with which request, and what came of it', async () => {
     const id = await app.open(await app.key());
-    const ops = await as('ops@example.com');
+    const ops = await app.as('ops@example.com');
     const first = await app.post(`${pathOf(id)}/end`, { reason: 'abuse' }, ops);
     expect(first.body).toMatchObject({ ok: true, alreadyEnded: false });
     app.clock.advance(SECOND);
@@ -73,7 +67,7 @@ describe('The audit tells operators', () => {
   });
 
   test('by who, what and when, page by page, and nothing of an action that there is none of', async () => {
-    const ops = await as('ops@example.com');
+    const ops = await app.as('ops@example.com');
     const key = await app.key();
     const targets: string[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -95,11 +89,11 @@ describe('The audit tells operators', () => {
   test('of their own tenants, and viewers of all, with the addresses of others masked', async () => {
     app.clock.advance(20_000 * SECOND);
     const from = new Date(app.clock.now()).toISOString();
-    const ops = await as('ops@example.com');
+    const ops = await app.as('ops@example.com');
     const ids = [await app.open(await app.key()), await app.open(await app.key({ tenantId: 'globex' }))];
     for (const id of ids) await app.post(`${pathOf(id)}/end`, { reason: 'both' }, ops);
     const seenBy = async (email: string, more = '') => {
-      const { rows } = (await audit(`from=${from}${more}`, await as(email))).body as {
+      const { rows } = (await audit(`from=${from}${more}`, await app.as(email))).body as {
         rows: { tenantId: string; actor: string }[];
       };
       return rows.map(({ tenantId, actor }) => [tenantId, actor]);
@@ -117,19 +111,16 @@ describe('The audit tells operators', () => {
     expect(new Set(bosss.map(([tenantId]) => tenantId))).toEqual(new Set(['globex']));
     expect(await seenBy('ops@example.com', '&tenantId=acme')).toEqual([['acme', 'ops@example.com']]);
     expect(await seenBy('boss@globex.example', '&tenantId=acme')).toEqual([]);
-    const detail = await app.get(pathOf(ids[0]?.slice(0, 42) ?? ''), await as('vera@example.com'));
+    const detail = await app.get(pathOf(ids[0]?.slice(0, 42) ?? ''), await app.as('vera@example.com'));
     expect(detail.body).toMatchObject({ endedBy: { actor: 'o…@example.com' }, audit: [{ actor: 'o…@example.com' }] });
     expect(detail.text).not.toContain('ops@');
   });
 
-  test.each(['from=yesterday', 'cursor=x', 'cursor=WzFd', 'cursor=WzEsIngiXQ', 'limit=0', 'who=me', 'actor='])(
-    'what is wrong with the query %s',
-    async (query) => {
-      const reply = await audit(query);
-      expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-      expect(reply.body['details']).toMatchObject([{ path: query.split('=')[0] }]);
-    },
-  );
+  test.each(['cursor=WzFd', 'cursor=WzEsIngiXQ'])('what is wrong with the query %s', async (query) => {
+    const reply = await audit(query);
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path: query.split('=')[0] }]);
+  });
 
   test('that a change failed, where the database went away in the midst of it', async () => {
     const id = await app.open(await app.key());

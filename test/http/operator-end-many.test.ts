@@ -1,25 +1,20 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { CONSOLE, SERVICE_TOKEN, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf, whyRefused } from './app.ts';
 
 const { build, database } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const free = { limits: { sessionsPerMinute: 10_000, concurrentSessions: 10_000 } };
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+  app = await build({ env: STAFF });
 });
 
 const end = (body: object, headers: Record<string, string> = service): Promise<Reply> =>
   app.post('/api/operator/sessions/end', body, headers);
-
-async function as(email: string): Promise<Record<string, string>> {
-  return { cookie: await app.login(email), origin: CONSOLE };
-}
 
 async function open(count: number, agentId: string, tenantId = 'acme'): Promise<string[]> {
   const key = await app.key({ ...free, tenantId });
@@ -104,7 +99,7 @@ describe('Ending many sessions', () => {
     const [id = ''] = await open(1, agentId);
     const { body } = await end({ filter: { agentId: 'nobody' }, expected: 0 });
     const ask = { filter: { agentId }, expected: 1, batchId: body['batchId'] };
-    const ops = await as('ops@example.com');
+    const ops = await app.as('ops@example.com');
     for (const foreign of [ask, { ...ask, batchId: `batch_${'x'.repeat(22)}` }]) {
       const refused = await end(foreign, ops);
       expect(errorOf(refused)).toEqual({ status: 409, code: 'CONFLICT' });
@@ -121,7 +116,7 @@ describe('Ending many sessions', () => {
   test('ends all only for whoever says so, and only those of the own tenants', async () => {
     const agentId = unique('agent');
     const [acmes, globexs] = [await open(1, agentId), await open(1, agentId, 'globex')];
-    const boss = await as('boss@globex.example');
+    const boss = await app.as('boss@globex.example');
     const counted = (await end({ filter: {}, all: true, dryRun: true }, boss)).body;
     expect(counted['byTenant']).toEqual({ globex: counted['matched'] });
     expect((await end({ filter: { tenantId: 'acme' }, dryRun: true }, boss)).body).toMatchObject({ matched: 0 });
@@ -129,10 +124,6 @@ describe('Ending many sessions', () => {
     expect(body).toMatchObject({ ended: counted['matched'], remaining: 0 });
     expect(await app.sessions.find(globexs[0] ?? '')).toMatchObject({ endReason: 'closed_by_operator' });
     expect(await app.sessions.find(acmes[0] ?? '')).toMatchObject({ endedAtMs: null });
-    expect(errorOf(await end({ filter: { agentId }, dryRun: true }, await as('vera@example.com')))).toEqual({
-      status: 403,
-      code: 'FORBIDDEN',
-    });
   });
 
   test('says how many failed, and keeps it', async () => {
@@ -207,7 +198,9 @@ describe('Ending many sessions', () => {
       [429, 1],
     ]);
     expect((await app.get('/api/operator/sessions?limit=1', service)).status).toBe(200);
-    expect((await end({ filter: { agentId: 'none' }, dryRun: true }, await as('ops@example.com'))).status).toBe(200);
+    expect((await end({ filter: { agentId: 'none' }, dryRun: true }, await app.as('ops@example.com'))).status).toBe(
+      200,
+    );
     app.clock.advance(60 * SECOND);
     expect((await end({ filter: { agentId: 'none' }, dryRun: true })).status).toBe(200);
   });

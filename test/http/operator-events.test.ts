@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { NewEntry } from '../../src/stores/journal/contract.ts';
-import { SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
+import { service, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 let app: TestApp;
 beforeEach(async () => {

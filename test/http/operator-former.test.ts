@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { carryOver } from '../../src/app/background.ts';
 import { refOf } from '../../src/kernel/ids.ts';
-import { SERVICE_TOKEN, type TestApp } from '../support/app.ts';
+import { service, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { moveToFormerTables } from '../support/former-tables.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 let app: TestApp;
 beforeEach(async () => {

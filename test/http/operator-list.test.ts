@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_TOKEN, unique, type TestApp } from '../support/app.ts';
+import { service, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 let app: TestApp;
 beforeEach(async () => {
@@ -51,7 +50,7 @@ describe('The list of sessions', () => {
     const subject = acmes.slice(2, 34);
     expect((await list(`subject=${subject}`)).sessions.map(({ id }) => id)).toEqual([acmes]);
     expect((await list(`subject=${other.slice(2, 34)}`)).sessions.map(({ id }) => id)).toEqual([other]);
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     expect((await list(`subject=${subject}`, boss)).sessions).toEqual([]);
     const wrong = await app.get(`/api/operator/sessions?subject=${subject.slice(0, 31)}`, service);
     expect([wrong.status, wrong.body['details']]).toMatchObject([400, [{ path: 'subject' }]]);
@@ -89,6 +88,7 @@ describe('The list of sessions', () => {
     expect(await order(`agentId=${agentId}&sort=-startedAt`)).toEqual([2, 1, 0]);
     expect(new Set(await order(`agentId=${agentId}&sort=-endedAt`))).toEqual(new Set([0, 1]));
     expect(await order(`agentId=${agentId}&state=engaged,idle`)).toEqual([2]);
+    expect(await order(`agentId=${agentId}&caller=console`)).toEqual([]);
     expect(await order(`agentId=${agentId}&reason=closed_by_client,abandoned&keyId=${key.id}`)).toEqual([1, 0]);
     await app.flush();
     await database().run((sql) => sql`update voice_session set end_reason = 'later_reason' where id = ${ids[1] ?? ''}`);
@@ -166,7 +166,7 @@ describe('The list of sessions', () => {
 
   test('tells the admin of a tenant nothing of how much others have', async () => {
     await app.open(await app.key());
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     expect(await list('tenantId=acme', boss)).toMatchObject({ sessions: [], nextCursor: null, searchedTo: null });
     expect(await list('tenantId=acme&endingWithinSec=3600', boss)).toMatchObject({ sessions: [], nextCursor: null });
   });

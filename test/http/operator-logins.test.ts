@@ -1,20 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { CONSOLE, service, SERVICE_NAME, somebody, STAFF, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
 const { build } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+  app = await build({ env: STAFF });
 });
-
-async function as(email: string): Promise<Record<string, string>> {
-  return { cookie: await app.login(email), origin: CONSOLE };
-}
 
 const at = (sec: number): string => new Date(NOON + sec * SECOND).toISOString();
 
@@ -110,18 +105,11 @@ describe('Console logins', () => {
     expect(await pagesOf('logins', `q=${id}`)).toMatchObject([{ reason: 'revoked' }]);
   });
 
-  test('are seen by viewers without the addresses, and by admins of tenants not at all', async () => {
+  test('are seen by viewers without the addresses', async () => {
     const { id, email } = await loggedIn();
-    const [viewer, boss] = [await as('vera@example.com'), await as('boss@globex.example')];
+    const viewer = await app.as('vera@example.com');
     expect(await pagesOf('logins', `q=${id}`, viewer)).toMatchObject([{ email: `${email.slice(0, 1)}…@example.com` }]);
     expect((await app.get(`/api/operator/logins/${id}`, viewer)).text).not.toContain(email);
-    const refused: Reply[] = [
-      await app.post(`/api/operator/logins/${id}/revoke`, {}, viewer),
-      await app.post(`/api/operator/logins/${id}/revoke`, {}, boss),
-    ];
-    for (const path of ['logins', `logins/${id}`, 'challenges', 'challenges/x'])
-      refused.push(await app.get(`/api/operator/${path}`, boss));
-    for (const reply of refused) expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
   });
 
   test('that are not there are not found', async () => {
@@ -180,13 +168,13 @@ describe('Login codes', () => {
     expect((await pagesOf('challenges', 'state=expired&limit=1')).map(({ id }) => id)).toContain(challenge?.id);
   });
 
-  test.each([
-    'logins?cursor=x',
-    'logins?state=lost',
-    'logins?q=ada@example.com',
-    'challenges?cursor=WyJhIl0',
-    'challenges?q=x',
-  ])('and logins are not listed for what is wrong: %s', async (path) => {
-    expect(errorOf(await app.get(`/api/operator/${path}`, service))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-  });
+  test.each(['logins?state=lost', 'logins?q=ada@example.com'])(
+    'and logins are not listed for what is wrong: %s',
+    async (path) => {
+      expect(errorOf(await app.get(`/api/operator/${path}`, service))).toEqual({
+        status: 400,
+        code: 'INVALID_REQUEST',
+      });
+    },
+  );
 });

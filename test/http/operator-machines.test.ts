@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Chart, ChartEdge, ChartNode, OperatorMachine } from '../../src/protocol/operator/machine.ts';
 import { MACHINES } from '../../src/stores/journal/contract.ts';
-import { SERVICE_TOKEN, type TestApp } from '../support/app.ts';
+import { service, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
 const { build } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const PATH = '/api/operator/machines';
 
 let app: TestApp;

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, unique, type Reply, type TestApp } from '../support/app.ts';
+import { service, somebody, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
 
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const PATH = '/api/operator/refusals';
 
 interface Told {
@@ -19,7 +18,7 @@ interface Told {
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+  app = await build({ env: STAFF });
 });
 
 const idOf = ({ headers }: Reply): string => String(headers['x-request-id']);
@@ -149,7 +148,7 @@ describe('A refusal', () => {
 
   test('of a tenant is seen by whoever sees the tenant, and by nobody else', async () => {
     const refused = await foreign(await app.key({ tenantId: 'globex' }));
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     expect((await find(idOf(refused), boss)).body).toMatchObject({ found: 'exact' });
     const stranger = await foreign(await app.key());
     for (const id of [idOf(stranger), idOf(await app.get('/api/nothing'))])
@@ -240,7 +239,7 @@ describe('Refusals in a flood', () => {
     });
     expect(Date.parse(String(body['from']))).toBeLessThanOrEqual(from);
     expect(Date.parse(String(body['to']))).toBe(to);
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     expect(errorOf(await find(idOf(unkept), boss)).code).toBe('NOT_FOUND');
   });
 
@@ -277,12 +276,10 @@ describe('The list of refusals', () => {
     expect(await page(`keyId=${key.id}&to=${to}`)).toHaveLength(3);
   });
 
-  test.each(['cursor=nonsense', 'from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z', 'from=yesterday', 'nothing=1'])(
-    'refuses what it cannot read: %s',
-    async (query) => {
-      expect(errorOf(await app.get(`${PATH}?${query}`, service)).code).toBe('INVALID_REQUEST');
-    },
-  );
+  test('refuses a time that ends before it begins', async () => {
+    const reply = await app.get(`${PATH}?from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z`, service);
+    expect(errorOf(reply).code).toBe('INVALID_REQUEST');
+  });
 
   test('tells what this process remembers while the database is away, and says so', async () => {
     const key = await app.key({ id: unique('away') });

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { service, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { HOUR, NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
 const { build, database } = useApps();
 
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const DAY = '2030-01-02';
 
 interface Row {
@@ -119,7 +118,7 @@ describe('The operator API tells who used what', () => {
 
   test('of the tenants that an operator is shown, and of no other', async () => {
     await used();
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     expect((await usage('by=tenant', boss)).body).toMatchObject({
       rows: [{ id: 'globex', share: 1 }],
       total: { tokens: 100 },
@@ -139,11 +138,7 @@ describe('The operator API tells who used what', () => {
   test.each([
     ['by=subject&span=hour', 'span'],
     ['by=page', 'by'],
-    ['from=yesterday', 'from'],
     [`from=${DAY}T01:00:00Z&to=${DAY}T01:00:00Z`, 'from'],
-    ['cursor=x', 'cursor'],
-    ['limit=201', 'limit'],
-    ['tenant=acme', 'tenant'],
   ])('and refuses the query %s', async (query, path) => {
     const reply = await usage(query);
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
@@ -208,7 +203,7 @@ describe('The overview tells what today costs', () => {
 
   test('of the tenants that an operator is shown, as all else of it', async () => {
     await used();
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     const { status, body } = await app.get('/api/operator/overview', boss);
     expect(status).toBe(200);
     expect(Object.keys(body['byTenant'] as object)).toEqual(['globex']);

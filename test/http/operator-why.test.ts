@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/tenants/keys.ts';
-import { CONSOLE, SERVICE_TOKEN, type TestApp } from '../support/app.ts';
+import { service, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 let app: TestApp;
 beforeEach(async () => {
@@ -40,7 +39,7 @@ describe('The detail of a session tells why', () => {
 
   test('an operator ended it, who, and with which words', async () => {
     const id = await app.open(await app.key());
-    const headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+    const headers = await app.as('ops@example.com');
     await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, { reason: 'abuse' }, headers);
     expect((await whyOf(id)).sentence).toContain('by ops@example.com, who wrote “abuse” (request req_');
   });
@@ -69,7 +68,7 @@ describe('The detail of a session tells why', () => {
         CONSOLE_MAX_CONCURRENT_SESSIONS: '2',
       },
     });
-    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const boss = await app.as('boss@globex.example');
     const open = async (tenantId: string): Promise<string> => {
       const { status, body, text } = await app.post('/api/session', { tenantId }, boss);
       if (status !== 200) throw new Error(text);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, service, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
@@ -10,7 +10,6 @@ beforeEach(async () => {
   app = await build();
 });
 
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const report = (body: object, headers: Record<string, string> = {}) =>
   app.post('/api/auth/usage', { tokens: 5, dollars: 0.25, ...body }, headers);
 
@@ -23,7 +22,7 @@ async function counted(body: { email: string; tenantId?: string }): Promise<unkn
 describe('A usage report', () => {
   test('by the cookie of its e-mail is counted', async () => {
     const email = somebody();
-    const reply = await report({ email }, { cookie: await app.login(email), origin: CONSOLE });
+    const reply = await report({ email }, await app.as(email));
     expect(reply.body).toEqual({
       ok: true,
       usage: { tokens: 5, dollars: 0.25, dailyTokenLimit: 50_000, dailyDollarLimit: 1, resetAt: expect.any(String) },
@@ -78,7 +77,7 @@ describe('A usage report', () => {
   });
 
   test('without an e-mail is refused where the proof does not name one', async () => {
-    for (const headers of [service, { cookie: await app.login(somebody()), origin: CONSOLE }]) {
+    for (const headers of [service, await app.as(somebody())]) {
       const reply = await report({}, headers);
       expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
       expect(reply.body['details']).toMatchObject([{ path: 'email' }]);

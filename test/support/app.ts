@@ -25,8 +25,13 @@ import { openLogin } from './login.ts';
 /** The origin of the service itself, and so of the console. */
 export const CONSOLE = 'http://localhost:3000';
 export const SERVICE_TOKEN = 'service-token-that-only-the-tests-know';
+/** The headers of a back end. */
+export const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 /** As the audit names it. */
 export const SERVICE_NAME = `service:${createHash('sha256').update(SERVICE_TOKEN).digest('hex').slice(0, 6)}`;
+
+/** Variables that make somebody an operator, and somebody a viewer. */
+export const STAFF = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
 
 export interface Request {
   readonly method?: string;
@@ -225,6 +230,11 @@ export class TestApp {
     const { logins, stores } = this.service;
     const { token } = await openLogin(logins, stores.logins, email, this.clock.now());
     return `tenant_session=${token}`;
+  }
+
+  /** Logs an address in; @returns the headers of its requests from the console's page. */
+  async as(email: string): Promise<Record<string, string>> {
+    return { cookie: await this.login(email), origin: CONSOLE };
   }
 
   sweep(): Promise<number> {

@@ -51,7 +51,6 @@ const LONGEST = [
   'web/client-package',
   'browser/background',
   'database/embedded/housekeeping',
-  'e2e/overdue',
   'channel/nodes',
   'database/embedded/directory-lock',
   'channel/missed',

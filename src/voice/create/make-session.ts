@@ -147,7 +147,8 @@ export const confirmKey: CreateStep = {
 export const makeReply: CreateStep = {
   name: 'reply',
   take(context: Registered, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
-    const { record, minted, config } = context;
+    const { record, minted } = context;
+    const { callMode: mode, dataChannel } = context.config;
     const { maxMinutes, maxIdleSec } = deps.sessions.limits;
     const base = deps.publicUrl();
     context.reply = {

@@ -1,7 +1,7 @@
 // What the table compares: how each server starts, and what it is asked with.
 import path from 'node:path';
 import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
-import { startSwitchboard } from '../switchboard.mjs';
+import { logIn, startSwitchboard } from '../switchboard.mjs';
 import { headerSets, heartbeatRequest, heartbeatsOf } from './requests.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -22,11 +22,13 @@ function simple(script) {
   };
 }
 
-/** The product itself, as built. */
-async function switchboard(headerSet, more = {}) {
-  const server = await startSwitchboard({}, more);
+/** The product itself, as built. @param cookieOf gets its port and returns the cookie of the requests */
+async function switchboard(headerSet, { cookieOf, ...more } = {}) {
+  const server = await startSwitchboard({ RATE_USER_PER_MIN: '1000000000' }, more);
   try {
-    return { ...server, requests: await heartbeatsOf(server, headerSets[headerSet]) };
+    const headers = [...headerSets[headerSet]];
+    if (cookieOf !== undefined) headers.push(`Cookie: ${await cookieOf(server.port)}`);
+    return { ...server, requests: await heartbeatsOf(server, headers) };
   } catch (error) {
     await server.stop();
     throw error;
@@ -54,4 +56,20 @@ export const candidates = {
     start: (headerSet, dist) => switchboard(headerSet, { dist }),
     ofOther: true,
   },
+  'foreign-cookie': {
+    label: "Switchboard, another site's cookie of the same length",
+    start: (headerSet) => switchboard(headerSet, { cookieOf: foreignCookie }),
+  },
+  cookie: {
+    label: 'Switchboard, the console cookie of a login',
+    start: (headerSet) => switchboard(headerSet, { cookieOf: logIn }),
+  },
 };
+
+/** Those that are measured unless others are named. */
+export const usual = Object.keys(candidates).filter((name) => !name.endsWith('cookie'));
+
+/** What the bytes of a cookie cost is told apart from what its login costs. */
+async function foreignCookie(port) {
+  return `another=${'x'.repeat((await logIn(port)).length - 8)}`;
+}

@@ -58,9 +58,9 @@ export async function run(args) {
   const counts = toCounts('sockets', options.sockets);
   return withParts(async (start) => {
     const servers = [];
-    for (const { name, label, start: begin, dialect = 'plain' } of choose(candidates, options)) {
+    for (const { label, start: begin, dialect = 'plain' } of choose(candidates, options)) {
       const server = await start(begin(Math.max(...counts), options.other));
-      servers.push({ ...server, name, label, dialect });
+      servers.push({ ...server, label, dialect });
     }
     const tables = [];
     for (const sockets of counts) {
@@ -89,11 +89,9 @@ async function runLoad({ port, pid, sessions, dialect }, sockets, seconds, warmU
 
 function tableOf(servers, sockets, { rounds, seconds }) {
   const bareResults = servers[0].results;
-  const ratios = {};
-  const rows = servers.map(({ name, label, results }) => {
+  const rows = servers.map(({ label, results }) => {
     const of = (field) => median(results.map((result) => result[field]));
     const cpuRatios = results.map((result, round) => bareResults[round].cpuUs / result.cpuUs);
-    ratios[name] = median(cpuRatios);
     return {
       server: label,
       'frames/s': Math.round(of('perSecond')),
@@ -113,7 +111,5 @@ function tableOf(servers, sockets, { rounds, seconds }) {
     goal: 'P2: by CPU 0.95 of a bare JSON echo at 100 sockets, 0.93 at 1,000; 1.5 of bare ws, 2.2 of socket.io',
     rows,
     notes,
-    ratios,
-    busy,
   };
 }

@@ -1,6 +1,5 @@
 // What a command returns is an array of tables: `title`, `goal` (docs/goals.md) where there is one, `rows` (objects with the same fields),
-// and `notes` (sentences) where the figures need some. Those that `check` compares have `ratios` by name and `busy`, the least share of a core
-// that a server had.
+// and `notes` (sentences) where the figures need some.
 
 /** How columns are read whose names do not say it. */
 const meanings = {

@@ -2,14 +2,13 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { readBusMessage } from '../../../src/protocol/bus.ts';
 import type { LiveStores } from '../../../src/stores/contract.ts';
-import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, STAFF, type TestApp } from '../../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { credentialsOf, tickOf, watch, Watching } from './watching.ts';
 
 const { build } = useApps();
 
-const env = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
 /** The admin of the tenant globex. */
 const BOSS = 'boss@globex.example';
 
@@ -17,7 +16,7 @@ let clock: ManualClock;
 let app: TestApp;
 beforeEach(async () => {
   clock = new ManualClock();
-  app = await build({ env, clock });
+  app = await build({ env: STAFF, clock });
 });
 
 /** Lets the feeds of nodes send what they gathered. */
@@ -278,7 +277,7 @@ describe('The feed of operators', () => {
 describe('The feed over several nodes', () => {
   let other: TestApp;
   beforeEach(async () => {
-    other = await build({ env, clock, live: app.live });
+    other = await build({ env: STAFF, clock, live: app.live });
   });
 
   const published = (live: LiveStores): (() => readonly string[]) => {
@@ -381,8 +380,8 @@ describe('The feed over several nodes', () => {
       };
       return () => undefined;
     });
-    const here = await build({ env, clock, live: app.live });
-    const elsewhere = await build({ env, clock });
+    const here = await build({ env: STAFF, clock, live: app.live });
+    const elsewhere = await build({ env: STAFF, clock });
     const cookie = await here.login('ops@example.com');
     const watching = new Watching(here, { service: null, token: cookie.slice(cookie.indexOf('=') + 1) });
     await expect.poll(() => watching.heard()).toMatchObject([{ type: 'hello' }]);

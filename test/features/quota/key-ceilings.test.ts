@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SERVICE_TOKEN, somebody, unique, type Reply, type TestApp } from '../../support/app.ts';
+import { service, somebody, unique, type Reply, type TestApp } from '../../support/app.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
 
@@ -14,7 +14,6 @@ beforeEach(async () => {
   await app.service.stores.tenants.merge([{ id: tenantId, name: '', agents: [], admins: null, keys: [] }]);
 });
 
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const report = (body: object, headers: Record<string, string> = {}): Promise<Reply> =>
   app.post('/api/auth/usage', { tokens: 0, dollars: 0, ...body }, headers);
 const keyWith = (dailyTokens: number) => app.key({ tenantId, limits: { dailyTokens } });

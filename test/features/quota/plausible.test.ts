@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../../support/app.ts';
+import { CONSOLE, service, somebody, type Reply, type TestApp } from '../../support/app.ts';
 import { MINUTE } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
@@ -13,8 +13,6 @@ beforeEach(async () => {
   app = await build({ env: { WIDGET_MAX_TOKENS_PER_MINUTE: '1000' } });
   key = await app.key();
 });
-
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 const report = (body: object, headers: Record<string, string> = {}): Promise<Reply> =>
   app.post('/api/auth/usage', { tokens: 0, dollars: 0, ...body }, headers);

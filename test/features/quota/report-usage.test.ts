@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
+import { CONSOLE, service, somebody, type TestApp } from '../../support/app.ts';
 import { DAY, HOUR, NOON, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 
@@ -12,7 +12,6 @@ beforeEach(async () => {
 });
 
 const anybody = (): boolean => true;
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 /** A report, by default with a service token. */
 function report(body: object, headers: Record<string, string> = service) {

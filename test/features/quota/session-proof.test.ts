@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
+import { CONSOLE, service, somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
@@ -10,8 +10,6 @@ let app: TestApp;
 beforeEach(async () => {
   app = await build();
 });
-
-const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 const report = (body: object, headers: Record<string, string> = {}) =>
   app.post('/api/auth/usage', { tokens: 5, dollars: 0, ...body }, headers);
