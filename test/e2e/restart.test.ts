@@ -65,6 +65,27 @@ describe('A shutdown', () => {
   });
 });
 
+test('What fell due while the server was away is closed at the instant at which it was due, though nobody asks', async () => {
+  world = await World.start({ MAX_SESSION_IDLE_SEC: '86400', STALE_GRACE_SEC: '90000' });
+  const { sm_session_id: id = '' } = await open(world.visitor());
+  await world.server.end('SIGKILL');
+  const database = await openStored(world.environment);
+  const ms = 20 * MINUTE_MS;
+  await database.run(
+    (sql) => sql`
+      update voice_session set started_at_ms = started_at_ms - ${ms}, last_seen_at_ms = last_seen_at_ms - ${ms},
+        last_activity_at_ms = last_activity_at_ms - ${ms}, settled_at_ms = settled_at_ms - ${ms} where id = ${id}`,
+  );
+  await database.close();
+  await world.startServer();
+  await vi.waitFor(async () => {
+    const { body } = await world.backend().get('/api/operator/sessions');
+    const found = body.sessions?.find((one) => one.id === id);
+    expect(found).toMatchObject({ state: 'ended', endReason: 'duration_exceeded' });
+    expect(Date.parse(found?.endedAt ?? '') - Date.parse(found?.session.startedAt ?? '')).toBe(15 * MINUTE_MS);
+  }, soon);
+});
+
 describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (signal) => {
   test('live sessions go on, logins hold, and totals, budgets and counters are what they were', async () => {
     world = await World.start({ ...embedded, WIDGET_MAX_CONCURRENT_SESSIONS: '1', MAX_OTP_PER_HOUR: '2' });
