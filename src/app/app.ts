@@ -16,7 +16,7 @@ import { edgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { buildService } from './compose.ts';
-import { closeFormerCalls } from '../calls/former-calls.ts';
+import { closeFormerCalls } from '../calls/no-calls.ts';
 import { requireDrained } from './former-provider.ts';
 import { deleteWhatIsOver } from './retention.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
