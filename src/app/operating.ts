@@ -1,9 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { createOperators, serviceOperator } from '../auth/operators.ts';
 import { Feed, type FeedDeps } from '../feed/feed.ts';
-import { tellActs } from '../feed/act-facts.ts';
-import { RefusalFacts } from '../feed/refusal-facts.ts';
-import { tellNotes, tellSessions } from '../feed/session-facts.ts';
+import { RefusalFacts, tellActs, tellNotes, tellSessions } from '../feed/facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Inspector } from '../operator/inspector.ts';
