@@ -1,4 +1,4 @@
-import { closeFormerCalls } from '../calls/former-calls.ts';
+import { closeFormerCalls } from '../calls/no-calls.ts';
 import { every } from '../kernel/every.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { sweep } from '../voice/recovery/sweep.ts';

@@ -1,10 +1,39 @@
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
-import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
+import type { Host } from '../actors/host.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { HeldCallDeps } from './held-call-deps.ts';
-import { isOwnerOnly } from './owner-only.ts';
+import type { Budgets, Metering } from '../metering/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { BrokeredProvider } from '../upstream/contract.ts';
+import type { HangUps } from './hang-ups.ts';
+import type { HeldCallSteps } from './held-call-state.ts';
+import type { ListenerDeps } from './listener.ts';
+import type { RetryOptions } from './sideband-connection.ts';
 
-export interface CallSaverDeps extends Pick<
+/** What a held call is made of: the same for all of a node. */
+export interface HeldCallDeps extends ListenerDeps {
+  /** Who can be asked for the call; undefined where nobody here has its credential. */
+  readonly provider: BrokeredProvider | undefined;
+  readonly host: Host<CallRecord, CallEvent, CallFact>;
+  /** Of machines/held-call. */
+  readonly steps: HeldCallSteps;
+  readonly hangUps: HangUps;
+  readonly metering: Metering;
+  readonly budgets: Budgets;
+  readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
+  /** Whether this node may hold calls. */
+  readonly mayHear: () => boolean;
+  /** Milliseconds that an attachment may take. */
+  readonly readyMs: number;
+  /** Responses that may run at once (MAX_OPEN_RESPONSES). */
+  readonly maxOpenResponses: number;
+  /** How time passes while a provider asks to wait. */
+  readonly pause?: RetryOptions['pause'];
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+interface CallSaverDeps extends Pick<
   HeldCallDeps,
   'host' | 'hangUps' | 'metering' | 'running' | 'events' | 'clock' | 'mayHear'
 > {
@@ -66,4 +95,15 @@ export class CallSaver {
     await hangUps.settled(call().record.id);
     send({ type: 'HANGUPS_SETTLED', at: clock.now() });
   }
+}
+
+const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST', 'OVER', 'HEARD']);
+
+/**
+ * Whether only the node that holds a call may say so: what it hears there, and what it concludes from hearing nothing. One that stood
+ * still knows neither of a call that another took meanwhile. That its session ended anybody may say.
+ */
+function isOwnerOnly(event: CallEvent): boolean {
+  if (event.type === 'CLOSE') return event.reason === 'unheard' || event.reason === 'tampered';
+  return HEARD.has(event.type);
 }

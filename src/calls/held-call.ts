@@ -7,18 +7,13 @@ import { Unavailable } from '../kernel/errors.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '../upstream/contract.ts';
-import { attach } from './attach.ts';
-import { CallSaver } from './call-saver.ts';
-import { ConnectedTime } from './connected-time.ts';
-import { dialWithRetries } from './dial-with-retries.ts';
+import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
+import { CallSaver, type HeldCallDeps } from './call-saver.ts';
+import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
 import type { HangUpListener } from './hang-ups.ts';
-import type { HeldCallDeps } from './held-call-deps.ts';
 import { HeldCallState } from './held-call-state.ts';
-import { createListener } from './listener.ts';
-import { maxCallMs } from './max-call-time.ts';
-import { meteredCall, responseTermsOf } from './metered-call.ts';
-import { asHeldCallEvent, isSignOfLife } from './provider-events.ts';
-import { SidebandConnection } from './sideband-connection.ts';
+import { asHeldCallEvent, createListener, isSignOfLife } from './listener.ts';
+import { maxCallMs } from './accounts.ts';
 
 /** What is being said has this long to be cut off before its call is hung up; what is not told then may be told after it. */
 const CANCEL_MS = 400;

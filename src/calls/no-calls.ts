@@ -1,5 +1,8 @@
+import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
+import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
+import { createHost } from '../actors/host.ts';
+import { settleAll } from '../kernel/settle-all.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { Calls } from './contract.ts';
 
@@ -19,4 +22,25 @@ export class NoCalls implements Calls {
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
     return this.#store.ofSession(sessionId);
   }
+}
+
+const MAX_CLOSED = 1000;
+const MAX_CONCURRENT = 50;
+
+/**
+ * For a service that brokers no calls (any more): those of a former provider have no owner and get none. Each is closed by the clock alone,
+ * as unconfirmed, once its provider has ended it: one call of this notes that, and one a minute later closes the record.
+ * @throws Unavailable when the database is away
+ */
+export async function closeFormerCalls(store: VoiceCalls, limits: CallLimits, at: number): Promise<void> {
+  const machine = createVoiceCallMachine(limits);
+  const host = createHost<CallRecord, CallEvent, CallFact>({
+    machine,
+    store,
+    stateOf: ({ state }) => state,
+    settled: () => undefined,
+  });
+  const isOver = ({ providerEndsAtMs, giveUpAtMs }: CallRecord): boolean => at >= (providerEndsAtMs ?? giveUpAtMs ?? 0);
+  const orphans = await store.orphans(at, [], MAX_CLOSED);
+  await settleAll(orphans, ({ id }) => host.send(id, { type: 'CLOCK', at }, isOver), MAX_CONCURRENT);
 }

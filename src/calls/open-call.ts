@@ -18,7 +18,7 @@ import {
 } from '../upstream/contract.ts';
 import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
-import { checkSdp } from './sdp-policy.ts';
+import { checkSdp } from './sdp.ts';
 
 /** On top of what the provider may take, until a call that is being created is given up. */
 const SPARE_MS = 5000;
@@ -37,6 +37,7 @@ export interface OpenCallDeps {
   /** The name of this node. */
   readonly node: string;
   readonly voiceLimits: VoiceLimits;
+  /** Milliseconds for the provider to answer an offer. */
   readonly createTimeoutMs: number;
   readonly readyMs: number;
   /** Calls that a session may open. */

@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { CallOver, type Sideband } from '../upstream/contract.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import { CallOver, UpstreamFault, type BrokeredProvider, type Sideband } from '../upstream/contract.ts';
 
-export interface SidebandConnectionDeps {
+interface SidebandConnectionDeps {
   readonly attach: (signal: AbortSignal) => Promise<Sideband>;
   /** Whether the call still waits for what is dialled. */
   readonly isAwaited: () => boolean;
@@ -57,4 +60,58 @@ export class SidebandConnection {
     const at = clock.now();
     send({ type: 'SIDEBAND_LOST', at, isLeft, isHangUpUnderWay: isHangUpUnderWay(), jitter: random() });
   }
+}
+
+export interface RetryOptions {
+  /** Milliseconds for all tries and the pauses between them. */
+  readonly budgetMs: number;
+  readonly signal: AbortSignal;
+  /** Lets time pass, until the signal aborts at most. */
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
+}
+
+/** Dials a call, and again for as long as the provider asks to wait and there is time for it. @throws what `dial` throws */
+export async function dialWithRetries(dial: () => Promise<void>, options: RetryOptions): Promise<void> {
+  const { budgetMs, signal, pause = wait } = options;
+  let waitedMs = 0;
+  for (;;) {
+    try {
+      return await dial();
+    } catch (fault) {
+      const waitMs = fault instanceof UpstreamFault ? (fault.retryAfterSec ?? Infinity) * 1000 : Infinity;
+      waitedMs += waitMs;
+      if (waitedMs >= budgetMs || signal.aborted) throw fault;
+      await pause(waitMs, signal);
+      if (signal.aborted) throw fault;
+    }
+  }
+}
+
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/**
+ * Attaches to a call of which all is known that it was created with. One that was open before is put back to that where its page may
+ * change nothing: nobody has seen what the page did meanwhile. @throws what the provider's `attach` throws
+ */
+export async function attach(
+  provider: BrokeredProvider | undefined,
+  { providerCallId, state }: Pick<CallRecord, 'providerCallId' | 'state'>,
+  setup: SessionSetup | undefined,
+  maxOutputTokens: number | undefined,
+  hear: Parameters<BrokeredProvider['attach']>[2],
+  signal: AbortSignal,
+): ReturnType<BrokeredProvider['attach']> {
+  if (provider === undefined || setup === undefined || providerCallId === null)
+    throw new Error('nothing is known of the call to attach to');
+  const { model, voice, tools } = setup;
+  const instructions = setup.instructions ?? undefined;
+  const isPutBack = state === 'open' && setup.isLocked;
+  return provider.attach(
+    providerCallId,
+    { model, voice, instructions, tools, maxOutputTokens, isPutBack },
+    hear,
+    signal,
+  );
 }

@@ -1,25 +1,56 @@
 import { heldCallMachine } from '../../machines/held-call/machine.ts';
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
-import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import { Steps } from '../actors/steps.ts';
+import type { Trace } from '../actors/trace.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
-import type { Orphan } from '../stores/voice-calls/contract.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
+import type { LiveNodes, Orphan, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { BrokeredProvider } from '../upstream/contract.ts';
 import { Accounts } from './accounts.ts';
-import { runDueCall } from './run-due-call.ts';
-import { RemoteHangUps } from './remote-hang-ups.ts';
+import type { HeldCallDeps } from './call-saver.ts';
+import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import { HangUps } from './hang-ups.ts';
-import { HeldCall } from './held-call.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
+import { HeldCall } from './held-call.ts';
 import { NodeLease } from './node-lease.ts';
-import { openCall } from './open-call.ts';
-import { followSessions, closeReasonFor } from './follow-sessions.ts';
+import { openCall, type OpenCallDeps } from './open-call.ts';
+import { RemoteHangUps } from './remote-hang-ups.ts';
+import { closeReasonFor, followSessions, runDueCall } from './run-due-call.ts';
 import { reloadChangedCalls, takeOrphans } from './take-over.ts';
-import type { VoiceCallsDeps, VoiceCallsOptions } from './voice-calls-deps.ts';
+
+interface VoiceCallsOptions
+  extends
+    Pick<OpenCallDeps, 'voiceLimits' | 'createTimeoutMs' | 'readyMs' | 'perSession'>,
+    Pick<HeldCallDeps, 'maxOpenResponses'> {
+  readonly limits: CallLimits;
+}
+
+interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause'> {
+  /** This process, as the owner of calls. */
+  readonly node: string;
+  /** That opens new calls. */
+  readonly provider: BrokeredProvider;
+  /** The same provider with other credentials, which hear and end the calls that were opened with them. */
+  readonly others?: readonly BrokeredProvider[] | undefined;
+  readonly installationKey: Buffer;
+  readonly store: CallStore;
+  readonly nodes: LiveNodes;
+  readonly setups: Pick<SessionSetups, 'find'>;
+  readonly sessions: CallSessions;
+  readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
+  readonly events: Events;
+  readonly trace?: Trace<CallRecord> | undefined;
+  /** Hears of faults that no caller can be told of. */
+  readonly onError: (error: unknown) => void;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+}
 
 /** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
 const LOOK_MS = 1000;
@@ -87,18 +118,12 @@ export class VoiceCalls implements Calls {
   }
 
   async open(request: OpenCallRequest): Promise<OpenedCall | Refusal> {
-    const { provider, store, sessions, clock, events } = this.#deps;
     await this.renewLease();
     return openCall(request, {
       ...this.#options,
-      provider,
+      ...this.#deps,
       fingerprint: this.#accounts.fingerprint,
-      store,
-      sessions,
-      clock,
-      events,
       host: this.#host,
-      node: this.node,
       hold: (record, setup) => this.#hold(record, setup),
     });
   }
@@ -186,23 +211,16 @@ export class VoiceCalls implements Calls {
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
-    const { metering, budgets, sessions, bus, clock, events, pause, random = Math.random } = this.#deps;
+    const { random = Math.random } = this.#deps;
     const call = new HeldCall(record, setup, {
+      ...this.#options,
+      ...this.#deps,
       provider: this.#accounts.of(record),
       host: this.#host,
       steps: this.#steps,
       hangUps: this.#hangUps,
       mayHear: () => this.#lease.isHeld,
       running: this.#running,
-      readyMs: this.#options.readyMs,
-      maxOpenResponses: this.#options.maxOpenResponses,
-      metering,
-      budgets,
-      sessions,
-      bus,
-      clock,
-      events,
-      pause,
       random,
     });
     this.#held.set(record.id, call);
@@ -241,12 +259,8 @@ export class VoiceCalls implements Calls {
   }
 
   #act(record: CallRecord): Promise<void> {
-    const { store, sessions, metering, clock } = this.#deps;
     return runDueCall(record, {
-      metering,
-      store,
-      sessions,
-      clock,
+      ...this.#deps,
       host: this.#host,
       hangUps: this.#hangUps,
       heldOf: (id) => this.#held.get(id),
@@ -260,16 +274,11 @@ export class VoiceCalls implements Calls {
   }
 
   #takeOrphans(): Promise<void> {
-    const { store, setups, clock, events } = this.#deps;
     return takeOrphans({
-      store,
+      ...this.#deps,
       accounts: this.#accounts,
-      setups,
-      clock,
-      events,
       doubtful: this.#doubtful,
       host: this.#host,
-      node: this.node,
       hold: (record, setup, uncountedSinceMs) => {
         const call = this.#hold(record, setup);
         call.noteTaken(uncountedSinceMs);

@@ -1,15 +1,37 @@
 import { mayDo, type Operator } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
+import type { BusMessage } from '../protocol/bus.ts';
 import { feedCloseCode, type FeedFact, type FeedTopic } from '../protocol/operator/feed.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { BusMessage } from '../protocol/bus.ts';
 import { Neighbours } from './neighbours.ts';
-import { NodeChanges } from './node-changes.ts';
-import { RefusalFacts } from './refusal-facts.ts';
+import { RefusalFacts } from './facts.ts';
 import { groupOf, tickOf, type TickFigures } from './ticks.ts';
 import { Watcher } from './watcher.ts';
+
+interface NodeChange {
+  readonly node: OperatorNode;
+  readonly gone: boolean;
+}
+
+/** What became of the nodes since the last look: those that told of themselves since, and those that are not listed any more. */
+class NodeChanges {
+  #seen = new Map<string, OperatorNode>();
+
+  look(nodes: readonly OperatorNode[]): readonly NodeChange[] {
+    const before = this.#seen;
+    this.#seen = new Map(nodes.map((node) => [node.id, node]));
+    const heard = nodes.filter(({ id, seenAt }) => before.get(id)?.seenAt !== seenAt);
+    const gone = [...before.values()].filter(({ id }) => !this.#seen.has(id));
+    return [...heard.map((node) => ({ node, gone: false })), ...gone.map((node) => ({ node, gone: true }))];
+  }
+
+  /** Nobody looks any more. */
+  forget(): void {
+    this.#seen.clear();
+  }
+}
 
 /** How often what happened is told, and how often the figures and the nodes are. */
 const TELL_MS = 250;
@@ -31,7 +53,7 @@ export interface FeedCredentials {
   readonly token: string | null;
 }
 
-export interface Admission {
+interface Admission {
   readonly operator: Operator;
   /** Null for a service token. */
   readonly loginId: string | null;

@@ -6,9 +6,8 @@ import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
 import { SecondBudget } from '../kernel/second-budget.ts';
 import type { Whose } from './activity.ts';
-import type { Log } from './log.ts';
+import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { withoutAddresses } from './private.ts';
 
 export interface VerdictTold {
   readonly provider: string;

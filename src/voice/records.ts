@@ -1,7 +1,7 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
 import { durationSec, idleSec, nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { RecordStore } from '../actors/record-store.ts';
+import type { RecordStore } from '../actors/host.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';

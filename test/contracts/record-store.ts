@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HostedRecord, RecordStore } from '../../src/actors/record-store.ts';
+import type { HostedRecord, RecordStore } from '../../src/actors/host.ts';
 import { atOnce, RACERS } from './support.ts';
 
 /** What the actor host asks of every store: part of the suites of the stores it works on. */

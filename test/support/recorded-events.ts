@@ -9,7 +9,7 @@ import { createVoiceSessionMachine } from '../../machines/voice-session/machine.
 import { stateValue } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { createHost } from '../../src/actors/host.ts';
-import type { HostedRecord } from '../../src/actors/record-store.ts';
+import type { HostedRecord } from '../../src/actors/host.ts';
 import type { Traced } from '../../src/actors/trace.ts';
 import { viewOfEvent } from '../../src/operator/journal/event-view.ts';
 import { transitionOf, type HostedRecords } from '../../src/operator/journal/transition.ts';

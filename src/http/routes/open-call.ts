@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenCallRequest, OpenedCall } from '../../calls/contract.ts';
-import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp-policy.ts';
+import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';

@@ -1,6 +1,6 @@
 import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { RecordStore } from '../../actors/record-store.ts';
+import type { RecordStore } from '../../actors/host.ts';
 
 /** One asker, or all others. */
 export type Askers = { readonly only: string } | { readonly but: string };

@@ -1,5 +1,5 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
-import type { RecordStore } from '../../actors/record-store.ts';
+import type { RecordStore } from '../../actors/host.ts';
 
 /** Where a page ends, and the next one begins after it. */
 export interface LoginPosition {

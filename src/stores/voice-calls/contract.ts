@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { RecordStore } from '../../actors/record-store.ts';
+import type { RecordStore } from '../../actors/host.ts';
 
 /** A call whose owner is no live node. */
 export interface Orphan {

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { RecordStore } from '../../actors/record-store.ts';
+import type { RecordStore } from '../../actors/host.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 
 /** When the sweep must look at a record again, in milliseconds since the Unix epoch. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkSdp, MAX_SDP_BYTES } from '../../../../src/calls/sdp-policy.ts';
+import { checkSdp, MAX_SDP_BYTES } from '../../../../src/calls/sdp.ts';
 import { exampleAnswer, exampleOffer } from '../../../../src/http/samples.ts';
 import { chromium, corpus, safari, sdp } from './corpus.ts';
 

@@ -1,0 +1,110 @@
+import { savedState } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Traced } from '../actors/trace.ts';
+import { refOf } from '../kernel/ids.ts';
+import { iso } from '../kernel/time.ts';
+import { deadlineOf } from '../operator/deadline.ts';
+import { viewOfEvent } from '../operator/journal/event-view.ts';
+import { viewOfRefusal } from '../operator/journal/refusal-view.ts';
+import type { HostedRecords } from '../operator/journal/transition.ts';
+import type { FeedFact, RefusedCount } from '../protocol/operator/feed.ts';
+import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
+import type { Why } from '../protocol/refusal-why.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
+import type { Feed } from './feed.ts';
+
+/** Tells the feed what voice sessions do: their changes of state, and to those who follow one each of its events. */
+export function tellSessions(
+  feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
+  limits: VoiceLimits,
+): (traced: Traced<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void {
+  return (traced, entry) => {
+    if (!feed.isWatched || traced.machine !== 'voice-session') return;
+    const record = traced.record as VoiceRecord;
+    const before = traced.before as VoiceRecord | undefined;
+    const ref = refOf(record.id);
+    const state = savedState(record, limits);
+    const was = before === undefined ? null : savedState(before, limits);
+    if (state !== was) {
+      const { endReason: reason, tenantId, agentId, keyId, caller } = record;
+      const next = deadlineOf(record, limits);
+      const at = iso(traced.atMs);
+      feed.tell({
+        kind: 'session',
+        change: { ref, state, was, reason, at, tenantId, agentId, keyId, caller, deadline: next?.at ?? null, next },
+      });
+    }
+    if (entry === undefined || !feed.isFollowed(ref)) return;
+    // It has no number before it is written.
+    const event = viewOfEvent(entry, `v${record.version}`);
+    feed.tell({ kind: 'event', ref, tenantId: record.tenantId, event });
+  };
+}
+
+/** Tells those who follow a session what is noted of it. */
+export function tellNotes(
+  feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
+): (note: NewEntry<'note'>, tenantId: string | null) => void {
+  let told = 0;
+  return (note, tenantId) => {
+    const { atMs, of } = note;
+    const ref = of.target ?? '';
+    // Whose it is decides who may see it.
+    if (tenantId === null || !feed.isWatched || !feed.isFollowed(ref)) return;
+    told += 1;
+    feed.tell({ kind: 'event', ref, tenantId, event: viewOfEvent(note, `n${atMs}-${told}`) });
+  };
+}
+
+/** Tells the feed what operators did, and what came of it. */
+export function tellActs(
+  feed: Pick<Feed, 'isWatched' | 'tell'>,
+): (entry: NewEntry<'act'>, result: string, count: number | undefined) => void {
+  return ({ atMs, code, of, detail, requestId }, result, count) => {
+    if (!feed.isWatched) return;
+    const { actor = '', target = '', tenantId = null, batchId = null } = of;
+    const { role, reason } = detail;
+    const row = { at: new Date(atMs).toISOString(), actor, role, action: code, target, tenantId, reason, requestId };
+    feed.tell({ kind: 'audit', row: { ...row, batchId, result, count: count ?? null } });
+  };
+}
+
+/** Refusals that are told whole at once. */
+const MAX_SAMPLES = 20;
+/** Codes of keys that are counted apart: what comes on top of them is counted as nobody's. */
+const MAX_COUNTS = 1000;
+
+/** Gathers what this node refuses while somebody wants to hear of it: a flood is counted, and some of it told. */
+export class RefusalFacts {
+  readonly #isWanted: () => boolean;
+  #counts = new Map<string, RefusedCount>();
+  #samples: OperatorRefusal[] = [];
+
+  constructor(isWanted: () => boolean) {
+    this.#isWanted = isWanted;
+  }
+
+  count(code: string, { tenantId = null, keyId = null }: Pick<Why, 'tenantId' | 'keyId'>): void {
+    if (!this.#isWanted()) return;
+    const whole = `${code}\n${tenantId ?? ''}\n${keyId ?? ''}`;
+    const isNobodys = this.#counts.size >= MAX_COUNTS && !this.#counts.has(whole);
+    const name = isNobodys ? `${code}\n\n` : whole;
+    const one = isNobodys ? { code, tenantId: null, keyId: null } : { code, tenantId, keyId };
+    this.#counts.set(name, { ...one, n: (this.#counts.get(name)?.n ?? 0) + 1 });
+  }
+
+  sample(refusal: NewEntry<'refusal'>): void {
+    // Told to all who watch: as whoever sees least is shown it.
+    if (this.#samples.length < MAX_SAMPLES && this.#isWanted())
+      this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });
+  }
+
+  /** What was gathered since the last time. */
+  take(): FeedFact | undefined {
+    if (this.#counts.size === 0) return undefined;
+    const fact: FeedFact = { kind: 'refusals', counts: [...this.#counts.values()], samples: this.#samples };
+    this.#counts = new Map();
+    this.#samples = [];
+    return fact;
+  }
+}
