@@ -1,8 +1,7 @@
 import { Refusal } from '../protocol/refusal.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
-import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
+import { totalCeilings, type Ceilings, boundedDays } from '../quota/ceilings.ts';
 import type { CeilingsHolder } from '../quota/refuse-if-spent.ts';
-import { boundedDays } from '../quota/shared-ceilings.ts';
 import type { HeldAccount, Holds } from '../stores/holds/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 

@@ -1,6 +1,5 @@
 import type { Subjects } from '../../auth/subjects.ts';
-import { withOverrides } from '../../quota/ceilings.ts';
-import { sharedCeilings } from '../../quota/shared-ceilings.ts';
+import { withOverrides, sharedCeilings } from '../../quota/ceilings.ts';
 import type { AdmittedCaller, CreateDeps, CreateStep, TenantFound } from './context.ts';
 
 /** Names the subject that the session is counted for, and the limits that hold for it. */

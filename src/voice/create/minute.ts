@@ -1,8 +1,7 @@
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { mustWait, type Refusal } from '../../protocol/refusal.ts';
 import { unitOf } from '../../protocol/refusal-why.ts';
-import { leverOf } from '../../quota/levers.ts';
-import { leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/shared-ceilings.ts';
+import { leverOf, leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/ceilings.ts';
 import type { CounterTake, TakenCount } from '../../stores/counters/contract.ts';
 import type { AdmittedCaller, CreateDeps, CreateStep, OpeningBegun } from './context.ts';
 

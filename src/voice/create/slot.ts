@@ -1,8 +1,7 @@
 import { andThen } from '../../kernel/eventually.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { unitOf } from '../../protocol/refusal-why.ts';
-import { leverOf } from '../../quota/levers.ts';
-import { leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/shared-ceilings.ts';
+import { leverOf, leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/ceilings.ts';
 import type { KeySlotLimits } from '../../stores/key-slots/contract.ts';
 import type { AdmittedCaller, CreateContext, CreateDeps, CreateStep, OpeningBegun } from './context.ts';
 
