@@ -2,7 +2,7 @@ import { CallBudgets } from '../metering/call-budgets.ts';
 import { createClientReports } from '../metering/client-reports.ts';
 import { CallMetering } from '../metering/metering.ts';
 import { createCalendar } from '../quota/calendar.ts';
-import { createCeilings } from '../quota/caller-ceilings.ts';
+import { createCeilings } from '../quota/ceilings.ts';
 import type { ReserveDeps } from '../quota/reserve-usage.ts';
 import { createUsage } from '../quota/usage.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';

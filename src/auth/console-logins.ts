@@ -10,8 +10,7 @@ import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Logins } from '../stores/logins/contract.ts';
 import { KnownLogins, type KnownLogin, type Login } from './known-logins.ts';
-import { KnownTokens } from './known-tokens.ts';
-import type { TokenClaims, Tokens } from './tokens.ts';
+import { KnownTokens, type TokenClaims, type Tokens } from './tokens.ts';
 
 export interface ConsoleLoginsDeps {
   readonly logins: Logins;

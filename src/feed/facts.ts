@@ -5,11 +5,7 @@ import { refOf } from '../kernel/ids.ts';
 import { iso } from '../kernel/time.ts';
 import { deadlineOf } from '../operator/deadline.ts';
 import { viewOfEvent } from '../operator/journal/event-view.ts';
-import { viewOfRefusal } from '../operator/journal/refusal-view.ts';
 import type { HostedRecords } from '../operator/journal/transition.ts';
-import type { FeedFact, RefusedCount } from '../protocol/operator/feed.ts';
-import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
-import type { Why } from '../protocol/refusal-why.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 import type { Feed } from './feed.ts';
 
@@ -67,44 +63,4 @@ export function tellActs(
     const row = { at: new Date(atMs).toISOString(), actor, role, action: code, target, tenantId, reason, requestId };
     feed.tell({ kind: 'audit', row: { ...row, batchId, result, count: count ?? null } });
   };
-}
-
-/** Refusals that are told whole at once. */
-const MAX_SAMPLES = 20;
-/** Codes of keys that are counted apart: what comes on top of them is counted as nobody's. */
-const MAX_COUNTS = 1000;
-
-/** Gathers what this node refuses while somebody wants to hear of it: a flood is counted, and some of it told. */
-export class RefusalFacts {
-  readonly #isWanted: () => boolean;
-  #counts = new Map<string, RefusedCount>();
-  #samples: OperatorRefusal[] = [];
-
-  constructor(isWanted: () => boolean) {
-    this.#isWanted = isWanted;
-  }
-
-  count(code: string, { tenantId = null, keyId = null }: Pick<Why, 'tenantId' | 'keyId'>): void {
-    if (!this.#isWanted()) return;
-    const whole = `${code}\n${tenantId ?? ''}\n${keyId ?? ''}`;
-    const isNobodys = this.#counts.size >= MAX_COUNTS && !this.#counts.has(whole);
-    const name = isNobodys ? `${code}\n\n` : whole;
-    const one = isNobodys ? { code, tenantId: null, keyId: null } : { code, tenantId, keyId };
-    this.#counts.set(name, { ...one, n: (this.#counts.get(name)?.n ?? 0) + 1 });
-  }
-
-  sample(refusal: NewEntry<'refusal'>): void {
-    // Told to all who watch: as whoever sees least is shown it.
-    if (this.#samples.length < MAX_SAMPLES && this.#isWanted())
-      this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });
-  }
-
-  /** What was gathered since the last time. */
-  take(): FeedFact | undefined {
-    if (this.#counts.size === 0) return undefined;
-    const fact: FeedFact = { kind: 'refusals', counts: [...this.#counts.values()], samples: this.#samples };
-    this.#counts = new Map();
-    this.#samples = [];
-    return fact;
-  }
 }

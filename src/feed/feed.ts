@@ -6,7 +6,7 @@ import { feedCloseCode, type FeedFact, type FeedTopic } from '../protocol/operat
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { Neighbours } from './neighbours.ts';
-import { RefusalFacts } from './facts.ts';
+import { RefusalFacts } from './refusal-facts.ts';
 import { groupOf, tickOf, type TickFigures } from './ticks.ts';
 import { Watcher } from './watcher.ts';
 

@@ -13,8 +13,7 @@ import {
   type Ledger,
   type UsageTotals,
 } from '../stores/ledger/contract.ts';
-import { Burn } from './burn.ts';
-import { Gaps, type Gap } from './gaps.ts';
+import { Burn, Gaps, type Gap } from './gaps.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
 import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
 import type { Priced, Prices } from './prices.ts';

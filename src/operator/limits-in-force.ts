@@ -1,7 +1,6 @@
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { LimitsInForce } from '../protocol/operator/session.ts';
-import { keyLimitsOf, type LimitsOf } from '../quota/ceilings.ts';
-import { leverOf } from '../quota/levers.ts';
+import { keyLimitsOf, leverOf, type LimitsOf } from '../quota/ceilings.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 export interface LimitsInForceDeps {

@@ -1,7 +1,6 @@
 import { HOUR_MS } from '../kernel/time.ts';
-import type { CallerCeilings } from '../quota/caller-ceilings.ts';
+import { type CallerCeilings, totalCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { UsageBy } from '../protocol/operator/usage.ts';
-import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import type { UsageReports, UsageRow } from '../stores/usage-reports/contract.ts';
 

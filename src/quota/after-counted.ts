@@ -2,9 +2,14 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
-import type { CallerCeilings } from './caller-ceilings.ts';
-import { exceeds, nearsCeiling } from './ceilings.ts';
-import { exceeded, type SharedCeilings, type SharedTotals } from './shared-ceilings.ts';
+import {
+  exceeded,
+  exceeds,
+  nearsCeiling,
+  type CallerCeilings,
+  type SharedCeilings,
+  type SharedTotals,
+} from './ceilings.ts';
 
 /** Whom usage was counted for. */
 export interface UsageOwner {

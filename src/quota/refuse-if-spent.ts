@@ -2,12 +2,21 @@ import type { CallerLimits } from '../../config/config.ts';
 import type { ErrorAdditions } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
-import type { Ledger } from '../stores/ledger/contract.ts';
+import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { KeyLimits } from '../stores/tenants/contract.ts';
 import type { QuotaDay } from './calendar.ts';
-import { isSpent, totalCeilings } from './ceilings.ts';
-import { ownCeilings, sharedLevers, whySpent } from './levers.ts';
-import { boundedDays, type SharedCeilings } from './shared-ceilings.ts';
+import {
+  isSpent,
+  totalCeilings,
+  boundedDays,
+  type SharedCeilings,
+  leverOf,
+  type SetBy,
+  type Ceilings,
+  leverOfShared,
+} from './ceilings.ts';
+
+const MICRO = 1_000_000;
 
 /** Whose ceilings of the day are looked at. */
 export interface CeilingsHolder {
@@ -52,4 +61,25 @@ export function quotaRefusal(
     report,
     why,
   );
+}
+
+/** Which of two ceilings of the day is reached, and by how much. @param lever what sets each */
+export function whySpent(
+  { tokens, microDollars }: UsageTotals,
+  { dailyTokens, dailyMicroDollars }: Ceilings,
+  lever: { readonly tokens: string; readonly dollars: string },
+): Why {
+  if (tokens >= dailyTokens) return { limit: dailyTokens, count: tokens, unit: 'tokens', lever: lever.tokens };
+  const [limit, count] = [dailyMicroDollars / MICRO, microDollars / MICRO];
+  return { limit, count, unit: 'dollars', lever: lever.dollars };
+}
+
+/** The ceilings of one subject. */
+export function ownCeilings(by: SetBy): { readonly tokens: string; readonly dollars: string } {
+  return { tokens: leverOf('dailyTokens', by), dollars: leverOf('dailyDollars', by) };
+}
+
+/** The ceilings that several subjects share. */
+function sharedLevers({ whose }: SharedCeilings): { readonly tokens: string; readonly dollars: string } {
+  return { tokens: leverOfShared('tokensDaily', whose), dollars: leverOfShared('dollarsDaily', whose) };
 }

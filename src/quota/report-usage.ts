@@ -7,8 +7,7 @@ import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
 import { afterCounted, sharedOver, type AfterCountedDeps, type CountedUsage } from './after-counted.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
-import { ownCeilings, whySpent } from './levers.ts';
-import { quotaRefusal } from './refuse-if-spent.ts';
+import { ownCeilings, whySpent, quotaRefusal } from './refuse-if-spent.ts';
 import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {

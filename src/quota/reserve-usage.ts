@@ -1,8 +1,7 @@
 import { Refusal } from '../protocol/refusal.ts';
 import type { QuotaDay } from './calendar.ts';
-import { totalCeilings, type Ceilings } from './ceilings.ts';
+import { boundedDays, totalCeilings, type Ceilings } from './ceilings.ts';
 import type { CeilingsHolder } from './refuse-if-spent.ts';
-import { boundedDays } from './shared-ceilings.ts';
 import type { HeldAccount, Holds } from '../stores/holds/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 

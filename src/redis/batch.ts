@@ -1,8 +1,8 @@
 import { Unavailable } from '../kernel/errors.ts';
 import type { PassiveHealth } from '../kernel/passive-health.ts';
-import { evaluate, scriptCall } from './evaluate.ts';
-import { faultOf, unavailable } from './faults.ts';
+import { faultOf, unavailable, saysError } from './faults.ts';
 import type { Route } from './route.ts';
+import { script } from './lua/script.ts';
 
 /** One call never keeps a server longer than a few milliseconds. */
 const MAX_OPERATIONS = 500;
@@ -102,4 +102,27 @@ function commandOf(operations: readonly Operation[]): string[] {
     for (let i = 0; i < args.length; i += 1) command.push(args[i] as string);
   }
   return command;
+}
+
+/** The begin of a script call: the number of keys, the keys and the arguments follow. */
+function scriptCall(): string[] {
+  return ['EVALSHA', script.sha];
+}
+
+/**
+ * Runs a script call on the server of a tag. A server that does not know the script (new, or told to forget) gets its text and keeps it.
+ * @throws Unavailable, or ErrorReply when the script fails
+ */
+async function evaluate(
+  route: Route,
+  tag: number,
+  command: readonly string[],
+  deadlineAt: number,
+): Promise<readonly unknown[]> {
+  try {
+    return (await route.send(tag, command, deadlineAt)) as readonly unknown[];
+  } catch (error) {
+    if (!saysError(error, 'NOSCRIPT')) throw error;
+    return (await route.send(tag, ['EVAL', script.text, ...command.slice(2)], deadlineAt)) as readonly unknown[];
+  }
 }

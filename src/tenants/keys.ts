@@ -8,8 +8,7 @@ import { audited, newAct, type ActLog, type NewEntry } from '../stores/journal/c
 import type { Bus } from '../stores/bus/contract.ts';
 import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
-import { freeIds, words } from './key-ids.ts';
-import { findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
+import { freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
 import { warningsOf } from './open-keys.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';

@@ -2,7 +2,6 @@ import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/ty
 import type { AnySql, Sql } from '../../database/database.ts';
 import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
-import { record } from './postgres-record.ts';
 
 interface Listed extends VoiceRecord {
   readonly state: VoiceState;
@@ -176,4 +175,13 @@ export async function countOpen(sql: Sql, filter: HistoryFilter): Promise<OpenCo
 
 function toRow({ state, ...record }: Listed): HistoryRow {
   return { record, state };
+}
+
+/** The columns of a record by the names of its fields. */
+export function record(sql: AnySql) {
+  return sql`
+    id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
+    provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
+    last_activity_at_ms as "lastActivityAtMs", heard_until_ms as "heardUntilMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
+    end_reason as "endReason", version`;
 }

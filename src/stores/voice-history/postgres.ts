@@ -4,10 +4,8 @@ import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
-import { countOpenByKey, countSessions } from './postgres-counts.ts';
-import { countEnding } from './postgres-ending.ts';
-import { countOpen, listSessions, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
-import { record } from './postgres-record.ts';
+import { countOpenByKey, countSessions, countEnding } from './postgres-counts.ts';
+import { countOpen, listSessions, newestOf, ofUpstream, silentSessions, record } from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;

@@ -4,7 +4,7 @@ import { andThen } from '../../kernel/eventually.ts';
 import type { CreateRequest } from '../../protocol/create.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { withOverrides } from '../../quota/ceilings.ts';
-import { sharedCeilings } from '../../quota/shared-ceilings.ts';
+import { sharedCeilings } from '../../quota/ceilings.ts';
 import { resolveSessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import type { AdmittedCaller, CallerFound, CreateContext, CreateDeps, CreateStep, TenantFound } from './step.ts';
