@@ -3,9 +3,8 @@ import { randomId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { unitOf } from '../../protocol/refusal-why.ts';
 import { mustWait, Refusal } from '../../protocol/refusal.ts';
-import { leverOf } from '../../quota/ceilings.ts';
+import { leverOf, leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/ceilings.ts';
 
-import { leverOfShared, SHARED_BY, type SharedCeilings } from '../../quota/ceilings.ts';
 import type { CounterTake, TakenCount } from '../../stores/counters/contract.ts';
 import type { KeySlotLimits } from '../../stores/key-slots/contract.ts';
 import type { AdmittedCaller, ConfigFound, CreateContext, CreateDeps, CreateStep, OpeningBegun } from './step.ts';
