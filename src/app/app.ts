@@ -21,7 +21,7 @@ import { requireDrained } from './former-provider.ts';
 import { deleteWhatIsOver } from './retention.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
-import { createLoopDelay } from '../operator/loop-delay.ts';
+import { createLoopDelay } from '../operators/live/loop-delay.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { createEvents } from '../telemetry/events.ts';

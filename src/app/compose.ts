@@ -35,7 +35,7 @@ import { VoiceSessions } from '../voice/sessions.ts';
 import { wireLogins } from './logins.ts';
 import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
-import { wireConsole, type ProcessParts } from './console.ts';
+import { type ProcessParts, wireConsole } from './console.ts';
 import { wireJournal } from './journal.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */

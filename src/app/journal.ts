@@ -1,12 +1,11 @@
 import type { Config } from '../../config/config.ts';
 import type { Traced } from '../actors/trace.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { tellResults } from '../operator/journal/act-log.ts';
-import { createAddressHash } from '../operator/journal/address.ts';
-import { Refusals } from '../operator/journal/refusals.ts';
-import { SessionNotes } from '../operator/journal/session-notes.ts';
-import { transitionOf, type HostedRecords } from '../operator/journal/transition.ts';
-import { JournalWriter } from '../operator/journal/writer.ts';
+import { tellResults } from '../operators/journal/act-log.ts';
+import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
+import { SessionNotes } from '../operators/journal/session-notes.ts';
+import { type HostedRecords, transitionOf } from '../operators/journal/transition.ts';
+import { JournalWriter } from '../operators/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';

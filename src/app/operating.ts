@@ -1,14 +1,14 @@
 import type { Config } from '../../config/config.ts';
-import { createOperators, serviceOperator } from '../auth/operators.ts';
+import { createOperators, serviceOperator } from '../operators/roles.ts';
 import { Feed, type FeedDeps } from '../feed/feed.ts';
 import { tellActs } from '../feed/act-facts.ts';
 import { RefusalFacts } from '../feed/refusal-facts.ts';
 import { tellNotes, tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { Inspector } from '../operator/inspector.ts';
-import { toldMachines } from '../operator/machines.ts';
-import type { NodeList } from '../operator/nodes.ts';
+import { Inspector } from '../operators/machines/inspector.ts';
+import { journaledMachines } from '../operators/machines/machines.ts';
+import type { NodeList } from '../operators/live/nodes.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -71,7 +71,7 @@ const MAX_INSPECTED = 200;
 
 function wireInspector({ config, clock, stores, onError }: OperatingDeps): Inspector {
   return new Inspector({
-    machines: toldMachines(config),
+    machines: journaledMachines(config),
     limits: config.voice,
     now: () => clock.now(),
     async open() {

@@ -1,8 +1,8 @@
 import type { Hub } from '../channel/hub.ts';
 import type { Feed, FeedCredentials } from '../feed/feed.ts';
-import { INSPECT_PATH } from '../http/routes/operator/inspect.ts';
+import { INSPECT_PATH } from '../operators/machines/inspector.ts';
 import { SOCKET_PATH, SUBPROTOCOL, type SocketClient } from '../http/routes/socket.ts';
-import type { Inspector } from '../operator/inspector.ts';
+import type { Inspector } from '../operators/machines/inspector.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
 

@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net';
-import { NOBODY } from '../auth/operators.ts';
+import { NOBODY } from '../operators/roles.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { clientAddress } from './client-address.ts';

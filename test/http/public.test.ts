@@ -4,7 +4,7 @@ import { createPipeline } from '../../src/http/pipeline.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { defineRoute, type Answer } from '../../src/http/route.ts';
 import { edgeWindows } from '../../src/limits/edge.ts';
-import { NOBODY } from '../../src/auth/operators.ts';
+import { NOBODY } from '../../src/operators/roles.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';

@@ -1,7 +1,7 @@
 import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
-import { mayDo, serviceOperator, type Operator } from '../../auth/operators.ts';
+import { mayDo, serviceOperator, type Operator } from '../../operators/roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import type { RequestContext, Step } from '../request-context.ts';
