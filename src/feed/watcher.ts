@@ -1,16 +1,15 @@
-import type { Operator } from '../auth/operators.ts';
-import { actorSeenBy, eventSeenBy, nodeSeenBy, seesTenant } from '../auth/operators.ts';
+import { actorSeenBy, eventSeenBy, nodeSeenBy, type Operator, seesTenant } from '../operators/roles.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
-import { MINUTE_MS, iso } from '../kernel/time.ts';
+import { iso, MINUTE_MS } from '../kernel/time.ts';
 import {
   FEED_TOPICS,
   feedCloseCode,
-  watchFrame,
   type FeedFact,
   type FeedFilter,
   type FeedTopic,
   type SessionChange,
   type UnnumberedFrame,
+  watchFrame,
 } from '../protocol/operator/feed.ts';
 import { RefusalDigest } from './refusal-digest.ts';
 import { groupOf } from './ticks.ts';

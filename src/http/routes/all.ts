@@ -10,8 +10,8 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { ownLoginRoutes } from './own-logins.ts';
 import { loginRoutes } from './login.ts';
 import { openCallRoute } from './open-call.ts';
-import { operatorRoutes, type OperatorDeps } from './operator/all.ts';
-import { inspectRoute } from './operator/inspect.ts';
+import { operatorRoutes, type OperatorDeps } from '../../operators/routes.ts';
+import { inspectRoute } from '../../operators/machines/routes.ts';
 import { socketRoute } from './socket.ts';
 import { reportUsageRoute } from './report-usage.ts';
 
