@@ -94,10 +94,18 @@ const rings: Readonly<Record<string, Ring>> = {
   /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
   'operator routes': {
     files: /^src\/operators\/(?:.*[/-])?routes?\.ts$/,
+    rings: ['machines', 'kernel', 'settings', 'contracts', 'protocol', 'auth', 'tenants', 'voice', 'operators', 'http'],
+    packages: ['zod'],
+  },
+  /** What operators are shown of all features, and what they change in them. */
+  operators: {
+    files: /^src\/operators\//,
     rings: [
+      'settings',
+      'telemetry',
       'machines',
       'kernel',
-      'settings',
+      'host',
       'contracts',
       'telemetry',
       'protocol',
@@ -105,15 +113,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'tenants',
       'quota',
       'voice',
-      'operators',
-      'http',
     ],
-    packages: ['zod'],
-  },
-  /** What operators are shown of all features, and what they change in them. */
-  operators: {
-    files: /^src\/operators\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol', 'auth', 'tenants', 'quota', 'voice'],
     packages: ['xstate', 'zod', 'node:'],
   },
   /** What operators are told as it happens. */

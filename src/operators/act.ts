@@ -1,8 +1,8 @@
 import { ifAway } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { ActAction, ActResult, ActRole } from '../stores/journal/act-contract.ts';
-import { audited, mayHaveHappened, newAct, type ActLog, type NewEntry } from '../stores/journal/contract.ts';
-import type { Events } from '../telemetry/events.ts';
+import { audited, mayHaveHappened, newAct, type NewEntry } from '../stores/journal/contract.ts';
+import type { OperatorServices } from './services.ts';
 
 /** So many changes of one act are under way at once. */
 const AT_ONCE = 50;
@@ -27,11 +27,6 @@ export interface Act {
   readonly batchId?: string;
 }
 
-export interface ActDeps {
-  readonly acts: ActLog;
-  readonly events: Pick<Events, 'operatorActed' | 'faulted'>;
-}
-
 /** The entry of what somebody is about to do. */
 export function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy): NewEntry<'act'> {
   return newAct({ ...by, action, target, tenantId, batchId: batchId ?? null });
@@ -45,12 +40,12 @@ export function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy
 export async function act<T>(
   what: Act,
   by: ActBy,
-  { acts, events }: { readonly acts: ActLog; readonly events: Pick<Events, 'operatorActed'> },
+  { core: { events, journal } }: Pick<OperatorServices, 'core'>,
   change: () => T | Promise<T>,
   resultOf: (changed: Awaited<T>) => ActResult = () => 'done',
 ): Promise<Awaited<T>> {
   events.operatorActed(by.role, what.action, what.target, by.requestId);
-  return audited(acts, toActEntry(what, by), change, resultOf);
+  return audited(journal.acts, toActEntry(what, by), change, resultOf);
 }
 
 /** How many of the changes of one act were made, and how many were not, or perhaps not. */
@@ -71,7 +66,12 @@ export async function actOnMany(
   whole: Act & { readonly batchId: string },
   parts: readonly Act[],
   by: ActBy,
-  { acts, events }: ActDeps,
+  {
+    core: {
+      events,
+      journal: { acts },
+    },
+  }: Pick<OperatorServices, 'core'>,
   change: (at: number) => Promise<ActResult>,
 ): Promise<ManyChanged> {
   const entry = toActEntry(whole, by);

@@ -11,11 +11,10 @@ import type { OperatorEvent } from '../protocol/operator/event.ts';
 import { Refusal, sessionNotFound } from '../protocol/refusal.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { JournalPosition } from '../stores/journal/contract.ts';
-import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import { idOfNamed } from '../voice/find-sessions.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
 import type { ActBy } from './act.ts';
 import { seesTenant, type Right } from './roles.ts';
+import type { Services } from '../http/services.ts';
 
 export const TAG = 'Operators';
 const ALWAYS_REFUSED = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
@@ -70,13 +69,16 @@ export const sessionParams = z.object({
   id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
 });
 
-export interface NamedDeps {
-  readonly sessions: VoiceSessions;
-  readonly history: VoiceHistory;
-}
-
 /** The session that the path of a request names by its id or ref; one of a tenant that the operator is not shown is not there. */
-export async function findNamed(call: Call, { sessions, history }: NamedDeps): Promise<VoiceRecord | Refusal> {
+export async function findNamed(
+  call: Call,
+  {
+    sessions,
+    core: {
+      stores: { history },
+    },
+  }: Services,
+): Promise<VoiceRecord | Refusal> {
   const id = await idOfNamed(call.params[0] ?? '', history);
   if (id instanceof Refusal) return id;
   const record = await sessions.find(id);

@@ -2,15 +2,12 @@ import { within } from '../roles.ts';
 import { auditFilters, auditPage, type AuditRow } from '../../protocol/operator/audit.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
-import type { Journal, JournalPage, JournalQuery } from '../../stores/journal/contract.ts';
+import type { JournalPage, JournalQuery } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { toAuditRow } from '../journal/view.ts';
 import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
-
-export interface AuditDeps {
-  readonly journal: Pick<Journal, 'list'>;
-}
+import type { Services } from '../../http/services.ts';
 
 const exampleRow: AuditRow = {
   at: '2030-01-01T12:05:02.004Z',
@@ -27,7 +24,11 @@ const exampleRow: AuditRow = {
 };
 
 /** Who changed what. */
-export function auditRoute({ journal }: AuditDeps): Route {
+export function auditRoute({
+  core: {
+    stores: { journal },
+  },
+}: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/audit',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type OperatorCall, operatorCallDetail } from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Journal } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { callsOf, type OperatorCallsDeps, toOperatorCalls } from './view.ts';
-import { exampleEvent, findNamed, NAMED, type NamedDeps, operatorRoute, sessionParams } from '../route.ts';
+import { callsOf, toOperatorCalls } from './view.ts';
+import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
+import type { Services } from '../../http/services.ts';
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -27,16 +27,12 @@ export const exampleCall: OperatorCall = {
   ownerNode: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
 };
 
-export interface OperatorCallDeps extends NamedDeps, OperatorCallsDeps {
-  readonly journal: Pick<Journal, 'list'>;
-}
-
 const callParams = sessionParams.extend({
   call: z.string().meta({ description: "The call's ref", examples: [exampleCall.ref] }),
 });
 
 /** One call of a session, and what its machine did. */
-export function callRoute(deps: OperatorCallDeps): Route {
+export function callRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/sessions/{id}/calls/{call}',
@@ -69,14 +65,17 @@ export function callRoute(deps: OperatorCallDeps): Route {
     },
     refusals: ['SESSION_NOT_FOUND', 'NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call) => {
-      const record = await findNamed(call, deps);
+      const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
-      const known = await callsOf(record.id, deps);
+      const known = await callsOf(record.id, services);
       const found = toOperatorCalls(known, call.operator).find(({ ref }) => ref === call.params[1]);
       if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');
       return {
         status: 200,
-        body: { ...found, ...(await eventsOfActor('voice-call', found.ref, call.operator, deps.journal)) },
+        body: {
+          ...found,
+          ...(await eventsOfActor('voice-call', found.ref, call.operator, services.core.stores.journal)),
+        },
       };
     },
   });

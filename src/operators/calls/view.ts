@@ -2,14 +2,9 @@ import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { nodeSeenBy, seesWholeIds, type Operator } from '../roles.ts';
 import type { OperatorCall } from '../../protocol/operator/call.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
-import type { CallMeter, Ledger } from '../../stores/ledger/contract.ts';
-import type { Calls } from '../../calls/contract.ts';
+import type { CallMeter } from '../../stores/ledger/contract.ts';
 import { isoOrNull } from '../../kernel/time.ts';
-
-export interface OperatorCallsDeps {
-  readonly calls: Pick<Calls, 'ofSession'>;
-  readonly ledger: Pick<Ledger, 'metersOf'>;
-}
+import type { OperatorServices } from '../services.ts';
 
 /** The calls of a session, the newest first, and what those have used that used something. */
 export interface CallsKnown {
@@ -18,7 +13,15 @@ export interface CallsKnown {
 }
 
 /** @throws Unavailable when the database is away */
-export async function callsOf(sessionId: string, { calls, ledger }: OperatorCallsDeps): Promise<CallsKnown> {
+export async function callsOf(
+  sessionId: string,
+  {
+    calls,
+    core: {
+      stores: { ledger },
+    },
+  }: OperatorServices,
+): Promise<CallsKnown> {
   const records = await calls.ofSession(sessionId);
   return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
 }

@@ -1,36 +1,21 @@
-import type { RetentionDays } from '../../../config/config.ts';
-import type { SettingShown } from '../../../config/settings-shown.ts';
 import { version } from '../../../config/version.ts';
 import { actorSeenBy, mayDo, type Operator, RIGHTS, seesTenant } from '../roles.ts';
 import { iso } from '../../kernel/time.ts';
-import type { NodeList } from '../live/nodes.ts';
 import { operatorMe, type OperatorMe, operatorSettings } from '../../protocol/operator/me.ts';
-import type { TenantDirectory } from '../../tenants/directory.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { TAG, operatorRoute } from '../route.ts';
 import { type OperatorNode, operatorNodes } from '../../protocol/operator/node.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../../protocol/operator/feed.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { readSessionCookie } from '../../auth/cookie.ts';
-import type { Identity } from '../../auth/identity.ts';
-import type { Origins } from '../../http/steps/origin.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
-
-export interface MeDeps {
-  readonly timeZone: string;
-  readonly retentionDays: RetentionDays;
-  readonly shownSettings: readonly SettingShown[];
-  readonly nodes: Pick<NodeList, 'list' | 'differing'>;
-  readonly directory: Pick<TenantDirectory, 'all'>;
-  /** Of this process. */
-  readonly configHash: string;
-}
+import type { Services } from '../../http/services.ts';
 
 /** Nobody chooses from more. */
 const MAX_NAMES = 500;
 
 /** Who operates, and what they may do. */
-export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays' | 'directory'>): Route {
+export function meRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/me',
@@ -60,19 +45,19 @@ export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays' | 'direc
         // The pipeline lets nobody else in.
         role: role as OperatorMe['role'],
         tenants: tenants === '*' ? tenants : [...tenants],
-        tenantNames: namesShown(call.operator, deps.directory),
+        tenantNames: namesShown(call.operator, services.tenants),
         can: RIGHTS.filter((right) => mayDo(role, right)),
         now: iso(call.request.atMs),
-        timeZone: deps.timeZone,
+        timeZone: services.core.config.quotaTimeZone,
         version,
-        retention: { ...deps.retentionDays },
+        retention: { ...services.core.config.retentionDays },
       };
       return { status: 200, body };
     },
   });
 }
 
-function namesShown(operator: Operator, directory: MeDeps['directory']): OperatorMe['tenantNames'] {
+function namesShown(operator: Operator, directory: Services['tenants']): OperatorMe['tenantNames'] {
   return directory
     .all()
     .filter(({ id }) => seesTenant(operator, id))
@@ -82,7 +67,7 @@ function namesShown(operator: Operator, directory: MeDeps['directory']): Operato
 }
 
 /** The variables of this node, without what is secret. */
-export function settingsRoute(deps: Pick<MeDeps, 'shownSettings' | 'nodes' | 'configHash'>): Route {
+export function settingsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/settings',
@@ -104,11 +89,11 @@ export function settingsRoute(deps: Pick<MeDeps, 'shownSettings' | 'nodes' | 'co
       },
     },
     handle: async (call) => {
-      const nodes = deps.nodes
+      const nodes = services.operators.nodes
         .list()
-        .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === deps.configHash }));
-      const settings = deps.shownSettings.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
-      return { status: 200, body: { settings, differs: deps.nodes.differing(), nodes } };
+        .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === services.operators.configHash }));
+      const settings = services.core.config.shown.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
+      return { status: 200, body: { settings, differs: services.operators.nodes.differing(), nodes } };
     },
   });
 }
@@ -116,10 +101,6 @@ export function settingsRoute(deps: Pick<MeDeps, 'shownSettings' | 'nodes' | 'co
 /** Addresses in a value as the audit shows them. */
 function seenBy(operator: Operator, value: string | null): string | null {
   return value?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
-}
-
-export interface NodesDeps {
-  readonly nodes: Pick<NodeList, 'list' | 'differing'>;
 }
 
 export const exampleNode: OperatorNode = {
@@ -146,7 +127,7 @@ export const exampleNode: OperatorNode = {
 };
 
 /** The processes of the installation, from memory: it is answered in outages. */
-export function nodesRoute({ nodes }: NodesDeps): Route {
+export function nodesRoute({ operators: { nodes } }: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/nodes',
@@ -167,16 +148,11 @@ export function nodesRoute({ nodes }: NodesDeps): Route {
   });
 }
 
-export interface FeedRouteDeps {
-  readonly origins: Origins;
-  readonly serviceOf: Identity['serviceOf'];
-}
-
 /**
  * GET /api/operator/feed: whether an upgrade may go on. It is decided at once (see `Route.kind`): a page must be of a console origin, and
  * what is no page must bring a service token. Whose login the cookie is, and its role, is found out after the 101, before anything is sent.
  */
-export function feedRoute({ origins, serviceOf }: FeedRouteDeps): Route {
+export function feedRoute({ origins, identity: { serviceOf } }: Services): Route {
   return defineRoute({
     kind: 'socket',
     method: 'GET',

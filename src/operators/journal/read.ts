@@ -2,24 +2,14 @@ import type { z } from 'zod';
 import { ifAway } from '../../kernel/errors.ts';
 import { iso, MINUTE_MS } from '../../kernel/time.ts';
 import type { exactRefusal, refusalMinute } from '../../protocol/operator/refusal.ts';
-import type { ActivityStore } from '../../stores/activity/contract.ts';
 import type { Entry, Journal, JournalPage, JournalPosition, MachineName } from '../../stores/journal/contract.ts';
-import type { RequestTimes } from '../../stores/request-times/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
-import type { Refusals } from './refusals.ts';
 import { viewOfEvent, viewOfRefusal } from './view.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { eventSeenBy, nodeSeenBy, type Operator } from '../roles.ts';
 import type { OperatorEvent } from '../../protocol/operator/event.ts';
-
-export interface FindRefusalDeps {
-  readonly journal: Pick<Journal, 'list'>;
-  /** Of this process. */
-  readonly refusals: Pick<Refusals, 'find' | 'newest'>;
-  readonly requestTimes: Pick<RequestTimes, 'of'>;
-  readonly activity: Pick<ActivityStore, 'refused'>;
-}
+import type { OperatorServices } from '../services.ts';
 
 type RefusalReply = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
 
@@ -31,7 +21,12 @@ type RefusalReply = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>
 export async function findRefusal(
   requestId: string,
   tenants: TenantScope,
-  { journal, refusals, requestTimes, activity }: FindRefusalDeps,
+  {
+    core: {
+      stores: { journal, requestTimes, activity },
+      journal: { refusals },
+    },
+  }: OperatorServices,
 ): Promise<RefusalReply | undefined> {
   const kept = refusals.find(requestId, tenants) ?? (await findWritten(requestId, tenants, journal));
   if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };

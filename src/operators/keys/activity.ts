@@ -1,20 +1,13 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { OperatorKey } from '../../protocol/operator/key.ts';
-import type { QuotaDay } from '../../quota/calendar.ts';
-import type { ActivityKind, ActivityStore, KeyCounted, Span } from '../../stores/activity/contract.ts';
-import type { UsageReports } from '../../stores/usage-reports/contract.ts';
+import type { ActivityKind, KeyCounted, Span } from '../../stores/activity/contract.ts';
 import { endOfBucket } from '../overview/activity-spans.ts';
 import { toUsed } from '../usage/projection.ts';
+import type { OperatorServices } from '../services.ts';
 
 const WEEK_MS = 7 * DAY_MS;
 /** More keys than a report walks through are not told of. */
 const MAX_KEYS = 20_000;
-
-export interface KeyActivityDeps {
-  readonly activity: Pick<ActivityStore, 'ofKeys'>;
-  readonly usageReports: Pick<UsageReports, 'read'>;
-  readonly calendar: (atMs: number) => QuotaDay;
-}
 
 /** What is told of a key beside its settings and its live sessions. */
 export type KeyActivity = Pick<OperatorKey, 'today' | 'refusedHour' | 'day' | 'weekAgo'>;
@@ -31,15 +24,15 @@ export const noActivity: KeyActivity = {
 export async function keyActivity(
   tenants: readonly string[] | undefined,
   atMs: number,
-  deps: KeyActivityDeps,
+  services: OperatorServices,
 ): Promise<(tenantId: string, keyId: string) => KeyActivity> {
   const count = async (kinds: readonly ActivityKind[], span: Span, lengthMs: number, endMs: number) => {
-    const counted = await deps.activity.ofKeys(kinds, span, endMs - lengthMs, endMs, tenants ?? '*');
+    const counted = await services.core.stores.activity.ofKeys(kinds, span, endMs - lengthMs, endMs, tenants ?? '*');
     return counted && byName(counted);
   };
   const [minuteEnd, hourEnd] = [endOfBucket(atMs, MINUTE_MS), endOfBucket(atMs, HOUR_MS)];
   const [used, hour, day, weekAgo] = await Promise.all([
-    usedToday(tenants, atMs, deps),
+    usedToday(tenants, atMs, services),
     count(['refused'], 1, HOUR_MS, minuteEnd),
     count(['started', 'refused'], 60, DAY_MS, hourEnd),
     count(['started', 'refused'], 60, DAY_MS, hourEnd - WEEK_MS),
@@ -80,7 +73,12 @@ function talliesOf(counted: readonly KeyCounted[] = []): NonNullable<KeyActivity
 async function usedToday(
   tenants: readonly string[] | undefined,
   atMs: number,
-  { usageReports, calendar }: KeyActivityDeps,
+  {
+    core: {
+      stores: { usageReports },
+    },
+    usage: { calendar },
+  }: OperatorServices,
 ) {
   const { day } = calendar(atMs);
   const report = await usageReports.read({

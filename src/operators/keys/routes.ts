@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
 import { isoOrNull } from '../../kernel/time.ts';
-import { keyActivity, type KeyActivity, type KeyActivityDeps, noActivity } from './activity.ts';
+import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
 import {
   issueKeyReply,
   issueKeyRequest,
@@ -15,20 +15,11 @@ import {
 } from '../../protocol/operator/key.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
-import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
-import type { Events } from '../../telemetry/events.ts';
-import type { TenantDirectory } from '../../tenants/directory.ts';
-import { issueKey, type KeyDeps, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
+import { issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, operatorRoute } from '../route.ts';
-
-export interface KeysDeps extends KeyActivityDeps {
-  readonly directory: Pick<TenantDirectory, 'all' | 'reload' | 'tenant'>;
-  readonly keys: KeyDeps;
-  readonly history: Pick<VoiceHistory, 'countOpen' | 'countOpenByKey'>;
-  readonly events: Pick<Events, 'operatorActed'>;
-}
+import type { Services } from '../../http/services.ts';
 
 const exampleKey: OperatorKey = {
   tenantId: 'acme',
@@ -53,8 +44,13 @@ const exampleKey: OperatorKey = {
 };
 
 /** The widget keys of tenants, with their live sessions. */
-export function keysRoute(deps: KeysDeps): Route {
-  const { directory, history } = deps;
+export function keysRoute(services: Services): Route {
+  const {
+    tenants: directory,
+    core: {
+      stores: { history },
+    },
+  } = services;
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/keys',
@@ -79,7 +75,7 @@ export function keysRoute(deps: KeysDeps): Route {
       const shown = tenantsOf(operator);
       const [counts, activityOf] = await Promise.all([
         history.countOpenByKey(shown),
-        keyActivity(shown, call.request.atMs, deps),
+        keyActivity(shown, call.request.atMs, services),
         directory.reload(),
       ]);
       const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
@@ -105,7 +101,7 @@ export function keysRoute(deps: KeysDeps): Route {
 }
 
 /** Issues a widget key. */
-export function issueKeyRoute(deps: KeysDeps): Route {
+export function issueKeyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/keys',
@@ -126,10 +122,10 @@ export function issueKeyRoute(deps: KeysDeps): Route {
     handle: async (call) => {
       const { tenantId, id, ...rest } = call.body;
       if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
-      const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), deps.keys);
+      const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
-      deps.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
-      return { status: 201, body: { key: toOperatorKey(key, deps.directory.tenant(tenantId)) } };
+      services.core.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
+      return { status: 201, body: { key: toOperatorKey(key, services.tenants.tenant(tenantId)) } };
     },
   });
 }
@@ -139,7 +135,7 @@ const keyParams = z.object({
 });
 
 /** Revokes a widget key, or tells what that would end. */
-export function revokeKeyRoute(deps: KeysDeps): Route {
+export function revokeKeyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/keys/{id}/revoke',
@@ -162,13 +158,18 @@ export function revokeKeyRoute(deps: KeysDeps): Route {
     handle: async (call) => {
       const { tenantId, dryRun = false } = call.body;
       const [id = ''] = call.params;
-      const key = await findKey(call.operator, tenantId, id, deps);
+      const key = await findKey(call.operator, tenantId, id, services);
       if (key === undefined) return noKey(tenantId, id);
-      const { matched: liveSessions } = await deps.history.countOpen({ tenantId, keyId: id });
-      const revoked = dryRun ? key : await revokeKey(tenantId, id, actBy(call), deps.keys);
+      const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
+      const revoked = dryRun ? key : await revokeKey(tenantId, id, actBy(call), services.operators.keys);
       if (revoked instanceof Refusal) return revoked;
       if (!dryRun)
-        deps.events.operatorActed(call.operator.role, 'key.revoke', `${tenantId}/${id}`, call.request.requestId);
+        services.core.events.operatorActed(
+          call.operator.role,
+          'key.revoke',
+          `${tenantId}/${id}`,
+          call.request.requestId,
+        );
       return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
     },
   });
@@ -179,7 +180,7 @@ async function findKey(
   operator: Operator,
   tenantId: string,
   id: string,
-  { keys }: KeysDeps,
+  { operators: { keys } }: Services,
 ): Promise<WidgetKey | undefined> {
   if (!seesTenant(operator, tenantId)) return undefined;
   const tenants = await keys.tenants.all();
@@ -230,8 +231,8 @@ interface Pausing {
 }
 
 /** Keeps a widget key from opening sessions until it is resumed. */
-export function pauseKeyRoute(deps: KeysDeps): Route {
-  return pauseRoute(deps, {
+export function pauseKeyRoute(services: Services): Route {
+  return pauseRoute(services, {
     name: 'pause',
     change: pauseKey,
     summary: 'Open no new sessions of a widget key for the time being',
@@ -243,8 +244,8 @@ export function pauseKeyRoute(deps: KeysDeps): Route {
 }
 
 /** Undoes a pause. */
-export function resumeKeyRoute(deps: KeysDeps): Route {
-  return pauseRoute(deps, {
+export function resumeKeyRoute(services: Services): Route {
+  return pauseRoute(services, {
     name: 'resume',
     change: resumeKey,
     summary: 'Open sessions of a paused widget key again',
@@ -254,7 +255,7 @@ export function resumeKeyRoute(deps: KeysDeps): Route {
   });
 }
 
-function pauseRoute(deps: KeysDeps, { name, change, summary, description, done, pausedAt }: Pausing): Route {
+function pauseRoute(services: Services, { name, change, summary, description, done, pausedAt }: Pausing): Route {
   return operatorRoute({
     method: 'POST',
     path: `/api/operator/keys/{id}/${name}`,
@@ -272,10 +273,15 @@ function pauseRoute(deps: KeysDeps, { name, change, summary, description, done, 
     handle: async (call) => {
       const { tenantId } = call.body;
       const [id = ''] = call.params;
-      if ((await findKey(call.operator, tenantId, id, deps)) === undefined) return noKey(tenantId, id);
-      const key = await change(tenantId, id, actBy(call), deps.keys);
+      if ((await findKey(call.operator, tenantId, id, services)) === undefined) return noKey(tenantId, id);
+      const key = await change(tenantId, id, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
-      deps.events.operatorActed(call.operator.role, `key.${name}`, `${tenantId}/${id}`, call.request.requestId);
+      services.core.events.operatorActed(
+        call.operator.role,
+        `key.${name}`,
+        `${tenantId}/${id}`,
+        call.request.requestId,
+      );
       return {
         status: 200,
         body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },

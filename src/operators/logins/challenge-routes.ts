@@ -8,16 +8,10 @@ import {
   operatorChallengeDetail,
 } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Journal } from '../../stores/journal/contract.ts';
-import type { Challenges } from '../../stores/challenges/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
-
-export interface ChallengesDeps {
-  readonly challengeStore: Pick<Challenges, 'load' | 'list'>;
-  readonly journal: Pick<Journal, 'list'>;
-}
+import type { Services } from '../../http/services.ts';
 
 const exampleChallenge: OperatorChallenge = {
   id: 'Zq3v0m8XcQf1rT6uYp2sLw',
@@ -30,7 +24,11 @@ const exampleChallenge: OperatorChallenge = {
 };
 
 /** Login codes that were sent, the newest first. */
-export function challengesRoute({ challengeStore }: ChallengesDeps): Route {
+export function challengesRoute({
+  core: {
+    stores: { challenges: challengeStore },
+  },
+}: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/challenges',
@@ -73,7 +71,11 @@ const challengeParams = z.object({
 });
 
 /** One login code, and what its machine did. */
-export function challengeRoute({ challengeStore, journal }: ChallengesDeps): Route {
+export function challengeRoute({
+  core: {
+    stores: { challenges: challengeStore, journal },
+  },
+}: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/challenges/{id}',

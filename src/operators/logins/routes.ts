@@ -1,4 +1,4 @@
-import { findLogin, liftAddress, type LiftAddressDeps, revokeLogin, type RevokeLoginDeps } from './verbs.ts';
+import { findLogin, liftAddress, revokeLogin } from './verbs.ts';
 import { toOperatorLogin } from './view.ts';
 import { z } from 'zod';
 import { classify } from '../../../machines/auth-session/selectors.ts';
@@ -12,18 +12,12 @@ import {
   revokeLoginRequest,
 } from '../../protocol/operator/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Journal } from '../../stores/journal/contract.ts';
-import type { Logins } from '../../stores/logins/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, exampleEvent, operatorRoute, pageEnd, readCursor } from '../route.ts';
 import { liftAddressReply, liftAddressRequest } from '../../protocol/operator/address.ts';
 import { sample } from '../../http/samples.ts';
 import { eventsOfActor } from '../journal/read.ts';
-
-export interface LoginsDeps extends RevokeLoginDeps {
-  readonly loginStore: Pick<Logins, 'load' | 'list'>;
-  readonly journal: Pick<Journal, 'list'>;
-}
+import type { Services } from '../../http/services.ts';
 
 const exampleLogin: OperatorLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
@@ -41,7 +35,11 @@ const loginParams = z.object({
 });
 
 /** Console logins, the newest first. */
-export function loginsRoute({ loginStore }: LoginsDeps): Route {
+export function loginsRoute({
+  core: {
+    stores: { logins: loginStore },
+  },
+}: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/logins',
@@ -80,14 +78,18 @@ async function named(
   id: string,
   state: OperatorLogin['state'] | undefined,
   atMs: number,
-  store: LoginsDeps['loginStore'],
+  store: Services['core']['stores']['logins'],
 ): Promise<AuthRecord[]> {
   const login = await store.load(id);
   return login === undefined || (state !== undefined && classify(login, atMs) !== state) ? [] : [login];
 }
 
 /** One login, and what its machine did. */
-export function loginRoute({ loginStore, journal }: LoginsDeps): Route {
+export function loginRoute({
+  core: {
+    stores: { logins: loginStore, journal },
+  },
+}: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/logins/{id}',
@@ -121,7 +123,7 @@ export function loginRoute({ loginStore, journal }: LoginsDeps): Route {
 }
 
 /** Ends a login on every node. */
-export function revokeLoginRoute(deps: LoginsDeps): Route {
+export function revokeLoginRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/logins/{id}/revoke',
@@ -138,19 +140,14 @@ export function revokeLoginRoute(deps: LoginsDeps): Route {
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const [id = ''] = call.params;
-      const revoked = await revokeLogin(id, actBy(call), deps);
+      const revoked = await revokeLogin(id, actBy(call), services);
       return revoked instanceof Refusal ? revoked : { status: 200, body: { ok: true, ...revoked } };
     },
   });
 }
 
-export interface LiftAddressRouteDeps extends LiftAddressDeps {
-  /** Who may log in. */
-  readonly admits: (email: string) => boolean;
-}
-
 /** Opens an address to new browsers again. */
-export function liftAddressRoute(deps: LiftAddressRouteDeps): Route {
+export function liftAddressRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/addresses/lift',
@@ -171,8 +168,8 @@ export function liftAddressRoute(deps: LiftAddressRouteDeps): Route {
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { email } = call.body;
-      const failures = await liftAddress(email, actBy(call), deps);
-      return { status: 200, body: { ok: true, failures, mayLogIn: deps.admits(email) } };
+      const failures = await liftAddress(email, actBy(call), services);
+      return { status: 200, body: { ok: true, failures, mayLogIn: services.identity.admits(email) } };
     },
   });
 }

@@ -1,20 +1,9 @@
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { ConsoleLogins } from '../../auth/console-logins.ts';
-import type { LoginCodes } from '../../auth/login-codes.ts';
-import type { Subjects } from '../../auth/subjects.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { ActLog } from '../../stores/journal/contract.ts';
 import type { Logins } from '../../stores/logins/contract.ts';
-import type { Events } from '../../telemetry/events.ts';
 import { act, type ActBy } from '../act.ts';
-
-export interface RevokeLoginDeps {
-  readonly loginStore: Pick<Logins, 'load'>;
-  readonly logins: Pick<ConsoleLogins, 'destroy'>;
-  readonly acts: ActLog;
-  readonly events: Pick<Events, 'operatorActed'>;
-}
+import type { OperatorServices } from '../services.ts';
 
 /**
  * Ends a login on every node within a second. Again changes nothing.
@@ -23,16 +12,16 @@ export interface RevokeLoginDeps {
 export async function revokeLogin(
   id: string,
   by: ActBy,
-  deps: RevokeLoginDeps,
+  services: OperatorServices,
 ): Promise<{ readonly alreadyEnded: boolean } | Refusal> {
-  const login = await findLogin(id, deps.loginStore);
+  const login = await findLogin(id, services.core.stores.logins);
   if (login instanceof Refusal) return login;
   const alreadyEnded = classify(login, by.atMs) === 'destroyed';
   await act(
     { action: 'login.revoke', target: id, tenantId: null },
     by,
-    deps,
-    () => deps.logins.destroy(id, 'revoked', by.atMs, by.requestId),
+    services,
+    () => services.identity.logins.destroy(id, 'revoked', by.atMs, by.requestId),
     () => (alreadyEnded ? 'unchanged' : 'done'),
   );
   return { alreadyEnded };
@@ -43,19 +32,14 @@ export async function findLogin(id: string, store: Pick<Logins, 'load'>): Promis
   return login ?? new Refusal('NOT_FOUND', 'There is no login of this id; it may be so old that it was deleted.');
 }
 
-export interface LiftAddressDeps {
-  readonly codes: Pick<LoginCodes, 'lift'>;
-  readonly subjects: Pick<Subjects, 'console'>;
-  readonly acts: ActLog;
-  readonly events: Pick<Events, 'operatorActed'>;
-}
-
 /**
  * Opens an address to new browsers again, for a day. The journal has its hash alone.
  * @returns how many wrong codes in a row are forgotten
  * @throws Unavailable when the database is away
  */
-export function liftAddress(email: string, by: ActBy, deps: LiftAddressDeps): Promise<number> {
-  const target = deps.subjects.console(email);
-  return act({ action: 'address.lift', target, tenantId: null }, by, deps, () => deps.codes.lift(email, by.atMs));
+export function liftAddress(email: string, by: ActBy, services: OperatorServices): Promise<number> {
+  const target = services.identity.subjects.console(email);
+  return act({ action: 'address.lift', target, tenantId: null }, by, services, () =>
+    services.identity.codes.lift(email, by.atMs),
+  );
 }

@@ -8,6 +8,7 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { isLocal } from '../../http/local.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import { INSPECT_PATH } from './inspector.ts';
+import type { Services } from '../../http/services.ts';
 
 const exampleChart: Chart = {
   width: 360,
@@ -59,13 +60,8 @@ const exampleMachine: OperatorMachine = {
   words: { CLOCK: 'clock', DESTROY: 'asked to end', hasExpired: '24 h unused', isRenewalDue: '1 min passed' },
 };
 
-export interface MachinesDeps {
-  /** Made when it is first asked for; it changes only with the build and the settings. */
-  readonly machines: () => z.input<typeof operatorMachines>;
-}
-
 /** The rules of sessions, calls, codes and logins, as charts and in words. */
-export function machinesRoute({ machines }: MachinesDeps): Route {
+export function machinesRoute({ operators: { machines } }: Services): Route {
   const send = sendDocument(machines);
   return operatorRoute({
     method: 'GET',
@@ -93,12 +89,8 @@ export function machinesRoute({ machines }: MachinesDeps): Route {
   });
 }
 
-export interface InspectDeps {
-  readonly publicUrl: () => string;
-}
-
 /** GET /api/operator/inspect: a WebSocket for the tools of the XState ecosystem, on the machine itself (INSPECT=1, never in production). */
-export function inspectRoute({ publicUrl }: InspectDeps): Route {
+export function inspectRoute({ core: { publicUrl } }: Services): Route {
   return defineRoute({
     kind: 'socket',
     method: 'GET',

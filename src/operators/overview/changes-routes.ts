@@ -3,23 +3,22 @@ import { actorSeenBy, within } from '../roles.ts';
 import { LONGEST_SPAN_MS, movedBetween } from './activity-spans.ts';
 import { whatHappened, whatMoved } from './changes.ts';
 import { changesSince, operatorChanges } from '../../protocol/operator/change.ts';
-import type { ActivityStore } from '../../stores/activity/contract.ts';
 import type { Journal, JournalQuery } from '../../stores/journal/contract.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../route.ts';
+import type { Services } from '../../http/services.ts';
 
 const MAX_DAYS = LONGEST_SPAN_MS / DAY_MS;
 const MAX_HAPPENED = 200;
 
-export interface ChangesDeps {
-  readonly activity: Pick<ActivityStore, 'moved'>;
-  readonly journal: Pick<Journal, 'list'>;
-}
-
 /** What differs from the span of the same length before, and what was done meanwhile. */
-export function changesRoute({ activity, journal }: ChangesDeps): Route {
+export function changesRoute({
+  core: {
+    stores: { activity, journal },
+  },
+}: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/changes',

@@ -1,19 +1,16 @@
 import { type Operator, tenantsOf, within } from '../roles.ts';
 import { overview, type OverviewActivity, overviewFilters } from '../../protocol/operator/overview.ts';
-import { type SpendDeps, spendOf } from '../usage/spend.ts';
+import { spendOf } from '../usage/spend.ts';
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../route.ts';
 import { iso } from '../../kernel/time.ts';
 import { activityOf } from './activity-spans.ts';
-import type { Figures } from './figures.ts';
-import type { NodeList } from '../live/nodes.ts';
 import { judge } from './verdict.ts';
-import type { ActivityStore, Moved } from '../../stores/activity/contract.ts';
+import type { Moved } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';
-
-export type OverviewDeps = SpendDeps & OverviewActivityDeps;
+import type { Services } from '../../http/services.ts';
 
 /** Many may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
@@ -21,7 +18,7 @@ const KEPT_MS = 2000;
 const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
 
 /** How the service stands, in numbers. */
-export function overviewRoute(deps: OverviewDeps): Route {
+export function overviewRoute(services: Services): Route {
   const look = async (operator: Operator, atMs: number): Promise<object> => {
     let isDatabaseRead = true;
     const away = (): null => {
@@ -30,11 +27,11 @@ export function overviewRoute(deps: OverviewDeps): Route {
     };
     const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
     const [counts, spend, read] = await Promise.all([
-      orNull(deps.figures.counts(operator.tenants, atMs)),
-      orNull(spendOf(atMs, tenantsOf(operator), deps)),
-      readActivity(operator, atMs, orNull, deps),
+      orNull(services.operators.figures.counts(operator.tenants, atMs)),
+      orNull(spendOf(atMs, tenantsOf(operator), services)),
+      readActivity(operator, atMs, orNull, services),
     ]);
-    const more = await overviewActivity(operator, atMs, read, isDatabaseRead, deps);
+    const more = await overviewActivity(operator, atMs, read, isDatabaseRead, services);
     return { ...(counts ?? NOT_COUNTED), spend, ...more };
   };
   const kept = cacheFor<object>(KEPT_MS);
@@ -76,12 +73,6 @@ export function overviewRoute(deps: OverviewDeps): Route {
   });
 }
 
-export interface OverviewActivityDeps {
-  readonly figures: Figures;
-  readonly activity: Pick<ActivityStore, 'sums'>;
-  readonly nodes: Pick<NodeList, 'list'>;
-}
-
 const exampleTallies = { started: 96, ended: { closed_by_client: 80 }, refused: { RATE_LIMIT_EXCEEDED: 12 } };
 const exampleSpan = { ...exampleTallies, previous: exampleTallies };
 
@@ -107,7 +98,12 @@ async function readActivity(
   { tenants }: Operator,
   atMs: number,
   orNull: <T>(part: Promise<T>) => Promise<T | null>,
-  { figures, activity }: OverviewActivityDeps,
+  {
+    operators: { figures },
+    core: {
+      stores: { activity },
+    },
+  }: Services,
 ): Promise<Read> {
   const [endingSoon, went, lately] = await Promise.all([
     orNull(figures.endingSoon(tenants, atMs)),
@@ -127,12 +123,12 @@ async function overviewActivity(
   atMs: number,
   { endingSoon, went, lately }: Read,
   isDatabaseRead: boolean,
-  deps: OverviewActivityDeps,
+  services: Services,
 ): Promise<OverviewActivity> {
   const told = { asOf: iso(atMs), endingSoon, activity: went?.activity ?? null };
   if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
-  const nodes = deps.nodes.list();
-  const dependencies = await deps.figures.dependencies(atMs);
+  const nodes = services.operators.nodes.list();
+  const dependencies = await services.operators.figures.dependencies(atMs);
   const verdict = judge({ lately, yesterday: went?.day ?? null, isDatabaseRead, nodes, dependencies });
   return { ...told, verdict, dependencies, nodes };
 }

@@ -3,7 +3,7 @@ import { type Operator, within } from '../roles.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import { LONGEST_SPAN_MS, refusedBetween } from '../overview/activity-spans.ts';
-import { findRefusal, type FindRefusalDeps } from '../journal/read.ts';
+import { findRefusal } from '../journal/read.ts';
 import { viewOfRefusal } from '../journal/view.ts';
 import {
   exactRefusal,
@@ -18,6 +18,7 @@ import { invalidFields } from '../../http/invalid-request.ts';
 import type { Result, Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
+import type { Services } from '../../http/services.ts';
 
 const exampleRefusal: OperatorRefusal = {
   requestId: sample.requestId,
@@ -42,7 +43,7 @@ const exampleRefusal: OperatorRefusal = {
 };
 
 /** Requests that were refused: one by its request id, or a page by filters. */
-export function refusalsRoute(deps: FindRefusalDeps): Route {
+export function refusalsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/refusals',
@@ -61,8 +62,8 @@ export function refusalsRoute(deps: FindRefusalDeps): Route {
     refusals: ['INVALID_REQUEST', 'NOT_FOUND', 'QUERY_TOO_BROAD'],
     handle: async (call, query) => {
       const { operator, request } = call;
-      if (query.requestId === undefined) return list(query, operator, request.atMs, deps);
-      const found = await findRefusal(query.requestId, operator.tenants, deps);
+      if (query.requestId === undefined) return list(query, operator, request.atMs, services);
+      const found = await findRefusal(query.requestId, operator.tenants, services);
       if (found === undefined)
         return new Refusal('NOT_FOUND', 'Nothing is known of this request id: it is too old, or none of ours.');
       return { status: 200, body: found };
@@ -74,7 +75,7 @@ async function list(
   { code, tenantId, keyId, network, from, to, cursor, limit }: z.output<typeof refusalFilters>,
   operator: Operator,
   atMs: number,
-  deps: FindRefusalDeps,
+  services: Services,
 ): Promise<Result> {
   const after = readJournalCursor(cursor);
   if (after instanceof Refusal) return after;
@@ -95,8 +96,8 @@ async function list(
   };
   try {
     const [page, counts] = await Promise.all([
-      deps.journal.list(wanted, after, limit),
-      refusedBetween(deps.activity, fromMs, toMs, atMs, { tenants, keyId, code }),
+      services.core.stores.journal.list(wanted, after, limit),
+      refusedBetween(services.core.stores.activity, fromMs, toMs, atMs, { tenants, keyId, code }),
     ]);
     const { entries, next } = page;
     const body = {
@@ -108,7 +109,9 @@ async function list(
     return { status: 200, body };
   } catch (fault) {
     return ifAway(() => {
-      const refusals = deps.refusals.newest(wanted, limit).map((one) => viewOfRefusal(one, operator.tenants));
+      const refusals = services.core.journal.refusals
+        .newest(wanted, limit)
+        .map((one) => viewOfRefusal(one, operator.tenants));
       const end = pageEnd({ next: undefined, isPartial: false }, atMs, journalCursor);
       return { status: 200, body: { refusals, ...toldOf(undefined), ...end, isPartial: true } };
     }, 'database')(fault);

@@ -1,47 +1,43 @@
 import { mayDo, seesTenant, tenantsOf, type Operator } from '../roles.ts';
-import type { Subjects } from '../../auth/subjects.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
 import type { SearchHit } from '../../protocol/operator/search.ts';
 import { sessionName } from '../../protocol/session.ts';
 import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
-import type { ActLog, Journal } from '../../stores/journal/contract.ts';
-import type { Logins } from '../../stores/logins/contract.ts';
-import type { HistoryRow, VoiceHistory } from '../../stores/voice-history/contract.ts';
-import type { TenantDirectory } from '../../tenants/directory.ts';
-
-export interface SearchDeps {
-  readonly history: Pick<VoiceHistory, 'list' | 'newestOf' | 'ofUpstream'>;
-  readonly journal: Pick<Journal, 'actorsOf'>;
-  readonly acts: ActLog;
-  readonly loginStore: Pick<Logins, 'load' | 'ofEmail'>;
-  readonly subjects: Pick<Subjects, 'console' | 'widgetUser'>;
-  readonly directory: Pick<TenantDirectory, 'all'>;
-}
+import type { HistoryRow } from '../../stores/voice-history/contract.ts';
+import type { OperatorServices } from '../services.ts';
 
 const MAX_HITS = 20;
 
 interface Finder {
   /** Which texts it knows: what nothing knows is looked for among names. */
   readonly shape: RegExp;
-  find(q: string, operator: Operator, deps: SearchDeps): Promise<SearchHit[]>;
+  find(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]>;
 }
 
 const finders: readonly Finder[] = [
   {
     shape: sessionName,
-    find: (q, operator, deps) => sessionsBeginning(q, operator, deps),
+    find: (q, operator, services) => sessionsBeginning(q, operator, services),
   },
   {
     shape: /^[0-9a-f]{6,32}$/,
-    find: async (q, operator, deps) => [
-      ...(await sessionsBeginning(q.length === 32 ? `s:${q}:` : `s:${q}`, operator, deps)),
-      ...namesLike(q, operator, deps),
+    find: async (q, operator, services) => [
+      ...(await sessionsBeginning(q.length === 32 ? `s:${q}:` : `s:${q}`, operator, services)),
+      ...namesLike(q, operator, services),
     ],
   },
   {
     shape: /^req_[\w-]+$/,
-    async find(q, operator, { journal, history }) {
+    async find(
+      q,
+      operator,
+      {
+        core: {
+          stores: { journal, history },
+        },
+      },
+    ) {
       const refs = await journal.actorsOf('voice-session', q, MAX_HITS);
       const found = await Promise.all(
         refs.map((idPrefix) => history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, 1)),
@@ -53,14 +49,30 @@ const finders: readonly Finder[] = [
   },
   {
     shape: /^auth_[\w-]+$/,
-    async find(q, { role }, { loginStore }) {
+    async find(
+      q,
+      { role },
+      {
+        core: {
+          stores: { logins: loginStore },
+        },
+      },
+    ) {
       const login = mayDo(role, 'see-installation') ? await loginStore.load(q) : undefined;
       return login === undefined ? [] : [loginHit(login)];
     },
   },
   {
     shape: /^sess_[\w-]+$/,
-    find: async (q, operator, { history }) =>
+    find: async (
+      q,
+      operator,
+      {
+        core: {
+          stores: { history },
+        },
+      },
+    ) =>
       (await history.ofUpstream(q, MAX_HITS))
         .filter(({ record }) => seesTenant(operator, record.tenantId))
         .map(sessionHit),
@@ -72,15 +84,21 @@ const finders: readonly Finder[] = [
 ];
 
 /** What a text that is no address stands for, of what the operator is shown. @throws Unavailable when the database is away */
-export async function findByShape(q: string, operator: Operator, deps: SearchDeps): Promise<SearchHit[]> {
+export async function findByShape(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]> {
   const finder = finders.find(({ shape }) => shape.test(q));
-  const hits = finder === undefined ? namesLike(q, operator, deps) : await finder.find(q, operator, deps);
+  const hits = finder === undefined ? namesLike(q, operator, services) : await finder.find(q, operator, services);
   return hits.slice(0, MAX_HITS);
 }
 
 /** The sessions and logins of an address, which no hit names. @throws Unavailable when the database is away */
-export async function findByAddress(address: string, deps: SearchDeps): Promise<SearchHit[]> {
-  const { subjects, directory, history, loginStore } = deps;
+export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
+  const {
+    identity: { subjects },
+    tenants: directory,
+    core: {
+      stores: { history, logins: loginStore },
+    },
+  } = services;
   const ofTenants = directory.all().map(({ id }) => subjects.widgetUser(id, address));
   const [sessions, logins] = await Promise.all([
     history.newestOf([subjects.console(address), ...ofTenants], MAX_HITS),
@@ -89,13 +107,21 @@ export async function findByAddress(address: string, deps: SearchDeps): Promise<
   return [...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MAX_HITS);
 }
 
-async function sessionsBeginning(idPrefix: string, operator: Operator, { history }: SearchDeps): Promise<SearchHit[]> {
+async function sessionsBeginning(
+  idPrefix: string,
+  operator: Operator,
+  {
+    core: {
+      stores: { history },
+    },
+  }: OperatorServices,
+): Promise<SearchHit[]> {
   const { rows } = await history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
   return rows.map(sessionHit);
 }
 
 /** Tenants, keys and actions whose names hold the text. */
-function namesLike(q: string, operator: Operator, { directory }: SearchDeps): SearchHit[] {
+function namesLike(q: string, operator: Operator, { tenants: directory }: OperatorServices): SearchHit[] {
   const wanted = q.toLowerCase();
   const isLike = (...names: string[]): boolean => names.some((name) => name.toLowerCase().includes(wanted));
   const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));

@@ -5,12 +5,13 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { audited } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
-import { findByAddress, findByShape, type SearchDeps } from './find.ts';
+import { findByAddress, findByShape } from './find.ts';
 import { actBy, operatorRoute } from '../route.ts';
 import { toActEntry } from '../act.ts';
+import type { Services } from '../../http/services.ts';
 
 /** Looks for what an operator typed. */
-export function searchRoute(deps: SearchDeps): Route {
+export function searchRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/search',
@@ -40,15 +41,18 @@ export function searchRoute(deps: SearchDeps): Route {
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { q } = call.body;
-      if (!isAddress(q)) return { status: 200, body: { hits: await findByShape(q, call.operator, deps) } };
+      if (!isAddress(q)) return { status: 200, body: { hits: await findByShape(q, call.operator, services) } };
       if (!seesWholeIds(call.operator))
         return new Refusal('FORBIDDEN', 'An address is looked for by operators (OPERATOR_EMAILS) alone.');
       const address = parseEmail(q);
       if (address === undefined) return { status: 200, body: { hits: [] } };
       const hits = await audited(
-        deps.acts,
-        toActEntry({ action: 'search.address', target: deps.subjects.console(address), tenantId: null }, actBy(call)),
-        () => findByAddress(address, deps),
+        services.core.journal.acts,
+        toActEntry(
+          { action: 'search.address', target: services.identity.subjects.console(address), tenantId: null },
+          actBy(call),
+        ),
+        () => findByAddress(address, services),
         () => 'done',
       );
       return { status: 200, body: { hits } };

@@ -9,19 +9,18 @@ import { viewOf } from '../../voice/records.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
-import { actBy, findNamed, NAMED, operatorRoute, sessionParams, type NamedDeps } from '../route.ts';
-import { endMany, endSession, findSome, type EndDeps } from './end.ts';
+import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { endMany, endSession, findSome } from './end.ts';
 import { nameOfFilter, openOnly, tenantMeant, toHistoryFilter } from './filter.ts';
 import { exampleSession } from './list-routes.ts';
 import { toOperatorSession } from './view.ts';
+import type { Services } from '../../http/services.ts';
 
 /** Sessions that a count shows. */
 const SAMPLE = 10;
 
-export type EndRouteDeps = NamedDeps & EndDeps;
-
 /** Ends one session. */
-export function endRoute(deps: EndRouteDeps): Route {
+export function endRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/sessions/{id}/end',
@@ -41,9 +40,9 @@ export function endRoute(deps: EndRouteDeps): Route {
     },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call) => {
-      const record = await findNamed(call, deps);
+      const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
-      const ended = await endSession(record, actBy(call), deps);
+      const ended = await endSession(record, actBy(call), services);
       if (ended instanceof Refusal) return ended;
       const { alreadyEnded } = ended;
       return { status: 200, body: { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded } };
@@ -52,7 +51,7 @@ export function endRoute(deps: EndRouteDeps): Route {
 }
 
 /** Ends all open sessions that a filter fits: counted first, then in parts. */
-export function endManyRoute(deps: EndRouteDeps): Route {
+export function endManyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
     path: '/api/operator/sessions/end',
@@ -83,11 +82,11 @@ export function endManyRoute(deps: EndRouteDeps): Route {
       if (!all && Object.values(asked).every((value) => value === undefined))
         return invalidFields([{ path: 'all', message: 'must be true where the filter is empty' }]);
       const { request, operator } = call;
-      const { limits } = deps.sessions;
+      const { limits } = services.sessions;
       const filter = openOnly(toHistoryFilter(asked, operator), request.atMs, limits);
-      const counts = await deps.history.countOpen(filter);
+      const counts = await services.core.stores.history.countOpen(filter);
       if (dryRun) {
-        const rows = await findSome(filter, SAMPLE, deps.history);
+        const rows = await findSome(filter, SAMPLE, services.core.stores.history);
         const sample = rows.map(({ record, state }) =>
           toOperatorSession(record, state, request.atMs, operator, limits),
         );
@@ -103,7 +102,7 @@ export function endManyRoute(deps: EndRouteDeps): Route {
         tenantId: tenantMeant(asked, operator),
         batchId,
       };
-      const ended = await endMany(input, actBy(call), deps);
+      const ended = await endMany(input, actBy(call), services);
       return ended instanceof Refusal ? ended : { status: 200, body: ended };
     },
   });

@@ -2,21 +2,14 @@ import type { VoiceFact, VoiceRecord } from '../../../machines/voice-session/typ
 import { ifAway } from '../../kernel/errors.ts';
 import { randomId, refOf } from '../../kernel/ids.ts';
 import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
-import type { Journal } from '../../stores/journal/contract.ts';
-import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../../stores/voice-history/contract.ts';
-import type { VoiceSessions } from '../../voice/sessions.ts';
-import { act, actOnMany, type ActBy, type ActDeps } from '../act.ts';
+import type { HistoryFilter, HistoryRow, Position } from '../../stores/voice-history/contract.ts';
+import { act, actOnMany, type ActBy } from '../act.ts';
+import type { OperatorServices } from '../services.ts';
 
 /** One call ends at most so many, so that it is answered within seconds. */
 const MAX_ENDED = 500;
 /** More than was counted by this share is another thing than what was meant. */
 const GROWTH = 0.1;
-
-export interface EndDeps extends ActDeps {
-  readonly sessions: Pick<VoiceSessions, 'endForGood'>;
-  readonly history: Pick<VoiceHistory, 'list' | 'countOpen'>;
-  readonly journal: Pick<Journal, 'beginnerOf'>;
-}
 
 interface EndedOne {
   readonly record: VoiceRecord;
@@ -28,13 +21,13 @@ interface EndedOne {
 export async function endSession(
   { id, tenantId }: Pick<VoiceRecord, 'id' | 'tenantId'>,
   by: ActBy,
-  deps: EndDeps,
+  services: OperatorServices,
 ): Promise<EndedOne | Refusal> {
   const outcome = await act(
     { action: 'session.end', target: refOf(id), tenantId },
     by,
-    deps,
-    () => deps.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId),
+    services,
+    () => services.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId),
     (ended) => (isEndedBy(ended) ? 'done' : 'unchanged'),
   );
   return outcome === undefined ? sessionNotFound() : { record: outcome.record, alreadyEnded: !isEndedBy(outcome) };
@@ -70,24 +63,26 @@ interface EndedMany {
 export async function endMany(
   { filter, matched, expected, target, tenantId, batchId: begun }: EndMany,
   by: ActBy,
-  deps: EndDeps,
+  services: OperatorServices,
 ): Promise<EndedMany | Refusal> {
   if (matched > expected * (1 + GROWTH)) return countChanged(matched, expected);
-  if (begun !== undefined && (await deps.journal.beginnerOf(begun)) !== by.actor) return notBegun();
+  if (begun !== undefined && (await services.core.stores.journal.beginnerOf(begun)) !== by.actor) return notBegun();
   const batchId = begun ?? `batch_${randomId()}`;
-  const records = (await findSome(filter, MAX_ENDED, deps.history)).map(({ record }) => record);
+  const records = (await findSome(filter, MAX_ENDED, services.core.stores.history)).map(({ record }) => record);
   const { done, failed, isAudited } = await actOnMany(
     { action: 'sessions.end', target, tenantId, batchId },
     records.map((record) => ({ action: 'session.end', target: refOf(record.id), tenantId: record.tenantId })),
     by,
-    deps,
+    services,
     async (at) => {
       const { id = '' } = records[at] ?? {};
-      const outcome = await deps.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId);
+      const outcome = await services.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId);
       return isEndedBy(outcome) ? 'done' : 'unchanged';
     },
   );
-  const left = await deps.history.countOpen(filter).catch(ifAway(() => ({ matched: Math.max(0, matched - done) })));
+  const left = await services.core.stores.history
+    .countOpen(filter)
+    .catch(ifAway(() => ({ matched: Math.max(0, matched - done) })));
   return { ended: done, failed, remaining: left.matched, batchId, isAudited };
 }
 
@@ -95,7 +90,7 @@ export async function endMany(
 export async function findSome(
   filter: HistoryFilter,
   limit: number,
-  history: EndDeps['history'],
+  history: OperatorServices['core']['stores']['history'],
 ): Promise<HistoryRow[]> {
   const found: HistoryRow[] = [];
   let after: Position | undefined;

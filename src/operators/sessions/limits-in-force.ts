@@ -1,16 +1,8 @@
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { LimitsInForce } from '../../protocol/operator/session.ts';
-import { keyLimitsOf, type LimitsOf } from '../../quota/ceilings.ts';
+import { keyLimitsOf } from '../../quota/ceilings.ts';
 import { leverOf } from '../../quota/levers.ts';
-import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
-
-export interface LimitsInForceDeps {
-  readonly limitsOf: LimitsOf;
-  readonly directory: {
-    keyNamed(tenantId: string, keyId: string): WidgetKey | undefined;
-    tenant(id: string): Pick<Tenant, 'totals'> | undefined;
-  };
-}
+import type { OperatorServices } from '../services.ts';
 
 const variables: Readonly<Record<keyof VoiceLimits, string>> = {
   maxMinutes: 'MAX_SESSION_MINUTES',
@@ -23,7 +15,7 @@ const variables: Readonly<Record<keyof VoiceLimits, string>> = {
 export function limitsInForce(
   { caller, tenantId, keyId }: VoiceRecord,
   limits: VoiceLimits,
-  { limitsOf, directory }: LimitsInForceDeps,
+  { usage: { limitsOf }, tenants: directory }: OperatorServices,
 ): LimitsInForce {
   const key = keyId === null ? undefined : directory.keyNamed(tenantId, keyId);
   const values = keyLimitsOf(limitsOf(caller, tenantId, keyId));

@@ -2,10 +2,8 @@ import type { z } from 'zod';
 import { type OperatorSession, operatorSessionPage, sessionFilters } from '../../protocol/operator/session.ts';
 import type { Operator } from '../roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { HistorySort, Position, VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { HistorySort, Position } from '../../stores/voice-history/contract.ts';
 import { endingSoon } from '../../voice/ending-soon.ts';
-import type { VoiceSessions } from '../../voice/sessions.ts';
-import type { UsageReports } from '../../stores/usage-reports/contract.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
@@ -13,6 +11,7 @@ import { operatorRoute, pageEnd, readCursor } from '../route.ts';
 import { toOperatorSession } from './view.ts';
 import { sample } from '../../http/samples.ts';
 import { toHistoryFilter } from './filter.ts';
+import type { Services } from '../../http/services.ts';
 
 export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,
@@ -32,17 +31,16 @@ export const exampleSession: OperatorSession = {
   usage: { tokens: 1833, dollars: 0.064187 },
 };
 
-export interface SessionListDeps {
-  readonly history: Pick<VoiceHistory, 'list' | 'silentSince'>;
-  readonly sessions: Pick<VoiceSessions, 'limits'>;
-  readonly usageReports: Pick<UsageReports, 'ofSessions'>;
-}
-
 type Asked = z.output<typeof sessionFilters>;
 type Sort = HistorySort | 'deadline';
 
 /** The list of sessions by filters. */
-export function sessionsRoute({ history, sessions, usageReports }: SessionListDeps): Route {
+export function sessionsRoute({
+  core: {
+    stores: { history, usageReports },
+  },
+  sessions,
+}: Services): Route {
   function pageOf(asked: Asked, sort: Sort, after: Position | undefined, operator: Operator, atMs: number) {
     const filter = toHistoryFilter(asked, operator);
     if (sort !== 'deadline') return history.list(filter, after, asked.limit, sort);

@@ -4,40 +4,29 @@ import { actorSeenBy } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso, MINUTE_MS } from '../../kernel/time.ts';
 import { type EndedBy, operatorSessionDetail } from '../../protocol/operator/session.ts';
-import type { Entry, Journal } from '../../stores/journal/contract.ts';
-import { limitsInForce, type LimitsInForceDeps } from './limits-in-force.ts';
+import type { Entry } from '../../stores/journal/contract.ts';
+import { limitsInForce } from './limits-in-force.ts';
 import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { SessionSetups } from '../../stores/session-setups/contract.ts';
-import type { UsageReports } from '../../stores/usage-reports/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { callsOf, type OperatorCallsDeps, toOperatorCalls } from '../calls/view.ts';
+import { callsOf, toOperatorCalls } from '../calls/view.ts';
 import {
   exampleEvent,
   findNamed,
   journalCursor,
   NAMED,
-  type NamedDeps,
   operatorRoute,
   readJournalCursor,
   sessionParams,
   writeCursor,
 } from '../route.ts';
 import { toOperatorSession } from './view.ts';
-import { actOf, type WhyDeps, whyOf } from './why.ts';
+import { actOf, whyOf } from './why.ts';
 import { operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
 import { exampleCall } from '../calls/routes.ts';
 import { exampleSession } from './list-routes.ts';
 import { eventsOf, newestEvents, toEvents, viewsOf } from '../journal/read.ts';
-
-export interface SessionDetailDeps
-  extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps, LimitsInForceDeps {
-  readonly sessions: NamedDeps['sessions'];
-  readonly ledger: OperatorCallsDeps['ledger'] & WhyDeps['ledger'];
-  readonly journal: Pick<Journal, 'list' | 'lostWithin' | 'latestAct'>;
-  readonly setups: Pick<SessionSetups, 'find'>;
-  readonly usageReports: Pick<UsageReports, 'ofSessions'>;
-}
+import type { Services } from '../../http/services.ts';
 
 /** The newest acts on a session come with it. */
 const MAX_ACTS = 5;
@@ -46,7 +35,7 @@ const MAX_REFUSALS = 5;
 const AFTER_END_MS = MINUTE_MS;
 
 /** All that is known of one session. */
-export function sessionRoute(deps: SessionDetailDeps): Route {
+export function sessionRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/sessions/{id}',
@@ -85,19 +74,23 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call) => {
-      const record = await findNamed(call, deps);
+      const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
-      const { limits } = deps.sessions;
+      const { limits } = services.sessions;
       const { atMs } = call.request;
       const deadline = nextDeadline(record, limits);
       const [calls, events, found, setup, acts, usage, refused] = await Promise.all([
-        callsOf(record.id, deps),
-        newestEvents(record, atMs, deps.journal),
-        actOf(record, deps),
-        deps.setups.find(record.id),
-        deps.journal.list({ kinds: ['act'], tenants: '*', target: refOf(record.id) }, undefined, MAX_ACTS),
-        deps.usageReports.ofSessions([record.id]),
-        deps.journal.list(
+        callsOf(record.id, services),
+        newestEvents(record, atMs, services.core.stores.journal),
+        actOf(record, services),
+        services.core.stores.sessionSetups.find(record.id),
+        services.core.stores.journal.list(
+          { kinds: ['act'], tenants: '*', target: refOf(record.id) },
+          undefined,
+          MAX_ACTS,
+        ),
+        services.core.stores.usageReports.ofSessions([record.id]),
+        services.core.stores.journal.list(
           {
             kinds: ['refusal'],
             subject: record.subject,
@@ -116,11 +109,11 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         endedBy: endedBy(record, act),
         why: await whyOf(
           { record, ...calls, ...events, act, used: usage.get(record.id), atMs, operator: call.operator },
-          deps,
+          services,
         ),
         audit: acts.entries.map((entry) => toAuditRow(entry, call.operator)),
         refusals: refused.entries.map((one) => viewOfRefusal(one, call.operator.tenants)),
-        limits: limitsInForce(record, limits, deps),
+        limits: limitsInForce(record, limits, services),
         metadata: setup?.metadata ?? null,
         calls: toOperatorCalls(calls, call.operator),
         ...toEvents(events, call.operator),
@@ -136,12 +129,8 @@ function endedBy({ endReason }: VoiceRecord, act: Entry<'act'> | undefined): End
   return { actor: of.actor ?? '', reason: detail.reason, at: iso(atMs), requestId };
 }
 
-export interface OperatorEventsDeps {
-  readonly journal: Pick<Journal, 'list' | 'lostWithin'>;
-}
-
 /** A page of what a session's machine did. */
-export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
+export function eventsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/sessions/{id}/events',
@@ -161,9 +150,9 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
     handle: async (call, { cursor, limit }) => {
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;
-      const record = await findNamed(call, deps);
+      const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
-      const page = await eventsOf('voice-session', refOf(record.id), after, limit, deps.journal);
+      const page = await eventsOf('voice-session', refOf(record.id), after, limit, services.core.stores.journal);
       return {
         status: 200,
         body: {

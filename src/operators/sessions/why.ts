@@ -1,28 +1,15 @@
-import type { CallLimits } from '../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { nodeSeenBy, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { type LimitsOf, totalCeilings } from '../../quota/ceilings.ts';
-import type { QuotaDay } from '../../quota/calendar.ts';
-import { leverOfShared, type SharedOf } from '../../quota/shared-ceilings.ts';
-import type { Entry, Journal } from '../../stores/journal/contract.ts';
-import type { Ledger, UsageTotals } from '../../stores/ledger/contract.ts';
+import { totalCeilings } from '../../quota/ceilings.ts';
+import { leverOfShared } from '../../quota/shared-ceilings.ts';
+import type { Entry } from '../../stores/journal/contract.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import { explain, type Why } from './explain.ts';
 import type { QuotaKnown } from './explain-facts.ts';
-import type { VoiceSessions } from '../../voice/sessions.ts';
 import type { CallsKnown } from '../calls/view.ts';
 import type { SessionEvents } from '../journal/read.ts';
-
-export interface WhyDeps {
-  readonly sessions: Pick<VoiceSessions, 'limits'>;
-  readonly journal: Pick<Journal, 'latestAct'>;
-  readonly ledger: Pick<Ledger, 'totals'>;
-  readonly limitsOf: LimitsOf;
-  readonly sharedOf: SharedOf;
-  readonly calendar: (atMs: number) => QuotaDay;
-  readonly callLimits: CallLimits;
-  readonly heartbeatIntervalSec: number;
-}
+import type { OperatorServices } from '../services.ts';
 
 interface Asked extends CallsKnown, SessionEvents {
   readonly record: VoiceRecord;
@@ -38,13 +25,13 @@ interface Asked extends CallsKnown, SessionEvents {
 /** Why a session is as it is. @throws Unavailable when the database is away */
 export async function whyOf(
   { record, records, meters, page, lost, act, used, atMs, operator }: Asked,
-  deps: WhyDeps,
+  services: OperatorServices,
 ): Promise<Why> {
   return explain({
     record,
-    limits: deps.sessions.limits,
-    heartbeatIntervalSec: deps.heartbeatIntervalSec,
-    callLimits: deps.callLimits,
+    limits: services.sessions.limits,
+    heartbeatIntervalSec: services.core.config.heartbeatIntervalSec,
+    callLimits: services.core.config.calls,
     atMs,
     calls: records,
     meters,
@@ -52,14 +39,18 @@ export async function whyOf(
     lost,
     used,
     act,
-    quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, operator, deps) : [],
+    quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, operator, services) : [],
   });
 }
 
 /** The act that ended a session, by itself or with its key: later ones found it ended. @throws Unavailable when the database is away */
 export async function actOf(
   { id, tenantId, keyId, endReason, endedAtMs }: VoiceRecord,
-  { journal }: Pick<WhyDeps, 'journal'>,
+  {
+    core: {
+      stores: { journal },
+    },
+  }: OperatorServices,
 ): Promise<Entry<'act'> | undefined> {
   if (endedAtMs === null) return undefined;
   if (endReason === 'closed_by_operator') return journal.latestAct('session.end', refOf(id), endedAtMs);
@@ -68,32 +59,34 @@ export async function actOf(
   return undefined;
 }
 
-async function quotasOf(record: VoiceRecord, { tenants }: Operator, deps: WhyDeps): Promise<QuotaKnown[]> {
+async function quotasOf(record: VoiceRecord, { tenants }: Operator, services: OperatorServices): Promise<QuotaKnown[]> {
   const { subject, caller, tenantId, keyId, endedAtMs } = record;
-  const { day } = deps.calendar(endedAtMs ?? record.settledAtMs);
+  const { day } = services.usage.calendar(endedAtMs ?? record.settledAtMs);
   const kind = caller === 'widget' ? 'WIDGET' : 'CONSOLE';
   const ofCaller: QuotaKnown = {
     whose: 'the caller',
     // A console user's day is added up over all tenants, and none of them is told how much that is.
-    used: caller === 'console' && tenants !== '*' ? null : await deps.ledger.totals(subject, day),
-    ceilings: deps.limitsOf(caller, tenantId, keyId),
+    used: caller === 'console' && tenants !== '*' ? null : await services.core.stores.ledger.totals(subject, day),
+    ceilings: services.usage.limitsOf(caller, tenantId, keyId),
     setBy: {
       tokens: `${kind}_MAX_TOKENS_DAILY${overrideOf(keyId, 'limits.dailyTokens')}`,
       dollars: `${kind}_MAX_DOLLARS_DAILY${overrideOf(keyId, 'limits.dailyDollars')}`,
     },
   };
-  const shared = deps.sharedOf(tenantId, keyId).map(async ({ account, whose, totals }): Promise<QuotaKnown> => {
-    const ofKey = whose === 'key' ? ' of the key' : '';
-    return {
-      whose: whose === 'key' ? 'the widget key' : 'the tenant',
-      used: await deps.ledger.totals(account, day),
-      ceilings: totalCeilings(totals),
-      setBy: {
-        tokens: `${leverOfShared('tokensDaily', whose)}${ofKey}`,
-        dollars: `${leverOfShared('dollarsDaily', whose)}${ofKey}`,
-      },
-    };
-  });
+  const shared = services.usage
+    .sharedOf(tenantId, keyId)
+    .map(async ({ account, whose, totals }): Promise<QuotaKnown> => {
+      const ofKey = whose === 'key' ? ' of the key' : '';
+      return {
+        whose: whose === 'key' ? 'the widget key' : 'the tenant',
+        used: await services.core.stores.ledger.totals(account, day),
+        ceilings: totalCeilings(totals),
+        setBy: {
+          tokens: `${leverOfShared('tokensDaily', whose)}${ofKey}`,
+          dollars: `${leverOfShared('dollarsDaily', whose)}${ofKey}`,
+        },
+      };
+    });
   return [ofCaller, ...(await Promise.all(shared))];
 }
 

@@ -1,14 +1,8 @@
 import { HOUR_MS } from '../../kernel/time.ts';
-import type { CallerCeilings } from '../../quota/caller-ceilings.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import { totalCeilings, type Ceilings } from '../../quota/ceilings.ts';
-import type { Tenant } from '../../stores/tenants/contract.ts';
-import type { UsageReports, UsageRow } from '../../stores/usage-reports/contract.ts';
-
-export interface UsageLimitsDeps extends Pick<CallerCeilings, 'limitsOf'> {
-  readonly usageReports: UsageReports;
-  readonly directory: { tenant(id: string): Tenant | undefined; all(): readonly Tenant[] };
-}
+import type { UsageRow } from '../../stores/usage-reports/contract.ts';
+import type { OperatorServices } from '../services.ts';
 
 /** Since when usage tells how fast it goes: an hour ago by entries; with whole hours, since the one before the present began. */
 export function recentSinceMs(by: UsageBy, atMs: number): number {
@@ -22,7 +16,13 @@ export function recentSinceMs(by: UsageBy, atMs: number): number {
 export async function ceilingsOf(
   by: UsageBy,
   rows: readonly UsageRow[],
-  { usageReports, directory, limitsOf }: UsageLimitsDeps,
+  {
+    core: {
+      stores: { usageReports },
+    },
+    tenants: directory,
+    usage: { limitsOf },
+  }: OperatorServices,
 ): Promise<ReadonlyMap<string, Ceilings>> {
   if (by === 'key') {
     const known = rows.map(({ id, tenantId, keyId }) => {
@@ -44,7 +44,7 @@ export async function ceilingsOf(
 
 /** Micro-dollars that all keys in use may cost on a day, by their own ceilings or their tenants'; null where nothing bounds one of them, or there is none. */
 export function ceilingOfAll(
-  { directory }: Pick<UsageLimitsDeps, 'directory'>,
+  { tenants: directory }: OperatorServices,
   tenants: readonly string[] | undefined,
 ): number | null {
   const sums = directory

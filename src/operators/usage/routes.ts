@@ -1,20 +1,16 @@
 import type { z } from 'zod';
 import { type Operator, tenantsOf, within } from '../roles.ts';
 import { HOUR_MS, iso } from '../../kernel/time.ts';
-import { ceilingsOf, recentSinceMs, type UsageLimitsDeps } from './limits.ts';
+import { ceilingsOf, recentSinceMs } from './limits.ts';
 import { projectTo, shareOf, toUsed } from './projection.ts';
 import { type OperatorUsageRow, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { QuotaDay } from '../../quota/calendar.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import type { UsageAsked, UsageReport } from '../../stores/usage-reports/contract.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
 import { operatorRoute } from '../route.ts';
-
-export interface OperatorUsageDeps extends UsageLimitsDeps {
-  readonly calendar: (atMs: number) => QuotaDay;
-}
+import type { Services } from '../../http/services.ts';
 
 type Query = z.output<typeof usageFilters>;
 
@@ -24,7 +20,7 @@ const MAX_DAYS_BY_HOUR = 31;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 
 /** Who used what, and when. */
-export function usageRoute(deps: OperatorUsageDeps): Route {
+export function usageRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/usage',
@@ -64,15 +60,15 @@ export function usageRoute(deps: OperatorUsageDeps): Route {
     refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD'],
     handle: async (call, query) => {
       const { atMs } = call.request;
-      const asked = askedOf(query, call.operator, atMs, deps);
+      const asked = askedOf(query, call.operator, atMs, services);
       if (asked instanceof Refusal) return asked;
-      const report = await deps.usageReports.read(asked);
+      const report = await services.core.stores.usageReports.read(asked);
       if (report === 'bad_cursor')
         return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
       if (report === 'too_broad')
         return tooBroad('This is too much to add up; ask for a shorter range, or for one tenant.');
       const body = {
-        rows: await rowsOf(report, asked, atMs, deps),
+        rows: await rowsOf(report, asked, atMs, services),
         series: report.series.map(({ at, ...totals }) => ({
           at: typeof at === 'number' ? iso(at) : at,
           ...toUsed(totals),
@@ -91,7 +87,7 @@ function askedOf(
   query: Query,
   operator: Operator,
   atMs: number,
-  { calendar }: OperatorUsageDeps,
+  { usage: { calendar } }: Services,
 ): UsageAsked | Refusal {
   const { by, span, cursor, limit } = query;
   if (by === 'subject' && span === 'hour')
@@ -123,14 +119,14 @@ async function rowsOf(
   { rows, total }: UsageReport,
   asked: UsageAsked,
   atMs: number,
-  deps: OperatorUsageDeps,
+  services: Services,
 ): Promise<OperatorUsageRow[]> {
   const { by, span, tenants, fromDay, toDay } = asked;
-  const today = deps.calendar(atMs);
+  const today = services.usage.calendar(atMs);
   const isToday = span === 'day' && by !== 'session' && fromDay === today.day && toDay === today.day;
-  const ceilings = isToday ? await ceilingsOf(by, rows, deps) : undefined;
+  const ceilings = isToday ? await ceilingsOf(by, rows, services) : undefined;
   const sinceMs = recentSinceMs(by, atMs);
-  const recent = isToday ? await deps.usageReports.since(by, sinceMs, tenants) : undefined;
+  const recent = isToday ? await services.core.stores.usageReports.since(by, sinceMs, tenants) : undefined;
   return rows.map((row) => {
     const limits = ceilings?.get(row.id);
     const pace = { used: recent?.get(row.id) ?? NOTHING, sinceMs };

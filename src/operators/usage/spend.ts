@@ -1,20 +1,16 @@
 import { iso } from '../../kernel/time.ts';
-import type { QuotaDay } from '../../quota/calendar.ts';
 import type { Spend } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import type { UsageReport } from '../../stores/usage-reports/contract.ts';
 import { projectTo, reachesAtMs, toUsed } from './projection.ts';
-import { ceilingOfAll, ceilingsOf, recentSinceMs, type UsageLimitsDeps } from './limits.ts';
+import { ceilingOfAll, ceilingsOf, recentSinceMs } from './limits.ts';
+import type { OperatorServices } from '../services.ts';
 
 /** Subjects that used most are looked at, and so many of those told that reach their ceilings first. */
 const LOOKED_AT = 200;
 const TOLD = 20;
 
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
-
-export interface SpendDeps extends UsageLimitsDeps {
-  readonly calendar: (atMs: number) => QuotaDay;
-}
 
 /**
  * What today has cost so far, what it comes to at midnight, and who reaches a ceiling before.
@@ -24,23 +20,23 @@ export interface SpendDeps extends UsageLimitsDeps {
 export async function spendOf(
   atMs: number,
   tenants: readonly string[] | undefined,
-  deps: SpendDeps,
+  services: OperatorServices,
 ): Promise<Spend | null> {
-  const { day, resetAtMs } = deps.calendar(atMs);
+  const { day, resetAtMs } = services.usage.calendar(atMs);
   const today = { fromDay: day, toDay: day, fromMs: atMs, toMs: atMs, span: 'day', cursor: undefined } as const;
-  const report = await deps.usageReports.read({ ...today, by: 'subject', tenants, limit: LOOKED_AT });
+  const report = await services.core.stores.usageReports.read({ ...today, by: 'subject', tenants, limit: LOOKED_AT });
   if (typeof report === 'string') return null;
   const { total } = report;
-  const ceiling = ceilingOfAll(deps, tenants);
+  const ceiling = ceilingOfAll(services, tenants);
   const sinceMs = recentSinceMs('tenant', atMs);
-  const recent = await deps.usageReports.since('tenant', sinceMs, tenants);
+  const recent = await services.core.stores.usageReports.since('tenant', sinceMs, tenants);
   const projected =
     recent === undefined ? undefined : projectTo(total, { used: sum(recent.values()), sinceMs }, atMs, resetAtMs);
   return {
     ...toUsed(total),
     ceiling: ceiling === null ? null : ceiling / 1_000_000,
     projected: projected === undefined ? null : projected.microDollars / 1_000_000,
-    atCeiling: await atCeiling(report, atMs, resetAtMs, tenants, deps),
+    atCeiling: await atCeiling(report, atMs, resetAtMs, tenants, services),
   };
 }
 
@@ -50,12 +46,12 @@ async function atCeiling(
   atMs: number,
   resetAtMs: number,
   tenants: readonly string[] | undefined,
-  deps: SpendDeps,
+  services: OperatorServices,
 ): Promise<Spend['atCeiling']> {
   const sinceMs = recentSinceMs('subject', atMs);
-  const recent = await deps.usageReports.since('subject', sinceMs, tenants);
+  const recent = await services.core.stores.usageReports.since('subject', sinceMs, tenants);
   if (recent === undefined) return null;
-  const ceilings = await ceilingsOf('subject', rows, deps);
+  const ceilings = await ceilingsOf('subject', rows, services);
   return rows
     .flatMap((row) => {
       const limits = ceilings.get(row.id);
