@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const charts = join(root, 'dist/charts.json');
 
 /** The sources of the charts besides the machines. */
-export const chartSources = ['machines', 'src/operator', 'config/build-charts.mjs', 'package-lock.json'].map((name) =>
-  join(root, name),
+export const chartSources = ['machines', 'src/operators/machines', 'config/build-charts.mjs', 'package-lock.json'].map(
+  (name) => join(root, name),
 );
 
 /** The defaults (docs/operations.md), by which the size of labels is computed; longer figures exceed it a little. */
@@ -251,7 +251,7 @@ async function draw(elk, told, direction) {
 /** @param {Date} startedAt dates the file, so that a change during the build makes it stale */
 export async function buildCharts(startedAt) {
   const [{ runnerImport }, { default: Elk }] = await Promise.all([import('vite'), import('elkjs/lib/elk.bundled.js')]);
-  const { module } = await runnerImport(join(root, 'src/operator/machines.ts'), { root, configFile: false });
+  const { module } = await runnerImport(join(root, 'src/operators/machines/machines.ts'), { root, configFile: false });
   const elk = new Elk();
   const drawn = [];
   for (const told of module.drawnMachines(limits)) {

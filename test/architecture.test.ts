@@ -91,16 +91,35 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
     packages: ['node:'],
   },
-  /** What operators are shown of all features. */
-  operator: {
-    files: /^src\/operator\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'quota'],
+  /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
+  'operator routes': {
+    files: /^src\/operators\/(?:.*[/-])?routes?\.ts$/,
+    rings: ['machines', 'kernel', 'settings', 'contracts', 'protocol', 'auth', 'tenants', 'voice', 'operators', 'http'],
+    packages: ['zod'],
+  },
+  /** What operators are shown of all features, and what they change in them. */
+  operators: {
+    files: /^src\/operators\//,
+    rings: [
+      'settings',
+      'telemetry',
+      'machines',
+      'kernel',
+      'host',
+      'contracts',
+      'telemetry',
+      'protocol',
+      'auth',
+      'tenants',
+      'quota',
+      'voice',
+    ],
     packages: ['xstate', 'zod', 'node:'],
   },
   /** What operators are told as it happens. */
   feed: {
     files: /^src\/feed\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'auth', 'operator'],
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'operators'],
     packages: [],
   },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
@@ -108,6 +127,11 @@ const rings: Readonly<Record<string, Ring>> = {
     files: /^src\/channel\//,
     rings: ['machines', 'kernel', 'settings', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
     packages: ['zod'],
+  },
+  'all routes': {
+    files: /^src\/http\/routes\/all\.ts$/,
+    rings: ['settings', 'operator routes', 'http'],
+    packages: [],
   },
   http: {
     files: /^src\/http\//,
@@ -124,7 +148,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'quota',
       'voice',
       'calls',
-      'operator',
+      'operators',
     ],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
@@ -170,10 +194,11 @@ const rings: Readonly<Record<string, Ring>> = {
       'metering',
       'voice',
       'calls',
-      'operator',
+      'operators',
       'feed',
       'channel',
       'http',
+      'all routes',
       'site',
       'transport',
     ],
@@ -192,7 +217,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'stores',
       'tenants',
       'metering',
-      'http',
+      'all routes',
       'transport',
       'app',
     ],

@@ -36,11 +36,11 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const core = await openCore(foundations);
   const sessions = openSessions(core);
   const tenants = openTenants(core, sessions);
-  const identity = await openIdentity(core, tenants);
+  const identity = await openIdentity(core);
   const usage = openUsage(core, { sessions, tenants });
   const calls = openCalls(core, { sessions, usage });
   const hub = openHub(core, { identity, usage, sessions });
-  const operators = openOperators(core, { identity, sessions, hub });
+  const operators = openOperators(core, { tenants, identity, sessions, hub });
   const createDeps = { ...core, tenants, identity, usage, sessions, calls };
   const services = {
     core,

@@ -2,17 +2,15 @@ import { createConsoleLogins } from '../auth/console-logins.ts';
 import { createDeviceCookies } from '../auth/device-cookie.ts';
 import type { Identity } from '../auth/identity.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
-import { createOperators } from '../auth/operators.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';
 import { MailRefused } from '../mail/contract.ts';
 import { matchesEmailList } from '../protocol/email.ts';
-import type { TenantDirectory } from '../tenants/directory.ts';
 import type { Core } from './core.ts';
 
-/** Who logs in, by what, and what they may do. @throws Unavailable when the database is away */
-export async function openIdentity(core: Core, tenants: TenantDirectory): Promise<Identity> {
+/** Who logs in, and by what. @throws Unavailable when the database is away */
+export async function openIdentity(core: Core): Promise<Identity> {
   const { config, stores, live, journal, events, installationKey, isHttps } = core;
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
   const subjects = createSubjects(installationKey);
@@ -43,10 +41,5 @@ export async function openIdentity(core: Core, tenants: TenantDirectory): Promis
     }),
     devices: createDeviceCookies(installationKey, subjects, isHttps),
     serviceOf: createServiceTokens(config.serviceTokens),
-    operatorOf: createOperators({
-      operatorEmails: config.operatorEmails,
-      viewerEmails: config.viewerEmails,
-      administeredBy: (email) => tenants.administeredBy(email),
-    }),
   };
 }

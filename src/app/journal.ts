@@ -1,10 +1,9 @@
 import type { Traced } from '../actors/trace.ts';
-import { tellResults } from '../operator/journal/act-log.ts';
-import { createAddressHash } from '../operator/journal/address.ts';
-import { Refusals } from '../operator/journal/refusals.ts';
-import { SessionNotes } from '../operator/journal/session-notes.ts';
-import { transitionOf, type HostedRecords } from '../operator/journal/transition.ts';
-import { JournalWriter } from '../operator/journal/writer.ts';
+import { tellResults } from '../operators/journal/act-log.ts';
+import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
+import { SessionNotes } from '../operators/journal/session-notes.ts';
+import { transitionOf, type HostedRecords } from '../operators/journal/transition.ts';
+import { JournalWriter } from '../operators/journal/writer.ts';
 import type { ActResult } from '../stores/journal/act-contract.ts';
 import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
 import { longestSilenceMs } from '../voice/silence.ts';

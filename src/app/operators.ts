@@ -1,27 +1,29 @@
 import { hostname } from 'node:os';
 import { version } from '../../config/version.ts';
-import { serviceOperator } from '../auth/operators.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { Hub } from '../channel/hub.ts';
 import { tellActs, tellNotes, tellSessions } from '../feed/facts.ts';
 import { Feed } from '../feed/feed.ts';
-import { ActivityWriter } from '../operator/activity-writer.ts';
-import { hashConfig, hashSettings } from '../operator/config-hash.ts';
-import { Dependencies } from '../operator/dependencies.ts';
-import { createFigures, type Figures } from '../operator/figures.ts';
-import { Inspector } from '../operator/inspector.ts';
-import { describeMachines, toldMachines } from '../operator/machines.ts';
-import { NodeList } from '../operator/nodes.ts';
-import { Presence } from '../operator/presence.ts';
+import { ActivityWriter } from '../operators/overview/activity-writer.ts';
+import { hashConfig, hashSettings } from '../operators/live/config-hash.ts';
+import { Dependencies } from '../operators/live/dependencies.ts';
+import { createFigures, type Figures } from '../operators/overview/figures.ts';
+import { Inspector } from '../operators/machines/inspector.ts';
+import { describeMachines, journaledMachines } from '../operators/machines/machines.ts';
+import { NodeList } from '../operators/live/nodes.ts';
+import { Presence } from '../operators/live/presence.ts';
+import { createOperators, serviceOperator, type Operator } from '../operators/roles.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { ActivityCount } from '../stores/activity/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
 import { endingBy } from '../voice/deadlines.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { noBrokeringOf } from './call-mode.ts';
 import type { Core } from './core.ts';
 
 interface OperatorsNeighbours {
+  readonly tenants: TenantDirectory;
   readonly identity: Identity;
   readonly sessions: VoiceSessions;
   readonly hub: Pick<Hub, 'attached'>;
@@ -33,9 +35,14 @@ export type OpenOperators = ReturnType<typeof openOperators>;
 const MAX_INSPECTED = 200;
 
 /** What operators are shown of processes, dependencies and what goes on, and the feed by which they are told of it as it happens. */
-export function openOperators(core: Core, { identity, sessions, hub }: OperatorsNeighbours) {
+export function openOperators(core: Core, { tenants, identity, sessions, hub }: OperatorsNeighbours) {
   const { config, clock, node, database, stores, live, journal, metrics, provider, installationKey, onError } = core;
   const { bus } = live;
+  const operatorOf = createOperators({
+    operatorEmails: config.operatorEmails,
+    viewerEmails: config.viewerEmails,
+    administeredBy: (email) => tenants.administeredBy(email),
+  });
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
@@ -79,11 +86,12 @@ export function openOperators(core: Core, { identity, sessions, hub }: Operators
     clock,
   });
   return {
+    operatorOf,
     nodes,
     figures,
     presence,
     configHash,
-    feed: openFeed(core, identity, figures, nodes),
+    feed: openFeed(core, identity, operatorOf, figures, nodes),
     inspector: config.inspect ? openInspector(core) : undefined,
     activityWriter: new ActivityWriter({ store: stores.activity, take: createTake(metrics), shard: node.shard, clock }),
     keys: {
@@ -108,7 +116,13 @@ export function openOperators(core: Core, { identity, sessions, hub }: Operators
   };
 }
 
-function openFeed(core: Core, { logins, operatorOf }: Identity, figures: Figures, nodes: NodeList): Feed {
+function openFeed(
+  core: Core,
+  { logins }: Identity,
+  operatorOf: (email: string) => Operator,
+  figures: Figures,
+  nodes: NodeList,
+): Feed {
   const { config, clock, node, live, journal, metrics, onError } = core;
   const feed = new Feed({
     node: node.id,
@@ -137,7 +151,7 @@ function openFeed(core: Core, { logins, operatorOf }: Identity, figures: Figures
 
 function openInspector({ config, clock, stores, journal, onError }: Core): Inspector {
   const inspector = new Inspector({
-    machines: toldMachines(config),
+    machines: journaledMachines(config),
     limits: config.voice,
     now: () => clock.now(),
     async open() {

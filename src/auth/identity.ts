@@ -1,7 +1,6 @@
 import type { ConsoleLogins } from './console-logins.ts';
 import type { DeviceCookies } from './device-cookie.ts';
 import type { LoginCodes } from './login-codes.ts';
-import type { Operator } from './operators.ts';
 import type { Subjects } from './subjects.ts';
 
 /** Who somebody is, and by what that is known. */
@@ -14,6 +13,4 @@ export interface Identity {
   readonly devices: DeviceCookies;
   /** The name of the service token that an Authorization header carries. */
   readonly serviceOf: (authorization: string | undefined) => string | undefined;
-  /** What a login may do in the operator API. */
-  readonly operatorOf: (email: string) => Operator;
 }

@@ -3,9 +3,9 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
 import { iso } from '../kernel/time.ts';
-import { deadlineOf } from '../operator/deadline.ts';
-import { viewOfEvent } from '../operator/journal/event-view.ts';
-import type { HostedRecords } from '../operator/journal/transition.ts';
+import { deadlineOf } from '../operators/sessions/view.ts';
+import { viewOfEvent } from '../operators/journal/view.ts';
+import type { HostedRecords } from '../operators/journal/transition.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 import type { Feed } from './feed.ts';
 

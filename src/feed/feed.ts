@@ -1,4 +1,4 @@
-import { mayDo, type Operator } from '../auth/operators.ts';
+import { mayDo, type Operator } from '../operators/roles.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { BusMessage } from '../protocol/bus.ts';

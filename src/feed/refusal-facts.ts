@@ -1,4 +1,4 @@
-import { viewOfRefusal } from '../operator/journal/refusal-view.ts';
+import { viewOfRefusal } from '../operators/journal/view.ts';
 import type { FeedFact, RefusedCount } from '../protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';

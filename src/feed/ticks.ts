@@ -1,7 +1,7 @@
-import { mayDo, type Operator } from '../auth/operators.ts';
+import { mayDo, type Operator } from '../operators/roles.ts';
 import { iso } from '../kernel/time.ts';
-import { totalsOf } from '../operator/activity-spans.ts';
-import type { Figures } from '../operator/figures.ts';
+import { totalsOf } from '../operators/overview/activity-spans.ts';
+import type { Figures } from '../operators/overview/figures.ts';
 import type { FeedFrame } from '../protocol/operator/feed.ts';
 
 export type TickFigures = Pick<Figures, 'counts' | 'endingSoon' | 'lastMinute' | 'dependencies'>;

@@ -1,16 +1,16 @@
-import { actorSeenBy, eventSeenBy, nodeSeenBy, seesTenant, type Operator } from '../auth/operators.ts';
+import { actorSeenBy, eventSeenBy, nodeSeenBy, type Operator, seesTenant } from '../operators/roles.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { iso, MINUTE_MS } from '../kernel/time.ts';
 import {
   FEED_TOPICS,
   feedCloseCode,
-  watchFrame,
   type FeedFact,
   type FeedFilter,
   type FeedFrame,
   type FeedTopic,
   type SessionChange,
   type UnnumberedFrame,
+  watchFrame,
 } from '../protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 import { groupOf } from './ticks.ts';

@@ -1,4 +1,4 @@
-import { NOBODY } from '../auth/operators.ts';
+import { NOBODY } from '../operators/roles.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { clientAddress } from './client-address.ts';
@@ -16,7 +16,7 @@ import { createLogin, requireRole } from './steps/login.ts';
 import { createMethodCheck } from './steps/method.ts';
 import { corsScopeOf, createOriginCheck } from './steps/origin.ts';
 
-type PipelineServices = Pick<Services, 'core' | 'identity' | 'origins'>;
+type PipelineServices = Pick<Services, 'core' | 'identity' | 'operators' | 'origins'>;
 
 /**
  * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it meets
@@ -32,7 +32,7 @@ export function createPipeline(
   const steps: readonly Step[] = [
     countAddress,
     refuseRepeatedHeaders,
-    only(countsCredentials, createLogin(services.identity)),
+    only(countsCredentials, createLogin(services)),
     countCaller,
     only(({ route }) => route === undefined, createMethodCheck(services)),
     readBody,

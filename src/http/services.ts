@@ -5,9 +5,10 @@ import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
-import type { Figures } from '../operator/figures.ts';
-import type { Refusals } from '../operator/journal/refusals.ts';
-import type { NodeList } from '../operator/nodes.ts';
+import type { Figures } from '../operators/overview/figures.ts';
+import type { Refusals } from '../operators/journal/refusals.ts';
+import type { NodeList } from '../operators/live/nodes.ts';
+import type { Operator } from '../operators/roles.ts';
 import type { CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { Refusal } from '../protocol/refusal.ts';
@@ -61,6 +62,8 @@ export interface Services {
   readonly origins: Origins;
   readonly readiness: () => Promise<Readiness>;
   readonly operators: {
+    /** What a login may do in the operator API. */
+    readonly operatorOf: (email: string) => Operator;
     readonly nodes: NodeList;
     readonly figures: Figures;
     readonly keys: KeyDeps;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
 import { pagePolicy } from '../../src/site/files.ts';
-import { describeMachines } from '../../src/operator/machines.ts';
+import { describeMachines } from '../../src/operators/machines/machines.ts';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
 import type { OperatorMachine } from '../../src/protocol/operator/machine.ts';
 import { limits as calls } from '../machines/voice-call-support.ts';

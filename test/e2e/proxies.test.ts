@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { INSPECT_PATH } from '../../src/http/routes/operator/inspect.ts';
+import { INSPECT_PATH } from '../../src/operators/machines/inspector.ts';
 import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
 import { FEED_PATH } from '../../src/protocol/operator/feed.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { mayDo, type OperatorRole } from '../../src/auth/operators.ts';
+import { mayDo, type OperatorRole } from '../../src/operators/roles.ts';
 import type { Route } from '../../src/http/route.ts';
 import { describedRoutes } from '../../src/http/routes/all.ts';
 import { SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';

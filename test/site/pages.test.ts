@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
-import { NOBODY } from '../../src/auth/operators.ts';
+import { NOBODY } from '../../src/operators/roles.ts';
 import { faultReply, framingRefusal, plainReply } from '../../src/http/error-reply.ts';
 import { sendDocument } from '../../src/http/documents.ts';
 import { sendFile } from '../../src/site/files.ts';

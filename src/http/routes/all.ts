@@ -10,8 +10,8 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { ownLoginRoutes } from './own-logins.ts';
 import { loginRoutes } from './login.ts';
 import { openCallRoute } from './open-call.ts';
-import { operatorRoutes, type OperatorDeps } from './operator/all.ts';
-import { inspectRoute } from './operator/inspect.ts';
+import { operatorRoutes } from '../../operators/routes.ts';
+import { inspectRoute } from '../../operators/machines/routes.ts';
 import { socketRoute } from './socket.ts';
 import { reportUsageRoute } from './report-usage.ts';
 
@@ -19,7 +19,7 @@ import { reportUsageRoute } from './report-usage.ts';
 export function apiRoutes(services: Services): Route[] {
   const { core } = services;
   return [
-    ...(core.config.inspect ? [inspectRoute(core)] : []),
+    ...(core.config.inspect ? [inspectRoute(services)] : []),
     createSessionRoute(services),
     heartbeatRoute(services),
     endSessionRoute(services),
@@ -30,39 +30,18 @@ export function apiRoutes(services: Services): Route[] {
     ...loginRoutes(services),
     ...ownLoginRoutes(services),
     ...healthRoutes(services),
-    ...operatorRoutes(operatorDeps(services)),
+    ...operatorRoutes(services),
   ];
-}
-
-/** The services under the names that the routes for operators know them by. */
-function operatorDeps(services: Services): OperatorDeps {
-  const { core, tenants, identity, usage, operators } = services;
-  const { config, stores, journal } = core;
-  return {
-    ...services,
-    ...identity,
-    ...usage,
-    ...operators,
-    ...journal,
-    ...stores,
-    calls: services.calls,
-    logins: identity.logins,
-    events: core.events,
-    directory: tenants,
-    loginStore: stores.logins,
-    challengeStore: stores.challenges,
-    setups: stores.sessionSetups,
-    callLimits: config.calls,
-    heartbeatIntervalSec: config.heartbeatIntervalSec,
-    timeZone: config.quotaTimeZone,
-    retentionDays: config.retentionDays,
-    shownSettings: config.shown,
-  };
 }
 
 /** The routes without a running service: what they say of themselves depends on no service, and nobody calls their handlers here. */
 export function describedRoutes(): Route[] {
-  return apiRoutes({ core: { config: {}, stores: {} }, identity: {} } as Services);
+  return apiRoutes({
+    core: { config: {}, stores: {}, journal: {} },
+    identity: {},
+    usage: {},
+    operators: {},
+  } as Services);
 }
 
 /** The OpenAPI document without a running service. */

@@ -1,6 +1,6 @@
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
-import { mayDo, serviceOperator } from '../../auth/operators.ts';
+import { mayDo, serviceOperator } from '../../operators/roles.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import type { RequestContext, Step } from '../request-context.ts';
@@ -23,7 +23,10 @@ export function writeLoginCookie(change: CookieChange, atMs: number, isSecure: b
  * Finds out who calls, by the credentials that a request brings: the login of the console cookie, which it renews, whether a service
  * token came along, and, where that matters, who operates.
  */
-export function createLogin({ logins, serviceOf, operatorOf }: Services['identity']): Step {
+export function createLogin({
+  identity: { logins, serviceOf },
+  operators: { operatorOf },
+}: Pick<Services, 'identity' | 'operators'>): Step {
   function note(x: RequestContext, found: FoundLogin | undefined): undefined {
     if (found === undefined) return;
     const { login, renewedToken } = found;

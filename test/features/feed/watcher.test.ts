@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Operator } from '../../../src/auth/operators.ts';
+import type { Operator } from '../../../src/operators/roles.ts';
 import { Watcher } from '../../../src/feed/watcher.ts';
 import type { Socket } from '../../../src/kernel/socket.ts';
 import type { FeedFact, FeedFrame } from '../../../src/protocol/operator/feed.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { FeedFrame, SessionChange } from '../../../src/protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../../../src/protocol/operator/refusal.ts';
-import { exampleNode } from '../../../src/http/routes/operator/nodes.ts';
-import { exampleOverviewActivity } from '../../../src/http/routes/operator/overview-activity.ts';
-import { exampleSession } from '../../../src/http/routes/operator/session-view.ts';
+import { exampleNode } from '../../../src/operators/installation/routes.ts';
+import { exampleOverviewActivity } from '../../../src/operators/overview/routes.ts';
+import { exampleSession } from '../../../src/operators/sessions/list-routes.ts';
 import { countedAfter, toldRefusals } from '../../../src/web/console/data/refusals.ts';
 import { isWhole, lastMinute, overviewAfter, overviewOver } from '../../../src/web/console/data/overview.ts';
 import type * as Live from '../../../src/web/console/data/live.ts';

@@ -1,0 +1,61 @@
+import { within } from '../roles.ts';
+import { auditFilters, auditPage, type AuditRow } from '../../protocol/operator/audit.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
+import type { JournalPage, JournalQuery } from '../../stores/journal/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { sample } from '../../http/samples.ts';
+import { toAuditRow } from '../journal/view.ts';
+import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
+import type { Services } from '../../http/services.ts';
+
+const exampleRow: AuditRow = {
+  at: '2030-01-01T12:05:02.004Z',
+  actor: 'ops@example.com',
+  role: 'operator',
+  action: 'session.end',
+  target: sample.sm_session_id.slice(0, 42),
+  tenantId: 'acme',
+  reason: 'the visitor asked us to',
+  requestId: sample.requestId,
+  batchId: null,
+  result: 'done',
+  count: null,
+};
+
+/** Who changed what. */
+export function auditRoute({
+  core: {
+    stores: { journal },
+  },
+}: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/audit',
+    operationId: 'listAudit',
+    summary: 'What operators did, newest first',
+    description: 'Each row was written before what it tells of, and its result after.',
+    query: auditFilters,
+    replies: {
+      200: {
+        description: 'A page of the audit',
+        schema: auditPage,
+        example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
+      },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, ...filter }) => {
+      const after = readJournalCursor(cursor);
+      if (after instanceof Refusal) return after;
+      const { tenants } = within(call.operator, tenantId);
+      const code = ACT_ACTIONS.find((one) => one === action);
+      const wanted: JournalQuery<'act'> = { ...filter, kinds: ['act'], code, fromMs, beforeMs, tenants };
+      const isUnknown = action !== undefined && code === undefined;
+      const page: JournalPage<'act'> = isUnknown
+        ? { entries: [], next: undefined, isPartial: false }
+        : await journal.list(wanted, after, limit);
+      const rows = page.entries.map((entry) => toAuditRow(entry, call.operator));
+      return { status: 200, body: { rows, ...pageEnd(page, call.request.atMs, journalCursor) } };
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { type OperatorCall, operatorCallDetail } from '../../protocol/operator/call.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Route } from '../../http/route.ts';
+import { callsOf, toOperatorCalls } from './view.ts';
+import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { eventsOfActor } from '../journal/read.ts';
+import { NO_TOKENS } from '../../protocol/price.ts';
+import type { Services } from '../../http/services.ts';
+
+export const exampleCall: OperatorCall = {
+  ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',
+  provider: 'openai',
+  model: 'gpt-realtime-2.1',
+  state: 'open',
+  providerCallId: 'rtc_u1_9c6574da8b8a41a18da9308f4ad974ce',
+  openedAt: '2030-01-01T12:00:00.412Z',
+  closedAt: null,
+  closeReason: null,
+  hangup: 'none',
+  hangupTries: 0,
+  basis: 'events',
+  tokens: { ...NO_TOKENS, textIn: 310, audioIn: 742, audioCached: 128, textOut: 61, audioOut: 590 },
+  microDollars: 64_187,
+  estimatedMicroDollars: 0,
+  gapSec: 0,
+  ownerNode: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+};
+
+const callParams = sessionParams.extend({
+  call: z.string().meta({ description: "The call's ref", examples: [exampleCall.ref] }),
+});
+
+/** One call of a session, and what its machine did. */
+export function callRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/sessions/{id}/calls/{call}',
+    operationId: 'getSessionCall',
+    summary: "One call of a session at the provider, and what the call's machine did",
+    description: `Newest first: who asked for it, when it was heard and not heard, why it ended, each try to hang up. ${NAMED}`,
+    params: callParams,
+    replies: {
+      200: {
+        description: 'The call',
+        schema: operatorCallDetail,
+        example: {
+          ...exampleCall,
+          machine: 'voice-call',
+          events: [
+            {
+              ...exampleEvent,
+              kind: 'moved',
+              event: 'READY',
+              from: 'creating',
+              to: 'open',
+              steps: [{ event: 'READY', from: 'creating', to: 'open', guard: null, actions: [] }],
+              guards: [],
+              detail: { session: 's:9c6574da8b8a41a18da9308f4ad974ce:Zq3v0m8X', reason: null, hangup: 'none' },
+            },
+          ],
+          moreEvents: false,
+        },
+      },
+    },
+    refusals: ['SESSION_NOT_FOUND', 'NOT_FOUND', 'AMBIGUOUS'],
+    handle: async (call) => {
+      const record = await findNamed(call, services);
+      if (record instanceof Refusal) return record;
+      const known = await callsOf(record.id, services);
+      const found = toOperatorCalls(known, call.operator).find(({ ref }) => ref === call.params[1]);
+      if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');
+      return {
+        status: 200,
+        body: {
+          ...found,
+          ...(await eventsOfActor('voice-call', found.ref, call.operator, services.core.stores.journal)),
+        },
+      };
+    },
+  });
+}

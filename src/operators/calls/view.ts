@@ -1,0 +1,63 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import { nodeSeenBy, seesWholeIds, type Operator } from '../roles.ts';
+import type { OperatorCall } from '../../protocol/operator/call.ts';
+import { NO_TOKENS } from '../../protocol/price.ts';
+import type { CallMeter } from '../../stores/ledger/contract.ts';
+import { isoOrNull } from '../../kernel/time.ts';
+import type { OperatorServices } from '../services.ts';
+
+/** The calls of a session, the newest first, and what those have used that used something. */
+export interface CallsKnown {
+  readonly records: readonly CallRecord[];
+  readonly meters: readonly CallMeter[];
+}
+
+/** @throws Unavailable when the database is away */
+export async function callsOf(
+  sessionId: string,
+  {
+    calls,
+    core: {
+      stores: { ledger },
+    },
+  }: OperatorServices,
+): Promise<CallsKnown> {
+  const records = await calls.ofSession(sessionId);
+  return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
+}
+
+/** Calls as an operator sees them: the provider's name of one, with which it is ended there, only with whole ids, and its process with the others. */
+export function toOperatorCalls({ records, meters }: CallsKnown, operator: Operator): OperatorCall[] {
+  const namesAll = seesWholeIds(operator);
+  return records.map((record) => {
+    const call = toOperatorCall(
+      record,
+      meters.find(({ callId }) => callId === record.id),
+    );
+    const ownerNode = nodeSeenBy(operator, record.ownerNode);
+    return { ...call, ownerNode, providerCallId: namesAll ? call.providerCallId : null };
+  });
+}
+
+function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): OperatorCall {
+  const { id, provider, model, state, providerCallId, openedAtMs, closedAtMs, closeReason, hangup, hangupTries } =
+    record;
+  return {
+    ref: id,
+    provider,
+    model,
+    state,
+    providerCallId,
+    openedAt: isoOrNull(openedAtMs),
+    closedAt: isoOrNull(closedAtMs),
+    closeReason,
+    hangup,
+    hangupTries,
+    basis: meter?.basis ?? null,
+    tokens: meter?.tokens ?? NO_TOKENS,
+    microDollars: meter?.microDollars ?? 0,
+    estimatedMicroDollars: meter?.estimatedMicroDollars ?? 0,
+    gapSec: Math.round((meter?.gapMs ?? 0) / 1000),
+    ownerNode: record.ownerNode,
+  };
+}

@@ -1,0 +1,181 @@
+import { version } from '../../../config/version.ts';
+import { actorSeenBy, mayDo, type Operator, RIGHTS, seesTenant } from '../roles.ts';
+import { iso } from '../../kernel/time.ts';
+import { operatorMe, type OperatorMe, operatorSettings } from '../../protocol/operator/me.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { TAG, operatorRoute } from '../route.ts';
+import { type OperatorNode, operatorNodes } from '../../protocol/operator/node.ts';
+import { FEED_PATH, FEED_SUBPROTOCOL } from '../../protocol/operator/feed.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { readSessionCookie } from '../../auth/cookie.ts';
+import { refuseUpgrade } from '../../http/upgrade.ts';
+import type { Services } from '../../http/services.ts';
+
+/** Nobody chooses from more. */
+const MAX_NAMES = 500;
+
+/** Who operates, and what they may do. */
+export function meRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/me',
+    operationId: 'getOperator',
+    summary: 'Who operates, in which role, and what they may do',
+    replies: {
+      200: {
+        description: 'Who operates',
+        schema: operatorMe,
+        example: {
+          email: 'ops@example.com',
+          role: 'operator',
+          tenants: '*',
+          tenantNames: [{ id: 'acme', name: 'Acme' }],
+          can: [...RIGHTS],
+          now: '2030-01-01T12:00:00.000Z',
+          timeZone: 'UTC',
+          version,
+          retention: { sessions: 0, usage: 400, events: 30, audit: 0 },
+        },
+      },
+    },
+    handle: async (call) => {
+      const { actor, role, tenants } = call.operator;
+      const body: OperatorMe = {
+        email: actor,
+        // The pipeline lets nobody else in.
+        role: role as OperatorMe['role'],
+        tenants: tenants === '*' ? tenants : [...tenants],
+        tenantNames: namesShown(call.operator, services.tenants),
+        can: RIGHTS.filter((right) => mayDo(role, right)),
+        now: iso(call.request.atMs),
+        timeZone: services.core.config.quotaTimeZone,
+        version,
+        retention: { ...services.core.config.retentionDays },
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+function namesShown(operator: Operator, directory: Services['tenants']): OperatorMe['tenantNames'] {
+  return directory
+    .all()
+    .filter(({ id }) => seesTenant(operator, id))
+    .map(({ id, name }) => ({ id, name }))
+    .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
+    .slice(0, MAX_NAMES);
+}
+
+/** The variables of this node, without what is secret. */
+export function settingsRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/settings',
+    operationId: 'getSettings',
+    summary: 'The variables of the node that answers, without what is secret',
+    right: 'see-installation',
+    replies: {
+      200: {
+        description: 'The variables',
+        schema: operatorSettings,
+        example: {
+          settings: [
+            { name: 'MAX_SESSION_MINUTES', value: '15', isSecret: false, isSet: false, default: '15' },
+            { name: 'JWT_SECRET', value: null, isSecret: true, isSet: true, default: 'development: a random one' },
+          ],
+          differs: [],
+          nodes: [{ id: 'Jm4c0Vb1T2yq8s5nXk9ZwA', host: 'voice-2', isSame: true }],
+        },
+      },
+    },
+    handle: async (call) => {
+      const nodes = services.operators.nodes
+        .list()
+        .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === services.operators.configHash }));
+      const settings = services.core.config.shown.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
+      return { status: 200, body: { settings, differs: services.operators.nodes.differing(), nodes } };
+    },
+  });
+}
+
+/** Addresses in a value as the audit shows them. */
+function seenBy(operator: Operator, value: string | null): string | null {
+  return value?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
+}
+
+export const exampleNode: OperatorNode = {
+  id: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+  host: 'voice-2',
+  pid: 1,
+  version: '0.1.0',
+  startedAt: '2029-12-29T12:00:00.000Z',
+  seenAt: '2030-01-01T12:00:00.000Z',
+  loopP99Ms: 4.1,
+  rss: 220_200_960,
+  sockets: 6801,
+  historyWaiting: 41,
+  eventsWaiting: 3,
+  eventsDropped: 0,
+  clockLeadMs: 0,
+  configHash: '9c3b6e5f0a1d',
+  dependencies: [
+    { name: 'database', state: 'ok', latencyMs: 1.9, since: '2029-12-29T12:00:00.000Z', lastError: null },
+    { name: 'registry', state: 'ok', latencyMs: 0.7, since: '2029-12-29T12:00:00.000Z', lastError: null },
+    { name: 'mail', state: 'ok', latencyMs: null, since: '2029-12-29T12:00:00.000Z', lastError: null },
+    { name: 'provider', state: 'ok', latencyMs: null, since: '2029-12-29T12:00:00.000Z', lastError: null },
+  ],
+};
+
+/** The processes of the installation, from memory: it is answered in outages. */
+export function nodesRoute({ operators: { nodes } }: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/nodes',
+    operationId: 'listNodes',
+    summary: 'The processes that are here, as each told of itself within 15 seconds',
+    right: 'see-installation',
+    replies: {
+      200: {
+        description: 'The processes, in the order in which they started',
+        schema: operatorNodes,
+        example: { nodes: [exampleNode], differs: [], asOf: '2030-01-01T12:00:01.000Z' },
+      },
+    },
+    handle: (call) => ({
+      status: 200,
+      body: { nodes: nodes.list(), differs: nodes.differing(), asOf: iso(call.request.atMs) },
+    }),
+  });
+}
+
+/**
+ * GET /api/operator/feed: whether an upgrade may go on. It is decided at once (see `Route.kind`): a page must be of a console origin, and
+ * what is no page must bring a service token. Whose login the cookie is, and its role, is found out after the 101, before anything is sent.
+ */
+export function feedRoute({ origins, identity: { serviceOf } }: Services): Route {
+  return defineRoute({
+    kind: 'socket',
+    method: 'GET',
+    path: FEED_PATH,
+    operationId: 'openFeed',
+    summary: 'Open the feed of what happens on all nodes (WebSocket)',
+    description: `Subprotocol ${FEED_SUBPROTOCOL}. With the console cookie from a console origin, or without an Origin and with a service token.`,
+    tag: TAG,
+    access: 'proof',
+    credentials: ['cookie', 'service'],
+    replies: { 101: { description: 'Switching to WebSocket' } },
+    refusals: ['INVALID_REQUEST', 'AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
+    handle({ request, origin }) {
+      const refusal = refuseUpgrade(request, FEED_SUBPROTOCOL);
+      if (refusal !== undefined) return refusal;
+      const { cookie, authorization } = request.headers;
+      if (origin !== undefined && !origins.isConsole(origin))
+        return new Refusal('ORIGIN_MISMATCH', 'A console login may only be used from the origins in CONSOLE_ORIGINS.');
+      const service = (origin === undefined ? serviceOf(authorization) : undefined) ?? null;
+      const token = (origin === undefined ? undefined : readSessionCookie(cookie)) ?? null;
+      if (origin === undefined && service === null)
+        return new Refusal('AUTH_REQUIRED', 'Send a service token, or open the feed from a page of the console.');
+      return { status: 101, body: '', client: JSON.stringify({ service, token }) };
+    },
+  });
+}

@@ -1,0 +1,135 @@
+import { rowId } from '../../kernel/ids.ts';
+import { SecondBudget } from '../../kernel/second-budget.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import type { JournalQuery, NewEntry } from '../../stores/journal/contract.ts';
+import { covers, type TenantScope } from '../../stores/tenants/contract.ts';
+import { layerOf } from './view.ts';
+import type { JournalWriter } from './writer.ts';
+import { createHmac } from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
+import { ipv6Network } from '../../kernel/ip.ts';
+
+/** The newest are remembered here as well, for when the database is away. */
+const REMEMBERED = 500;
+const MAX_ORIGIN_LENGTH = 200;
+
+/** A request that was refused. */
+export interface RefusedRequest {
+  readonly requestId: string;
+  readonly atMs: number;
+  /** The pattern of its path, never the path. */
+  readonly route: string;
+  readonly address: string;
+  readonly origin: string | undefined;
+}
+
+export interface RefusalsDeps {
+  readonly writer: Pick<JournalWriter, 'add'>;
+  /** Who refuses. */
+  readonly node: string;
+  readonly hashOf: (address: string) => string;
+  /** Hears of each refusal that is kept, at once. */
+  readonly onKept: (entry: NewEntry<'refusal'>) => void;
+  /** Milliseconds of any clock that nobody sets. */
+  readonly now?: () => number;
+}
+
+/** Puts refusals into the journal, of a flood some each second; the newest are remembered here as well, for when the database is away. */
+export class Refusals {
+  readonly #deps: RefusalsDeps;
+  readonly #budget = new SecondBudget();
+  readonly #newest: NewEntry<'refusal'>[] = [];
+
+  constructor(deps: RefusalsDeps) {
+    this.#deps = deps;
+  }
+
+  keep(request: RefusedRequest, refusal: Refusal): void {
+    const { writer, onKept, now = () => performance.now() } = this.#deps;
+    if (this.#budget.spend(refusal.code, now()) === undefined) return;
+    const entry = toEntry(request, refusal, this.#deps);
+    onKept(entry);
+    this.#newest.push(entry);
+    if (this.#newest.length > REMEMBERED) this.#newest.shift();
+    writer.add(entry);
+  }
+
+  /** What this node refused last, the newest first. */
+  newest(query: JournalQuery<'refusal'>, limit: number): NewEntry<'refusal'>[] {
+    const { code, keyId, network, subject, fromMs = -Infinity, beforeMs = Infinity, tenants } = query;
+    return this.#newest
+      .filter(
+        ({ code: itsCode, atMs, of, detail }) =>
+          atMs >= fromMs &&
+          atMs < beforeMs &&
+          (code ?? itsCode) === itsCode &&
+          (keyId ?? of.keyId) === of.keyId &&
+          (network ?? detail.network) === detail.network &&
+          (subject ?? of.subject) === of.subject &&
+          covers(tenants, of.tenantId ?? null),
+      )
+      .slice(-limit)
+      .reverse();
+  }
+
+  /** One of those that this node refused last. */
+  find(requestId: string, tenants: TenantScope): NewEntry<'refusal'> | undefined {
+    return this.#newest.find((one) => one.requestId === requestId && covers(tenants, one.of.tenantId ?? null));
+  }
+}
+
+function toEntry(
+  { requestId, atMs, route, address, origin }: RefusedRequest,
+  refusal: Refusal,
+  { node, hashOf }: Pick<RefusalsDeps, 'node' | 'hashOf'>,
+): NewEntry<'refusal'> {
+  const { code, status, why, additions } = refusal;
+  const { tenantId, keyId, subject, limit, count, unit, lever, expected, verdict, fact } = why;
+  const { reason, retryAfter } = additions;
+  const network = networkOf(address);
+  return {
+    id: rowId(),
+    kind: 'refusal',
+    atMs,
+    node,
+    requestId,
+    of: { tenantId: tenantId ?? null, keyId: keyId ?? null, subject: subject ?? null },
+    code,
+    detail: {
+      status,
+      layer: layerOf(refusal),
+      route,
+      origin: readOrigin(origin),
+      addressHash: network === null ? null : hashOf(address),
+      network,
+      limit,
+      count,
+      unit,
+      lever,
+      expected,
+      verdict,
+      fact,
+      reason,
+      retryAfter,
+    },
+  };
+}
+
+/** A stranger may write anything into that header: only what is an origin is kept, and then nothing else of it. */
+function readOrigin(text: string | undefined): string | null {
+  if (text === undefined || text.length > MAX_ORIGIN_LENGTH || !URL.canParse(text)) return null;
+  const { origin } = new URL(text);
+  return origin === 'null' ? null : origin;
+}
+
+/** The network of a caller's address, which names nobody: its /24, or its /48. Null for what is no address. */
+export function networkOf(address: string): string | null {
+  if (isIPv4(address)) return `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  const [bare = ''] = address.split('%', 1);
+  return (isIPv6(bare) && ipv6Network(bare, 48)) || null;
+}
+
+/** Hashes addresses under the installation's key: who has only the hashes cannot try all addresses. */
+export function createAddressHash(installationKey: Buffer): (address: string) => string {
+  return (address) => createHmac('sha256', installationKey).update(`address ${address}`).digest('hex').slice(0, 16);
+}

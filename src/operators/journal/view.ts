@@ -1,0 +1,130 @@
+import { iso, isoOrNull } from '../../kernel/time.ts';
+import type { Layer } from '../../protocol/refusal-why.ts';
+import type { OperatorRefusal } from '../../protocol/operator/refusal.ts';
+import type { Entry, FlatDetail, NewEntry } from '../../stores/journal/contract.ts';
+import type { TenantScope } from '../../stores/tenants/contract.ts';
+import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import type { OperatorEvent } from '../../protocol/operator/event.ts';
+import { actorSeenBy, type Operator } from '../roles.ts';
+import type { AuditRow } from '../../protocol/operator/audit.ts';
+
+/** How operators who are shown some tenants, or all, see a refusal that was kept. */
+export function viewOfRefusal(refusal: NewEntry<'refusal'>, tenants: TenantScope): OperatorRefusal {
+  const kept = tenants === '*' ? refusal : withoutUsageElsewhere(refusal);
+  const { requestId, atMs, code } = kept;
+  const { tenantId = null, keyId = null, subject = null } = kept.of;
+  const { status, layer, route, origin, addressHash, network } = kept.detail;
+  const { limit = null, count = null, retryAfter = null, verdict = null } = kept.detail;
+  return {
+    requestId: requestId ?? '',
+    at: iso(atMs),
+    code,
+    status,
+    layer: layer as Layer,
+    route,
+    tenantId,
+    keyId,
+    subject,
+    origin,
+    addressHash,
+    network,
+    limit,
+    count,
+    retryAfter,
+    verdict,
+    ...explainRefusal(kept),
+    node: tenants === '*' ? kept.node : null,
+  };
+}
+
+/** A console user's day is added up over all tenants, and none of them is told how much that is. */
+function withoutUsageElsewhere(refusal: NewEntry<'refusal'>): NewEntry<'refusal'> {
+  if (refusal.detail.layer !== 'quota' || (refusal.of.keyId ?? null) !== null) return refusal;
+  return { ...refusal, detail: { ...refusal.detail, count: undefined } };
+}
+
+/** A refusal in one sentence, and what to turn. */
+export interface Explained {
+  readonly sentence: string;
+  readonly lever: string | null;
+}
+
+/** Which part of the way said no. */
+export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
+  return why.layer ?? ERROR_CODES[code].layer;
+}
+
+/** Why a request was refused: one sentence with the numbers that are known, and the variable or the field of a key that decides. */
+export function explainRefusal(refusal: NewEntry<'refusal'>): Explained {
+  const { code, detail } = refusal;
+  const row = Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as Code] : undefined;
+  // What the provider limits no variable decides.
+  const isProviders = code === 'RATE_LIMIT_EXCEEDED' && detail.layer === 'mint';
+  const lever = detail.lever ?? (isProviders ? undefined : row?.lever) ?? null;
+  const { explanation = `The request was refused with ${code}` } = row ?? {};
+  const said = typeof explanation === 'string' ? explanation : explanation(refusal);
+  const { retryAfter } = detail;
+  const wait = retryAfter === undefined ? '' : `; the caller was told to wait ${retryAfter} s`;
+  return { sentence: `${said}${lever === null ? '' : ` (${lever})`}${wait}.`, lever };
+}
+
+/** How operators see what a machine did, or a note of a session. @param id what it is fetched by */
+export function viewOfEvent(entry: NewEntry<'transition' | 'note'>, id: string): OperatorEvent {
+  const { atMs, node, requestId } = entry;
+  return { id, at: iso(atMs), ...(entry.kind === 'note' ? ofNote(entry) : ofTransition(entry)), node, requestId };
+}
+
+type Seen = Omit<OperatorEvent, 'id' | 'at' | 'node' | 'requestId'>;
+
+function ofNote({ code, detail }: NewEntry<'note'>): Seen {
+  return { kind: code, event: null, from: null, to: null, steps: [], guards: [], ...recordOf(null, detail) };
+}
+
+function ofTransition({ code, detail }: NewEntry<'transition'>): Seen {
+  const { change, from, to, steps, guards, version, record } = detail;
+  return {
+    kind: change,
+    event: code,
+    from,
+    to,
+    steps: steps.map(({ actions, ...step }) => ({ ...step, actions: [...actions] })),
+    guards: [...guards],
+    ...recordOf(version, record),
+  };
+}
+
+function recordOf(version: number | null, detail: FlatDetail): Pick<OperatorEvent, 'record' | 'detail'> {
+  const { lastSeenAtMs, lastActivityAtMs, settledAtMs, ...rest } = detail;
+  return {
+    record: {
+      version,
+      lastSeenAt: instantOf(lastSeenAtMs),
+      lastActivityAt: instantOf(lastActivityAtMs),
+      settledAt: instantOf(settledAtMs),
+    },
+    detail: rest,
+  };
+}
+
+/** Only voice sessions have these times. */
+const instantOf = (atMs: unknown): string | null => isoOrNull(typeof atMs === 'number' ? atMs : null);
+
+/** An act as an operator sees it. */
+export function toAuditRow({ atMs, requestId, code, of, detail }: Entry<'act'>, operator: Operator): AuditRow {
+  const { actor = '', target = '', tenantId = null, batchId = null } = of;
+  const { role, reason, result, count } = detail;
+  return {
+    at: iso(atMs),
+    actor: actorSeenBy(operator, actor),
+    role,
+    action: code,
+    target,
+    tenantId,
+    reason,
+    requestId,
+    batchId,
+    result,
+    count,
+  };
+}

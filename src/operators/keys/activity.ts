@@ -1,0 +1,97 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
+import type { OperatorKey } from '../../protocol/operator/key.ts';
+import type { ActivityKind, KeyCounted, Span } from '../../stores/activity/contract.ts';
+import { endOfBucket } from '../overview/activity-spans.ts';
+import { toUsed } from '../usage/projection.ts';
+import type { OperatorServices } from '../services.ts';
+
+const WEEK_MS = 7 * DAY_MS;
+/** More keys than a report walks through are not told of. */
+const MAX_KEYS = 20_000;
+
+/** What is told of a key beside its settings and its live sessions. */
+export type KeyActivity = Pick<OperatorKey, 'today' | 'refusedHour' | 'day' | 'weekAgo'>;
+
+/** Of a key that did nothing. */
+export const noActivity: KeyActivity = {
+  today: { tokens: 0, dollars: 0 },
+  refusedHour: {},
+  day: { started: 0, refused: 0 },
+  weekAgo: { started: 0, refused: 0 },
+};
+
+/** What keys used and did lately, all of them at once. @throws Unavailable when the database is away */
+export async function keyActivity(
+  tenants: readonly string[] | undefined,
+  atMs: number,
+  services: OperatorServices,
+): Promise<(tenantId: string, keyId: string) => KeyActivity> {
+  const count = async (kinds: readonly ActivityKind[], span: Span, lengthMs: number, endMs: number) => {
+    const counted = await services.core.stores.activity.ofKeys(kinds, span, endMs - lengthMs, endMs, tenants ?? '*');
+    return counted && byName(counted);
+  };
+  const [minuteEnd, hourEnd] = [endOfBucket(atMs, MINUTE_MS), endOfBucket(atMs, HOUR_MS)];
+  const [used, hour, day, weekAgo] = await Promise.all([
+    usedToday(tenants, atMs, services),
+    count(['refused'], 1, HOUR_MS, minuteEnd),
+    count(['started', 'refused'], 60, DAY_MS, hourEnd),
+    count(['started', 'refused'], 60, DAY_MS, hourEnd - WEEK_MS),
+  ]);
+  return (tenantId, keyId) => {
+    const name = accountKey({ tenantId, keyId });
+    return {
+      today: used === undefined ? null : (used.get(name) ?? { tokens: 0, dollars: 0 }),
+      refusedHour:
+        hour === undefined ? null : Object.fromEntries((hour.get(name) ?? []).map(({ label, n }) => [label, n])),
+      day: day === undefined ? null : talliesOf(day.get(name)),
+      weekAgo: weekAgo === undefined ? null : talliesOf(weekAgo.get(name)),
+    };
+  };
+}
+
+function byName(counted: readonly KeyCounted[]): ReadonlyMap<string, readonly KeyCounted[]> {
+  const found = new Map<string, KeyCounted[]>();
+  for (const one of counted) {
+    const known = found.get(accountKey(one));
+    if (known === undefined) found.set(accountKey(one), [one]);
+    else known.push(one);
+  }
+  return found;
+}
+
+function accountKey({ tenantId, keyId }: Pick<KeyCounted, 'tenantId' | 'keyId'>): string {
+  return `${tenantId}/${keyId}`;
+}
+
+function talliesOf(counted: readonly KeyCounted[] = []): NonNullable<KeyActivity['day']> {
+  const sum = (wanted: ActivityKind) =>
+    counted.reduce((total, { kind, n }) => (kind === wanted ? total + n : total), 0);
+  return { started: sum('started'), refused: sum('refused') };
+}
+
+/** By `<tenant>/<key>`; undefined where it is too much to add up. */
+async function usedToday(
+  tenants: readonly string[] | undefined,
+  atMs: number,
+  {
+    core: {
+      stores: { usageReports },
+    },
+    usage: { calendar },
+  }: OperatorServices,
+) {
+  const { day } = calendar(atMs);
+  const report = await usageReports.read({
+    by: 'key',
+    span: 'day',
+    fromDay: day,
+    toDay: day,
+    fromMs: atMs - (atMs % HOUR_MS),
+    toMs: atMs,
+    tenants,
+    cursor: undefined,
+    limit: MAX_KEYS,
+  });
+  if (typeof report === 'string') return undefined;
+  return new Map(report.rows.map((row) => [row.id, toUsed(row)]));
+}

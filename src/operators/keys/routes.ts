@@ -1,0 +1,291 @@
+import { z } from 'zod';
+import { type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
+import { isoOrNull } from '../../kernel/time.ts';
+import { keyActivity, type KeyActivity, noActivity } from './activity.ts';
+import {
+  issueKeyReply,
+  issueKeyRequest,
+  keyFilters,
+  type OperatorKey,
+  operatorKeys,
+  pauseKeyReply,
+  pauseKeyRequest,
+  revokeKeyReply,
+  revokeKeyRequest,
+} from '../../protocol/operator/key.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
+import { issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
+import { warningsOf } from '../../tenants/open-keys.ts';
+import type { Route } from '../../http/route.ts';
+import { actBy, operatorRoute } from '../route.ts';
+import type { Services } from '../../http/services.ts';
+
+const exampleKey: OperatorKey = {
+  tenantId: 'acme',
+  id: 'site',
+  key: 'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5',
+  origin: 'https://www.acme.example',
+  label: 'Production site',
+  agents: ['support'],
+  allowOverrides: false,
+  call: null,
+  dataChannel: 'none',
+  limits: { concurrentSessions: 2 },
+  totals: { dollarsDaily: 100 },
+  warnings: [],
+  revokedAt: null,
+  pausedAt: null,
+  live: 212,
+  today: { tokens: 120_400, dollars: 3.1 },
+  refusedHour: { RATE_LIMIT_EXCEEDED: 3 },
+  day: { started: 1911, refused: 69 },
+  weekAgo: { started: 1840, refused: 12 },
+};
+
+/** The widget keys of tenants, with their live sessions. */
+export function keysRoute(services: Services): Route {
+  const {
+    tenants: directory,
+    core: {
+      stores: { history },
+    },
+  } = services;
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/keys',
+    operationId: 'listKeys',
+    summary: 'Tenants and their widget keys, revoked ones included',
+    query: keyFilters,
+    replies: {
+      200: {
+        description: 'The keys',
+        schema: operatorKeys,
+        example: {
+          tenants: [
+            { id: 'acme', name: 'Acme', agents: ['support'], totals: { dollarsDaily: 300 }, maxKeys: 20, admins: 1 },
+          ],
+          keys: [exampleKey],
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call, { tenantId }) => {
+      const operator = within(call.operator, tenantId);
+      const shown = tenantsOf(operator);
+      const [counts, activityOf] = await Promise.all([
+        history.countOpenByKey(shown),
+        keyActivity(shown, call.request.atMs, services),
+        directory.reload(),
+      ]);
+      const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
+      const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
+      const body = {
+        tenants: tenants.map(({ id, name, agents, admins, totals, maxKeys }) => ({
+          id,
+          name,
+          agents: agents.map((agent) => agent.id),
+          totals: totals ?? null,
+          maxKeys: maxKeys ?? null,
+          admins: admins?.length ?? null,
+        })),
+        keys: tenants.flatMap((tenant) =>
+          tenant.keys.map((key) =>
+            toOperatorKey(key, tenant, activityOf(key.tenantId, key.id), live.get(`${key.tenantId}/${key.id}`)),
+          ),
+        ),
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+/** Issues a widget key. */
+export function issueKeyRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/keys',
+    operationId: 'issueKey',
+    summary: 'Issue a widget key',
+    description:
+      'Every node serves it at once. TENANTS_FILE need not name it, and a merge of that file leaves it as it is.',
+    right: 'change',
+    body: issueKeyRequest,
+    bodyExample: {
+      tenantId: 'acme',
+      id: 'shop',
+      origin: 'https://shop.acme.example',
+      agents: ['support'],
+    },
+    replies: { 201: { description: 'The key', schema: issueKeyReply, example: { key: exampleKey } } },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    handle: async (call) => {
+      const { tenantId, id, ...rest } = call.body;
+      if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
+      const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), services.operators.keys);
+      if (key instanceof Refusal) return key;
+      services.core.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
+      return { status: 201, body: { key: toOperatorKey(key, services.tenants.tenant(tenantId)) } };
+    },
+  });
+}
+
+const keyParams = z.object({
+  id: z.string().meta({ description: 'The id of the key in its tenant', examples: ['site'] }),
+});
+
+/** Revokes a widget key, or tells what that would end. */
+export function revokeKeyRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/keys/{id}/revoke',
+    operationId: 'revokeKey',
+    summary: 'Revoke a widget key for ever, or count what would end',
+    description:
+      'For ever: no key is served again once it is revoked, whatever TENANTS_FILE says, and its live sessions end. Again changes nothing.',
+    params: keyParams,
+    right: 'change',
+    body: revokeKeyRequest,
+    bodyExample: { tenantId: 'acme', reason: 'it leaked' },
+    replies: {
+      200: {
+        description: 'It is revoked, or counted',
+        schema: revokeKeyReply,
+        example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    handle: async (call) => {
+      const { tenantId, dryRun = false } = call.body;
+      const [id = ''] = call.params;
+      const key = await findKey(call.operator, tenantId, id, services);
+      if (key === undefined) return noKey(tenantId, id);
+      const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
+      const revoked = dryRun ? key : await revokeKey(tenantId, id, actBy(call), services.operators.keys);
+      if (revoked instanceof Refusal) return revoked;
+      if (!dryRun)
+        services.core.events.operatorActed(
+          call.operator.role,
+          'key.revoke',
+          `${tenantId}/${id}`,
+          call.request.requestId,
+        );
+      return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
+    },
+  });
+}
+
+/** In the database, because one that was issued a moment ago may not have come round. */
+async function findKey(
+  operator: Operator,
+  tenantId: string,
+  id: string,
+  { operators: { keys } }: Services,
+): Promise<WidgetKey | undefined> {
+  if (!seesTenant(operator, tenantId)) return undefined;
+  const tenants = await keys.tenants.all();
+  return tenants.find((tenant) => tenant.id === tenantId)?.keys.find((key) => key.id === id);
+}
+
+function toOperatorKey(
+  of: WidgetKey,
+  tenant: Pick<Tenant, 'totals'> = {},
+  activity: KeyActivity = noActivity,
+  live = 0,
+): OperatorKey {
+  const { pausedAtMs, revokedAtMs, limits, totals, agents, ...key } = of;
+  return {
+    ...key,
+    agents: agents === null ? null : [...agents],
+    limits: { ...limits },
+    totals: { ...totals },
+    warnings: warningsOf(of, tenant),
+    revokedAt: isoOrNull(revokedAtMs),
+    pausedAt: isoOrNull(pausedAtMs),
+    live,
+    ...activity,
+  };
+}
+
+function noTenant(tenantId: string): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    `There is no tenant "${tenantId}"; GET /api/operator/keys names those that there are.`,
+  );
+}
+
+function noKey(tenantId: string, id: string): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    `The tenant "${tenantId}" has no widget key "${id}"; GET /api/operator/keys names them.`,
+  );
+}
+
+interface Pausing {
+  readonly name: 'pause' | 'resume';
+  readonly change: typeof pauseKey;
+  readonly summary: string;
+  readonly description: string;
+  readonly done: string;
+  readonly pausedAt: string | null;
+}
+
+/** Keeps a widget key from opening sessions until it is resumed. */
+export function pauseKeyRoute(services: Services): Route {
+  return pauseRoute(services, {
+    name: 'pause',
+    change: pauseKey,
+    summary: 'Open no new sessions of a widget key for the time being',
+    description:
+      'Creates are refused with KEY_PAUSED on every node until it is resumed; its open sessions go on to their limits. Again changes nothing, and so it does of a key that is revoked.',
+    done: 'It is paused',
+    pausedAt: '2030-01-01T12:00:00.000Z',
+  });
+}
+
+/** Undoes a pause. */
+export function resumeKeyRoute(services: Services): Route {
+  return pauseRoute(services, {
+    name: 'resume',
+    change: resumeKey,
+    summary: 'Open sessions of a paused widget key again',
+    description: 'Again changes nothing. What is revoked stays revoked.',
+    done: 'It is not paused',
+    pausedAt: null,
+  });
+}
+
+function pauseRoute(services: Services, { name, change, summary, description, done, pausedAt }: Pausing): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: `/api/operator/keys/{id}/${name}`,
+    operationId: `${name}Key`,
+    summary,
+    description,
+    params: keyParams,
+    right: 'change',
+    body: pauseKeyRequest,
+    bodyExample: { tenantId: 'acme', reason: 'the website is being rebuilt' },
+    replies: {
+      200: { description: done, schema: pauseKeyReply, example: { ok: true, pausedAt, revokedAt: null } },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    handle: async (call) => {
+      const { tenantId } = call.body;
+      const [id = ''] = call.params;
+      if ((await findKey(call.operator, tenantId, id, services)) === undefined) return noKey(tenantId, id);
+      const key = await change(tenantId, id, actBy(call), services.operators.keys);
+      if (key instanceof Refusal) return key;
+      services.core.events.operatorActed(
+        call.operator.role,
+        `key.${name}`,
+        `${tenantId}/${id}`,
+        call.request.requestId,
+      );
+      return {
+        status: 200,
+        body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },
+      };
+    },
+  });
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { WorkHealth } from '../../kernel/passive-health.ts';
+import { MINUTE_MS, iso } from '../../kernel/time.ts';
+import type { DependencyState } from '../../protocol/operator/node.ts';
+
+type Name = DependencyState['name'];
+
+/** Judged by their probe, and by what work got from them. */
+const PROBED = ['database', 'registry'] as const satisfies Name[];
+/** Nobody asks these of themselves: what is seen of them are the faults of those who needed them. */
+const SEEN_BY_FAULTS = ['mail', 'provider'] as const satisfies Name[];
+/** So long after its last fault such a one counts as well again. */
+const WELL_AFTER_MS = MINUTE_MS;
+
+type ProbedName = (typeof PROBED)[number];
+
+export interface DependenciesDeps {
+  /** Each rejects when it does not answer, or takes no writes. */
+  readonly probes: Readonly<Record<ProbedName, () => Promise<unknown>>>;
+  /** What work got from each lately: a probe that succeeds does not say that work does. */
+  readonly health: Readonly<Record<ProbedName, WorkHealth>>;
+  /** How often one was away when it was needed. */
+  readonly faultsOf: (name: Name) => number;
+  /** Gets the faults of probes. */
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+}
+
+interface Probe {
+  readonly latencyMs: number;
+  /** Why it failed; undefined when it did not. */
+  readonly fault: unknown;
+}
+
+interface Seen {
+  readonly state: DependencyState['state'];
+  readonly latencyMs: number | null;
+  readonly sinceMs: number;
+  readonly lastError: string | null;
+}
+
+/**
+ * What a process depends on, and how well each of these is: by a probe every few seconds, and by what real work got from it since. Telling
+ * it asks nobody, so that it can also be told of what is away.
+ */
+export class Dependencies {
+  readonly #deps: DependenciesDeps;
+  readonly #startedAtMs: number;
+  readonly #probed = new Map<ProbedName, Probe>();
+  readonly #seen = new Map<Name, Seen>();
+  readonly #faults = new Map<Name, { readonly count: number; readonly atMs: number }>();
+
+  constructor(deps: DependenciesDeps) {
+    this.#deps = deps;
+    this.#startedAtMs = deps.clock.now();
+  }
+
+  /** As they are now; nothing before the first look. */
+  list(): DependencyState[] {
+    for (const name of PROBED) this.#judge(name);
+    return [...PROBED, ...SEEN_BY_FAULTS].flatMap((name) => {
+      const seen = this.#seen.get(name);
+      if (seen === undefined) return [];
+      const { state, latencyMs, sinceMs, lastError } = seen;
+      return [{ name, state, latencyMs, since: iso(sinceMs), lastError }];
+    });
+  }
+
+  /** Probes those that answer, and looks at the faults of the others. Never rejects. */
+  async look(): Promise<void> {
+    await Promise.all(PROBED.map((name) => this.#probe(name)));
+    for (const name of SEEN_BY_FAULTS) this.#lookAtFaults(name);
+  }
+
+  /** @throws why it counts as away, if it does */
+  expectWell(name: ProbedName): void {
+    const fault = this.#faultOf(name);
+    if (fault !== undefined) throw fault;
+  }
+
+  async #probe(name: ProbedName): Promise<void> {
+    const startedAt = performance.now();
+    let fault: unknown;
+    try {
+      await this.#deps.probes[name]();
+    } catch (error) {
+      fault = error;
+      this.#deps.onError(error);
+    }
+    this.#probed.set(name, { latencyMs: Math.round((performance.now() - startedAt) * 10) / 10, fault });
+    this.#judge(name);
+  }
+
+  #faultOf(name: ProbedName): unknown {
+    return this.#deps.health[name].failure() ?? this.#probed.get(name)?.fault;
+  }
+
+  #judge(name: ProbedName): void {
+    const probed = this.#probed.get(name);
+    if (probed === undefined) return;
+    const fault = this.#faultOf(name);
+    if (fault === undefined) this.#note(name, 'ok', probed.latencyMs, null);
+    else this.#note(name, 'away', null, kindOf(fault));
+  }
+
+  #lookAtFaults(name: Name): void {
+    const now = this.#deps.clock.now();
+    const count = this.#deps.faultsOf(name);
+    const before = this.#faults.get(name);
+    if (count > (before?.count ?? 0)) this.#faults.set(name, { count, atMs: now });
+    const last = this.#faults.get(name);
+    const isWell = last === undefined || now - last.atMs >= WELL_AFTER_MS;
+    this.#note(name, isWell ? 'ok' : 'away', null, isWell ? null : 'fault');
+  }
+
+  #note(name: Name, state: Seen['state'], latencyMs: number | null, error: string | null): void {
+    const before = this.#seen.get(name);
+    const first = state === 'ok' ? this.#startedAtMs : this.#deps.clock.now();
+    const sinceMs = before === undefined ? first : before.state === state ? before.sinceMs : this.#deps.clock.now();
+    this.#seen.set(name, { state, latencyMs, sinceMs, lastError: error ?? before?.lastError ?? null });
+  }
+}
+
+/** What kind of fault it was: its words may name hosts and people. */
+function kindOf(fault: unknown): string {
+  const cause = fault instanceof Error && fault.cause instanceof Error ? fault.cause : fault;
+  if (!(cause instanceof Error)) return 'fault';
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+}

@@ -1,0 +1,108 @@
+import { toOperatorChallenge } from './view.ts';
+import { z } from 'zod';
+import { iso } from '../../kernel/time.ts';
+import {
+  challengeFilters,
+  challengePage,
+  type OperatorChallenge,
+  operatorChallengeDetail,
+} from '../../protocol/operator/login.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Route } from '../../http/route.ts';
+import { exampleEvent, operatorRoute, readCursor, writeCursor } from '../route.ts';
+import { eventsOfActor } from '../journal/read.ts';
+import type { Services } from '../../http/services.ts';
+
+const exampleChallenge: OperatorChallenge = {
+  id: 'Zq3v0m8XcQf1rT6uYp2sLw',
+  subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  issuedAt: '2030-01-01T12:00:00.000Z',
+  expiresAt: '2030-01-01T12:10:00.000Z',
+  attempts: 2,
+  maxAttempts: 5,
+  state: 'pending',
+};
+
+/** Login codes that were sent, the newest first. */
+export function challengesRoute({
+  core: {
+    stores: { challenges: challengeStore },
+  },
+}: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/challenges',
+    operationId: 'listChallenges',
+    summary: 'Login codes that were sent, newest first',
+    description: 'Neither the codes nor their hashes. Each is there until a day after it expires.',
+    right: 'see-installation',
+    query: challengeFilters,
+    replies: {
+      200: {
+        description: 'A page of codes',
+        schema: challengePage,
+        example: {
+          challenges: [exampleChallenge],
+          nextCursor: null,
+          asOf: '2030-01-01T12:01:00.000Z',
+          searchedTo: null,
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call, { state, cursor, limit }) => {
+      const after = readCursor(cursor, [0] as const);
+      if (after instanceof Refusal) return after;
+      const { atMs } = call.request;
+      const { challenges, next, searchedToMs } = await challengeStore.list(state, atMs, after?.[0], limit);
+      const body = {
+        challenges: challenges.map((record) => toOperatorChallenge(record, atMs)),
+        nextCursor: next === undefined ? null : writeCursor([next]),
+        asOf: iso(atMs),
+        searchedTo: searchedToMs === undefined ? null : iso(searchedToMs),
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+const challengeParams = z.object({
+  id: z.string().meta({ description: 'The id of the code', examples: [exampleChallenge.id] }),
+});
+
+/** One login code, and what its machine did. */
+export function challengeRoute({
+  core: {
+    stores: { challenges: challengeStore, journal },
+  },
+}: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/challenges/{id}',
+    operationId: 'getChallenge',
+    summary: 'One login code that was sent, and what its machine did',
+    params: challengeParams,
+    right: 'see-installation',
+    replies: {
+      200: {
+        description: 'The code, by all but itself',
+        schema: operatorChallengeDetail,
+        example: {
+          ...exampleChallenge,
+          machine: 'otp-challenge',
+          events: [{ ...exampleEvent, kind: 'stayed', event: 'REDEEM', from: 'pending', to: 'pending', steps: [] }],
+          moreEvents: false,
+        },
+      },
+    },
+    refusals: ['NOT_FOUND'],
+    handle: async (call) => {
+      const [id = ''] = call.params;
+      const record = /^[\w.-]{1,512}$/.test(id) ? await challengeStore.load(id) : undefined;
+      if (record === undefined)
+        return new Refusal('NOT_FOUND', 'There is no code of this id; it may be so old that it was deleted.');
+      const told = await eventsOfActor('otp-challenge', id, call.operator, journal);
+      return { status: 200, body: { ...toOperatorChallenge(record, call.request.atMs), ...told } };
+    },
+  });
+}

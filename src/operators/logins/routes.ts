@@ -1,0 +1,175 @@
+import { findLogin, liftAddress, revokeLogin } from './verbs.ts';
+import { toOperatorLogin } from './view.ts';
+import { z } from 'zod';
+import { classify } from '../../../machines/auth-session/selectors.ts';
+import type { AuthRecord } from '../../../machines/auth-session/types.ts';
+import {
+  loginFilters,
+  loginPage,
+  type OperatorLogin,
+  operatorLoginDetail,
+  revokeLoginReply,
+  revokeLoginRequest,
+} from '../../protocol/operator/login.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Route } from '../../http/route.ts';
+import { actBy, exampleEvent, operatorRoute, pageEnd, readCursor } from '../route.ts';
+import { liftAddressReply, liftAddressRequest } from '../../protocol/operator/address.ts';
+import { sample } from '../../http/samples.ts';
+import { eventsOfActor } from '../journal/read.ts';
+import type { Services } from '../../http/services.ts';
+
+const exampleLogin: OperatorLogin = {
+  id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
+  email: 'ada@example.com',
+  createdAt: '2030-01-01T08:00:00.000Z',
+  renewedAt: '2030-01-01T12:00:00.000Z',
+  expiresAt: '2030-01-02T12:00:00.000Z',
+  state: 'active',
+  reason: null,
+  endedAt: null,
+};
+
+const loginParams = z.object({
+  id: z.string().meta({ description: 'The id of the login', examples: [exampleLogin.id] }),
+});
+
+/** Console logins, the newest first. */
+export function loginsRoute({
+  core: {
+    stores: { logins: loginStore },
+  },
+}: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/logins',
+    operationId: 'listLogins',
+    summary: 'Console logins, newest first',
+    description: 'By state, or one by its id. Addresses are looked for by POST /api/operator/search.',
+    right: 'see-installation',
+    query: loginFilters,
+    replies: {
+      200: {
+        description: 'A page of logins',
+        schema: loginPage,
+        example: { logins: [exampleLogin], nextCursor: null, asOf: '2030-01-01T12:00:00.000Z', searchedTo: null },
+      },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call, { state, q, cursor, limit }) => {
+      const after = readCursor(cursor, [0, ''] as const);
+      if (after instanceof Refusal) return after;
+      const { atMs } = call.request;
+      const position = after && { atMs: after[0], id: after[1] };
+      const page =
+        q === undefined
+          ? await loginStore.list(state, atMs, position, limit)
+          : { logins: await named(q, state, atMs, loginStore), next: undefined, isPartial: false };
+      const body = {
+        logins: page.logins.map((login) => toOperatorLogin(login, atMs, call.operator)),
+        ...pageEnd(page, atMs, (end) => [end.atMs, end.id]),
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+async function named(
+  id: string,
+  state: OperatorLogin['state'] | undefined,
+  atMs: number,
+  store: Services['core']['stores']['logins'],
+): Promise<AuthRecord[]> {
+  const login = await store.load(id);
+  return login === undefined || (state !== undefined && classify(login, atMs) !== state) ? [] : [login];
+}
+
+/** One login, and what its machine did. */
+export function loginRoute({
+  core: {
+    stores: { logins: loginStore, journal },
+  },
+}: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/logins/{id}',
+    operationId: 'getOperatorLogin',
+    summary: 'One console login, and what its machine did',
+    params: loginParams,
+    right: 'see-installation',
+    replies: {
+      200: {
+        description: 'The login',
+        schema: operatorLoginDetail,
+        example: {
+          ...exampleLogin,
+          machine: 'auth-session',
+          events: [
+            { ...exampleEvent, kind: 'started', event: 'OPEN', from: null, to: 'active', steps: [], guards: [] },
+          ],
+          moreEvents: false,
+        },
+      },
+    },
+    refusals: ['NOT_FOUND'],
+    handle: async (call) => {
+      const [id = ''] = call.params;
+      const login = await findLogin(id, loginStore);
+      if (login instanceof Refusal) return login;
+      const told = await eventsOfActor('auth-session', id, call.operator, journal);
+      return { status: 200, body: { ...toOperatorLogin(login, call.request.atMs, call.operator), ...told } };
+    },
+  });
+}
+
+/** Ends a login on every node. */
+export function revokeLoginRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/logins/{id}/revoke',
+    operationId: 'revokeLogin',
+    summary: 'End a console login',
+    description: 'On every node within a second. Again changes nothing.',
+    params: loginParams,
+    right: 'change-installation',
+    body: revokeLoginRequest.optional(),
+    bodyExample: { reason: 'the laptop was stolen' },
+    replies: {
+      200: { description: 'It is over', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    handle: async (call) => {
+      const [id = ''] = call.params;
+      const revoked = await revokeLogin(id, actBy(call), services);
+      return revoked instanceof Refusal ? revoked : { status: 200, body: { ok: true, ...revoked } };
+    },
+  });
+}
+
+/** Opens an address to new browsers again. */
+export function liftAddressRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/addresses/lift',
+    operationId: 'liftAddress',
+    summary: 'Let an address log in again from new browsers',
+    description:
+      'Forgets its wrong codes in a row, and lets it pass what its domain and the installation have used up, for a day. The audit keeps it by the hash of the address.',
+    right: 'change-installation',
+    body: liftAddressRequest,
+    bodyExample: { email: sample.email, reason: 'she called, and has a new laptop' },
+    replies: {
+      200: {
+        description: 'It may log in from new browsers',
+        schema: liftAddressReply,
+        example: { ok: true, failures: 100, mayLogIn: true },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH'],
+    handle: async (call) => {
+      const { email } = call.body;
+      const failures = await liftAddress(email, actBy(call), services);
+      return { status: 200, body: { ok: true, failures, mayLogIn: services.identity.admits(email) } };
+    },
+  });
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { type Chart, type OperatorMachine, operatorMachines } from '../../protocol/operator/machine.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { sendDocument } from '../../http/documents.ts';
+import { operatorRoute } from '../route.ts';
+import { isLoopback } from '../../../config/origins.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { isLocal } from '../../http/local.ts';
+import { refuseUpgrade } from '../../http/upgrade.ts';
+import { INSPECT_PATH } from './inspector.ts';
+import type { Services } from '../../http/services.ts';
+
+const exampleChart: Chart = {
+  width: 360,
+  height: 87,
+  nodes: [
+    { id: 'unopened', name: 'unopened', kind: 'start', x: 8, y: 29, width: 14, height: 14, loops: [] },
+    {
+      id: 'active',
+      name: 'active',
+      kind: 'state',
+      x: 38,
+      y: 14,
+      width: 96,
+      height: 44,
+      loops: [{ event: 'ACTIVITY', guard: 'isRenewalDue', from: 'active', to: 'active' }],
+    },
+    { id: 'destroyed', name: 'destroyed', kind: 'final', x: 244, y: 14, width: 108, height: 44, loops: [] },
+  ],
+  edges: [
+    {
+      from: 'active',
+      to: 'destroyed',
+      points: [
+        { x: 134, y: 36 },
+        { x: 244, y: 36 },
+      ],
+      label: { x: 146, y: 39, width: 84, height: 44 },
+      lines: ['hasExpired', 'DESTROY'],
+      transitions: [
+        { event: 'CLOCK', guard: 'hasExpired', from: 'active', to: 'destroyed' },
+        { event: 'DESTROY', guard: null, from: 'active', to: 'destroyed' },
+      ],
+    },
+  ],
+};
+
+const exampleMachine: OperatorMachine = {
+  id: 'auth-session',
+  version: '4f1c09a7be52',
+  definition: {
+    id: 'auth-session',
+    initial: 'active',
+    states: {
+      active: { on: { CLOCK: { guard: 'hasExpired', target: 'destroyed', actions: 'expire' } } },
+      destroyed: { type: 'final' },
+    },
+  },
+  charts: { right: exampleChart, down: exampleChart },
+  words: { CLOCK: 'clock', DESTROY: 'asked to end', hasExpired: '24 h unused', isRenewalDue: '1 min passed' },
+};
+
+/** The rules of sessions, calls, codes and logins, as charts and in words. */
+export function machinesRoute({ operators: { machines } }: Services): Route {
+  const send = sendDocument(machines);
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/machines',
+    operationId: 'listMachines',
+    summary: 'The state machines, as definitions and as charts',
+    description: 'Changes only when the service is built or set up anew: ask with `If-None-Match`.',
+    headers: z.object({
+      'if-none-match': z.string().optional().meta({ description: 'The `ETag` of an earlier reply' }),
+    }),
+    replies: {
+      200: {
+        description: 'Every machine whose events are kept; `ETag` changes with them',
+        schema: operatorMachines,
+        example: { machines: [exampleMachine] },
+      },
+      304: { description: 'As it was when `If-None-Match` was given' },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call) => {
+      const { headers = [], ...answer } = await send(call);
+      // Replies to operators already say that no cache keeps them.
+      return { ...answer, headers: headers.filter(([name]) => name !== 'Cache-Control') };
+    },
+  });
+}
+
+/** GET /api/operator/inspect: a WebSocket for the tools of the XState ecosystem, on the machine itself (INSPECT=1, never in production). */
+export function inspectRoute({ core: { publicUrl } }: Services): Route {
+  return defineRoute({
+    kind: 'socket',
+    method: 'GET',
+    path: INSPECT_PATH,
+    summary: 'Inspect the machines',
+    tag: 'hidden',
+    access: 'proof',
+    replies: { 101: { description: 'Switching to WebSocket' } },
+    refusals: ['INVALID_REQUEST', 'FORBIDDEN'],
+    handle(call) {
+      const refusal = refuseUpgrade(call.request, '');
+      if (refusal !== undefined) return refusal;
+      const isNear = isLoopback(publicUrl()) && isLocal(call) && (call.origin === undefined || isLoopback(call.origin));
+      if (!isNear) return new Refusal('FORBIDDEN', 'Inspectors attach on the machine itself, at ws://localhost.');
+      return { status: 101, body: '' };
+    },
+  });
+}

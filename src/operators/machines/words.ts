@@ -1,0 +1,149 @@
+import type { AuthLimits } from '../../../machines/auth-session/types.ts';
+import type { CallLimits } from '../../../machines/voice-call/types.ts';
+import type { VoiceLimits } from '../../../machines/voice-session/types.ts';
+import type { MachineName } from '../../stores/journal/contract.ts';
+
+/** The limits that the machines of this installation keep, and so the figures in their words. */
+export interface MachineLimits {
+  readonly voice: VoiceLimits;
+  readonly calls: CallLimits;
+  readonly otp: { readonly expiryMinutes: number; readonly maxAttempts: number };
+  readonly auth: AuthLimits;
+}
+
+/** Machines that are drawn: those whose events are kept, and that of calls that a node holds, which is never saved. */
+export type DrawnMachine = MachineName | 'held-call';
+
+type Words = Readonly<Record<string, string>>;
+
+/** Every event and every guard of each machine in at most 16 characters: so much a chart has room for. */
+const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>> = {
+  'voice-session': ({ voice }) => ({
+    OPEN: 'opened',
+    HEARTBEAT: 'heartbeat',
+    ACTIVITY: 'activity',
+    HEARD: 'call heard',
+    END: 'asked to end',
+    CLOCK: 'clock',
+    '*': 'anything else',
+    isAfterDeadline: 'after deadline',
+    isBeforeDeadline: 'before deadline',
+    isPastDuration: `${minutes(voice.maxMinutes)} over`,
+    hasGoneIdle: `silent > ${seconds(voice.maxIdleSec)}`,
+    hasGoneStale: `silent > ${seconds(voice.staleGraceSec)}`,
+    isAbandoned: `stale > ${seconds(voice.staleReapSec)}`,
+  }),
+  'voice-call': ({ calls }) => ({
+    CREATE: 'asked for',
+    CREATED: 'created',
+    CREATE_FAILED: 'not created',
+    READY: 'heard',
+    SIDEBAND_LOST: 'not heard',
+    CLOSE: 'asked to close',
+    HANGUP_ANSWERED: 'hang-up answered',
+    OVER: 'provider: over',
+    HEARD: 'heard after all',
+    TAKEN: 'node took over',
+    CLOCK: 'clock',
+    isCreated: 'provider has it',
+    isUncreated: 'no answer so far',
+    isAsked: 'can be asked',
+    isHeard: 'was heard',
+    isUnheard: 'was not heard',
+    isGivenUp: 'given up',
+    isHangupGivenUp: 'not confirmed',
+    isPastProvidersEnd: 'longest time',
+    provesOver: 'proved over',
+    isSaidOver: 'was said over',
+    isNotSaidOver: 'first word',
+    hasGrace: 'session waits',
+    isGraceOver: `${seconds(calls.graceSec)} of grace`,
+  }),
+  'held-call': () => ({
+    CREATED: 'created',
+    TAKEN: 'taken over',
+    CLOSE: 'asked to close',
+    DIAL: 'dialled first',
+    ATTACHED: 'attached',
+    DIAL_FAILED: 'dialled in vain',
+    SIDEBAND_LOST: 'connection lost',
+    LEASE_LOST: 'lease lost',
+    HAND_OVER: 'handed over',
+    RELEASE: 'let go of',
+    OVER: 'provider: over',
+    ALIVE: 'heard after all',
+    RECORD: 'record read',
+    SAVED: 'saved',
+    SAVE_FAILED: 'database away',
+    HANGUPS_SETTLED: 'tries answered',
+    UNSAVED_HANGUP_ANSWERED: 'try answered',
+    CANCEL_SPEECH: 'about to hang up',
+    CUT_OFF: 'node stops',
+    SETTLE: 'about to close',
+    SETTLE_RESPONSES: 'left alone',
+    CLOCK: 'clock',
+    RESPONSE_STARTED: 'response begins',
+    RESPONSE_DONE: 'response ends',
+    RESPONSE_HEARD: 'response heard',
+    USAGE: 'usage',
+    ITEM_ADDED: 'item added',
+    CONVERSATION_IDLE: 'none talks',
+    TOOL_CALLED: 'tool called',
+    CONFIG_CHANGED: 'page changed it',
+    CONFIG_RESTORED: 'put back',
+    GRANTED: 'size granted',
+    isClosed: 'is closed',
+    isAnothers: 'another node’s',
+    isNewer: 'is newer',
+    isClosing: 'record: closing',
+    isToEnd: 'is to end',
+    isToGoOn: 'goes on',
+    needsSideband: 'must be heard',
+    mayDial: 'time to dial',
+    mayHear: 'lease held',
+    hasNews: 'news to save',
+    isBehind: 'record behind',
+    isNothingToSave: 'nothing to save',
+    hasNextStep: 'next to save',
+    hasMoreToSave: 'more came up',
+    hasMoreToTry: 'more to try',
+    isStillBehind: 'still behind',
+    isSavingOver: 'saves its end',
+    isSaidOver: 'was said over',
+    hasOpen: 'some run',
+    isQuiet: 'none runs',
+  }),
+  'otp-challenge': ({ otp }) => ({
+    ISSUE: 'code sent',
+    REDEEM: 'code entered',
+    SUPERSEDE: 'newer code',
+    CLOCK: 'clock',
+    hasExpired: `${minutes(otp.expiryMinutes)} over`,
+    isKeptForAsker: 'kept for asker',
+    codeMatches: 'right code',
+    isLastAttempt: `${otp.maxAttempts} wrong codes`,
+  }),
+  'auth-session': ({ auth }) => ({
+    OPEN: 'logged in',
+    ACTIVITY: 'request',
+    DESTROY: 'asked to end',
+    CLOCK: 'clock',
+    // Under an absolute cap either of two times may have been the shorter one.
+    hasExpired: auth.absoluteHours === 0 ? `${auth.expiryHours} h unused` : 'expired',
+    isRenewalDue: '1 min passed',
+  }),
+};
+
+export function machineWords(machine: DrawnMachine, limits: MachineLimits): Words {
+  return wordings[machine](limits);
+}
+
+/** So many seconds, in hours where they are whole ones; of days of odd seconds, about how many hours. */
+function seconds(count: number): string {
+  if (count > 0 && count % 3600 === 0) return `${count / 3600} h`;
+  return count > 99_999 ? `≈${Math.round(count / 3600)} h` : `${count} s`;
+}
+
+function minutes(count: number): string {
+  return count % 60 === 0 ? `${count / 60} h` : `${count} min`;
+}

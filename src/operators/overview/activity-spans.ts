@@ -1,0 +1,119 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
+import type { ActivityTallies, OperatorActivity } from '../../protocol/operator/activity.ts';
+import type { ActivityStore, Moved, RefusedCounts, RefusedFilter, Span } from '../../stores/activity/contract.ts';
+import type { TenantScope } from '../../stores/tenants/contract.ts';
+
+/** Minutes are kept for two days: a span and the one before it must be within. */
+const BY_MINUTES_MS = 3 * HOUR_MS;
+/** So long is a span at most that somebody chooses. */
+export const LONGEST_SPAN_MS = 31 * DAY_MS;
+
+type Sums = Pick<ActivityStore, 'sums'>;
+
+/** The end of the bucket that a time is in. */
+export function endOfBucket(atMs: number, bucketMs: number): number {
+  return atMs - (atMs % bucketMs) + bucketMs;
+}
+
+/** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
+export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Promise<Moved[]> {
+  const minute = atMs - (atMs % MINUTE_MS);
+  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, tenants);
+}
+
+/**
+ * What went on in the last minute, hour and day, each beside the one before.
+ * @param lastMinuteRead see `lastMinute`
+ * @throws Unavailable when the database is away
+ */
+export async function activityOf(
+  store: Sums,
+  atMs: number,
+  tenants: TenantScope,
+  lastMinuteRead: Promise<readonly Moved[]>,
+): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
+  const [ofMinute, ofHour, day] = await Promise.all([
+    lastMinuteRead,
+    sumsBack(store, 1, endOfBucket(atMs, MINUTE_MS), HOUR_MS, tenants),
+    sumsBack(store, 60, endOfBucket(atMs, HOUR_MS), DAY_MS, tenants),
+  ]);
+  return { activity: { minute: tally(ofMinute), hour: tally(ofHour), day: tally(day) }, day };
+}
+
+/** What was counted in the last five minutes. @throws Unavailable when the database is away */
+export function lately(store: Sums, atMs: number): Promise<Moved[]> {
+  const to = endOfBucket(atMs, MINUTE_MS);
+  return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
+}
+
+function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, tenants: TenantScope): Promise<Moved[]> {
+  return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, tenants);
+}
+
+/**
+ * What was counted from one time to another, and in as long before it, in the whole minutes or hours that these touch.
+ * @returns undefined where that is too much to add up
+ */
+export function movedBetween(
+  store: Pick<ActivityStore, 'moved'>,
+  fromMs: number,
+  toMs: number,
+  nowMs: number,
+  tenants: TenantScope,
+): Promise<Moved[] | undefined> {
+  const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
+  return store.moved(span, begin - (end - begin), begin, end, tenants);
+}
+
+/** What was refused from one time to another, and in which buckets that is counted. @returns undefined where that is too much to add up */
+export async function refusedBetween(
+  store: Pick<ActivityStore, 'refused'>,
+  fromMs: number,
+  toMs: number,
+  nowMs: number,
+  filter: RefusedFilter,
+): Promise<(RefusedCounts & { readonly span: Span }) | undefined> {
+  const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
+  const counts = await store.refused(span, begin, end, filter);
+  return counts && { ...counts, span };
+}
+
+/** Minutes for what is short and young, else hours. */
+function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
+  const span: Span = toMs - fromMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
+  const bucketMs = span * MINUTE_MS;
+  return { span, begin: fromMs - (fromMs % bucketMs), end: endOfBucket(toMs, bucketMs) };
+}
+
+/** The numbers of a kind by their labels. */
+export function byLabel(
+  moved: readonly Moved[],
+  kind: Moved['kind'],
+  span: 'now' | 'before' = 'now',
+): Record<string, number> {
+  return Object.fromEntries(
+    moved.filter((one) => one.kind === kind && one[span] > 0).map((one) => [one.label, one[span]]),
+  );
+}
+
+/** How often something of a kind happened, whatever its label. */
+function sumOf(moved: readonly Moved[], kind: Moved['kind'], span: 'now' | 'before' = 'now'): number {
+  return Object.values(byLabel(moved, kind, span)).reduce((sum, n) => sum + n, 0);
+}
+
+/** How often it happened in a span, whatever the reasons and codes. */
+export function totalsOf(moved: readonly Moved[]): { started: number; ended: number; refused: number } {
+  return { started: sumOf(moved, 'started'), ended: sumOf(moved, 'ended'), refused: sumOf(moved, 'refused') };
+}
+
+function tally(moved: readonly Moved[]): ActivityTallies & { readonly previous: ActivityTallies } {
+  return { ...talliesOf(moved, 'now'), previous: talliesOf(moved, 'before') };
+}
+
+function talliesOf(moved: readonly Moved[], span: 'now' | 'before'): ActivityTallies {
+  return {
+    started: sumOf(moved, 'started', span),
+    ended: byLabel(moved, 'ended', span),
+    refused: byLabel(moved, 'refused', span),
+  };
+}

@@ -1,0 +1,76 @@
+import { chunksOf } from '../../kernel/chunks.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import type { ActivityStore, ActivityCount } from '../../stores/activity/contract.ts';
+
+/** Minutes of counts that a node keeps while the database is away. */
+const MAX_MINUTES = 120;
+/** And counts in them: each key of each tenant has some of its own. */
+const MAX_COUNTS = 50_000;
+/** One statement carries at most this many. */
+const BATCH = 1000;
+
+export interface ActivityWriterDeps {
+  readonly store: Pick<ActivityStore, 'add'>;
+  /** What was counted since the last time. */
+  readonly take: () => readonly ActivityCount[];
+  /** Of this node. */
+  readonly shard: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Adds what was counted to the activity, each few seconds: a crash loses what was counted since. While the database is away the counts
+ * wait, each in its minute. A write that was given up and happened all the same is counted twice: these are statistics.
+ */
+export class ActivityWriter {
+  readonly #deps: ActivityWriterDeps;
+  /** Counts that wait, by the begin of their minute. */
+  readonly #waiting = new Map<number, Map<string, ActivityCount>>();
+  #flushing: Promise<void> | undefined;
+
+  constructor(deps: ActivityWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws Unavailable when the database is away; the counts go on waiting */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    const { store, take, shard, clock } = this.#deps;
+    const now = clock.now();
+    this.#keep(take(), now - (now % MINUTE_MS));
+    for (const [minute, counts] of this.#waiting) {
+      for (const some of chunksOf([...counts], BATCH)) {
+        await store.add(
+          some.map(([, one]) => one),
+          minute,
+          shard,
+        );
+        for (const [key] of some) counts.delete(key);
+      }
+      this.#waiting.delete(minute);
+    }
+  }
+
+  #keep(counted: readonly ActivityCount[], minute: number): void {
+    if (counted.length === 0) return;
+    const counts = this.#waiting.get(minute) ?? new Map<string, ActivityCount>();
+    for (const one of counted) {
+      const key = `${one.kind}\n${one.label}\n${one.tenantId}\n${one.keyId}`;
+      counts.set(key, { ...one, n: one.n + (counts.get(key)?.n ?? 0) });
+    }
+    this.#waiting.set(minute, counts);
+    let size = [...this.#waiting.values()].reduce((sum, { size: of }) => sum + of, 0);
+    for (const [oldest, { size: of }] of this.#waiting) {
+      if (this.#waiting.size <= MAX_MINUTES && (size <= MAX_COUNTS || this.#waiting.size === 1)) break;
+      this.#waiting.delete(oldest);
+      size -= of;
+    }
+  }
+}

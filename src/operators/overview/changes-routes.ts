@@ -1,0 +1,94 @@
+import { DAY_MS, iso } from '../../kernel/time.ts';
+import { actorSeenBy, within } from '../roles.ts';
+import { LONGEST_SPAN_MS, movedBetween } from './activity-spans.ts';
+import { whatHappened, whatMoved } from './changes.ts';
+import { changesSince, operatorChanges } from '../../protocol/operator/change.ts';
+import type { Journal, JournalQuery } from '../../stores/journal/contract.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Route } from '../../http/route.ts';
+import { operatorRoute } from '../route.ts';
+import type { Services } from '../../http/services.ts';
+
+const MAX_DAYS = LONGEST_SPAN_MS / DAY_MS;
+const MAX_HAPPENED = 200;
+
+/** What differs from the span of the same length before, and what was done meanwhile. */
+export function changesRoute({
+  core: {
+    stores: { activity, journal },
+  },
+}: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/changes',
+    operationId: 'listChanges',
+    summary: 'What changed since a time',
+    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MAX_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators. With tenantId it is what moved of that tenant, and what operators did to it.`,
+    query: changesSince,
+    replies: {
+      200: {
+        description: 'What moved and what happened',
+        schema: operatorChanges,
+        example: {
+          from: '2029-12-31T12:00:00.000Z',
+          to: '2030-01-01T12:00:00.000Z',
+          previousFrom: '2029-12-30T12:00:00.000Z',
+          moved: [{ what: 'ORIGIN_MISMATCH', now: 312, before: 30, factor: 10.4 }],
+          happened: [
+            {
+              at: '2030-01-01T09:12:00.000Z',
+              kind: 'node',
+              sentence: 'A process started on voice-3: 0.1.0 → 0.1.1.',
+              href: '/console/nodes',
+            },
+          ],
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD'],
+    handle: async (call, { since, tenantId }) => {
+      const { atMs } = call.request;
+      const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);
+      if (fromMs >= atMs) return invalidFields([{ path: 'since', message: 'must be in the past' }]);
+      if (atMs - fromMs > LONGEST_SPAN_MS)
+        return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MAX_DAYS} days here; ask with a later since.`);
+      const seesAll = call.operator.tenants === '*';
+      const { tenants } = within(call.operator, tenantId);
+      const done: JournalQuery<'act'> = { kinds: ['act'], tenants, fromMs, beforeMs: atMs + 1 };
+      const [moved, runs, known, acts] = await Promise.all([
+        movedBetween(activity, fromMs, atMs, atMs, tenants),
+        tenants === '*' ? startsWithin(fromMs, atMs, journal) : [],
+        tenants === '*' ? startsWithin(0, fromMs - 1, journal) : [],
+        seesAll ? journal.list(done, undefined, MAX_HAPPENED) : { entries: [] },
+      ]);
+      if (moved === undefined)
+        return new Refusal('QUERY_TOO_BROAD', 'This is too much to add up; ask with a later since.');
+      return {
+        status: 200,
+        body: {
+          from: iso(fromMs),
+          to: iso(atMs),
+          previousFrom: iso(fromMs - (atMs - fromMs)),
+          moved: whatMoved(moved),
+          happened: whatHappened(
+            runs,
+            known,
+            acts.entries.map(({ atMs: doneAtMs, code, of }) => ({
+              atMs: doneAtMs,
+              actor: actorSeenBy(call.operator, of.actor ?? ''),
+              action: code,
+              target: of.target ?? '',
+            })),
+          ).slice(0, MAX_HAPPENED),
+        },
+      };
+    },
+  });
+}
+
+/** The processes that started within a span, the newest first. */
+async function startsWithin(fromMs: number, toMs: number, journal: Pick<Journal, 'list'>) {
+  const wanted = { kinds: ['process'], tenants: '*', code: 'started', fromMs, beforeMs: toMs + 1 } as const;
+  return (await journal.list(wanted, undefined, MAX_HAPPENED)).entries;
+}

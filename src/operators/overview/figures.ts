@@ -1,0 +1,73 @@
+import { cacheFor } from '../../kernel/cache-for.ts';
+import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
+import type { DependencyState } from '../../protocol/operator/node.ts';
+import type { ActivityStore, Moved } from '../../stores/activity/contract.ts';
+import type { TenantScope } from '../../stores/tenants/contract.ts';
+import type { EndingFilter, HistoryCounts, VoiceHistory } from '../../stores/voice-history/contract.ts';
+import { lately, lastMinute } from './activity-spans.ts';
+import type { Dependencies } from '../live/dependencies.ts';
+import { readMints } from './mints.ts';
+
+const SOON_MS = MINUTE_MS;
+/** Many may look at once, and the embedded database does one thing at a time. */
+const KEPT_MS = 2000;
+/** As often as processes write down what they counted: nothing is newer before. */
+const COUNTED_MS = 5000;
+
+export interface FiguresDeps {
+  readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
+  readonly activity: Pick<ActivityStore, 'sums'>;
+  readonly dependencies: Pick<Dependencies, 'list'>;
+  /** Which sessions end by the clock up to an instant. */
+  readonly endingBy: (untilMs: number) => Omit<EndingFilter, 'tenants'>;
+}
+
+export type Figures = ReturnType<typeof createFigures>;
+
+/**
+ * The numbers that the overview and the feed show alike: a process reads each at most every two seconds for those who are shown the same,
+ * however many look. What is read is as of that moment.
+ */
+export function createFigures({ history, activity, dependencies, endingBy }: FiguresDeps) {
+  const counts = cacheFor<HistoryCounts>(KEPT_MS);
+  const ending = cacheFor<number>(KEPT_MS);
+  const minutes = cacheFor<Moved[]>(COUNTED_MS);
+  const recent = cacheFor<Moved[]>(KEPT_MS);
+  const mints = cacheFor<Moved[]>(COUNTED_MS);
+  const named = (tenants: TenantScope): string => JSON.stringify(tenants);
+  const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
+
+  /** What was counted in the last five minutes, of all. @throws Unavailable (rejects) when the database is away */
+  const latelyCounted = (atMs: number): Promise<Moved[]> => recent('', atMs, () => lately(activity, atMs));
+
+  return {
+    latelyCounted,
+
+    /** Of live sessions, and of those that ended within a day. @throws Unavailable (rejects) when the database is away */
+    counts: (tenants: TenantScope, atMs: number): Promise<HistoryCounts> =>
+      counts(named(tenants), atMs, () => history.counts(atMs - DAY_MS, filtered(tenants))),
+
+    /** How many sessions end by the clock within a minute. @throws Unavailable (rejects) when the database is away */
+    endingSoon: (tenants: TenantScope, atMs: number): Promise<number> =>
+      ending(named(tenants), atMs, () =>
+        history.countEnding({ ...endingBy(atMs + SOON_MS), tenants: filtered(tenants) }),
+      ),
+
+    /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
+    lastMinute: (tenants: TenantScope, atMs: number): Promise<Moved[]> =>
+      minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
+
+    /** What this process stands on, as it was found last: known while the database is away as well. */
+    async dependencies(atMs: number): Promise<DependencyState[]> {
+      const moved = await mints('', atMs, () => latelyCounted(atMs)).catch(() => []);
+      return dependencies.list().map((one) => withMints(one, moved));
+    },
+  };
+}
+
+/** Of the provider nobody asks how fast it answers: what it was asked for tells. */
+function withMints(dependency: DependencyState, moved: readonly Moved[]): DependencyState {
+  if (dependency.name !== 'provider') return dependency;
+  const slowest = Math.max(0, ...readMints(moved, 'now').map(({ p95Sec }) => p95Sec ?? 0));
+  return slowest === 0 ? dependency : { ...dependency, latencyMs: Math.round(slowest * 1000) };
+}

@@ -1,0 +1,134 @@
+import { type Operator, tenantsOf, within } from '../roles.ts';
+import { overview, type OverviewActivity, overviewFilters } from '../../protocol/operator/overview.ts';
+import { spendOf } from '../usage/spend.ts';
+import { cacheFor } from '../../kernel/cache-for.ts';
+import { ifAway } from '../../kernel/errors.ts';
+import type { Route } from '../../http/route.ts';
+import { operatorRoute } from '../route.ts';
+import { iso } from '../../kernel/time.ts';
+import { activityOf } from './activity-spans.ts';
+import { judge } from './verdict.ts';
+import type { Moved } from '../../stores/activity/contract.ts';
+import { exampleNode } from '../installation/routes.ts';
+import type { Services } from '../../http/services.ts';
+
+/** Many may look at once, and the embedded database does one thing at a time. */
+const KEPT_MS = 2000;
+
+const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
+
+/** How the service stands, in numbers. */
+export function overviewRoute(services: Services): Route {
+  const look = async (operator: Operator, atMs: number): Promise<object> => {
+    let isDatabaseRead = true;
+    const away = (): null => {
+      isDatabaseRead = false;
+      return null;
+    };
+    const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
+    const [counts, spend, read] = await Promise.all([
+      orNull(services.operators.figures.counts(operator.tenants, atMs)),
+      orNull(spendOf(atMs, tenantsOf(operator), services)),
+      readActivity(operator, atMs, orNull, services),
+    ]);
+    const more = await overviewActivity(operator, atMs, read, isDatabaseRead, services);
+    return { ...(counts ?? NOT_COUNTED), spend, ...more };
+  };
+  const kept = cacheFor<object>(KEPT_MS);
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/overview',
+    operationId: 'getOverview',
+    summary:
+      'Counts by state, caller and tenant, what today costs, what goes on, and who is to blame where something is wrong',
+    description:
+      'Callers and tenants count live sessions; ended counts those of the last day. With tenantId it is what the admin of that tenant is shown. While the database is away what is read there is null, and the verdict says so. Each process makes it at most every two seconds.',
+    query: overviewFilters,
+    replies: {
+      200: {
+        description: 'Live sessions, and those that ended within a day',
+        schema: overview,
+        example: {
+          byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },
+          byCaller: { widget: 13, console: 1 },
+          byTenant: { acme: 14 },
+          spend: {
+            tokens: 150_000,
+            dollars: 212.4,
+            ceiling: 640,
+            projected: 590.1,
+            atCeiling: [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: '2030-01-01T20:40:00.000Z' }],
+          },
+          ...exampleOverviewActivity,
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call, { tenantId }) => {
+      const { request } = call;
+      const operator = within(call.operator, tenantId);
+      const shown = operator.tenants === '*' ? '*' : JSON.stringify(operator.tenants);
+      return { status: 200, body: await kept(shown, request.atMs, () => look(operator, request.atMs)) };
+    },
+  });
+}
+
+const exampleTallies = { started: 96, ended: { closed_by_client: 80 }, refused: { RATE_LIMIT_EXCEEDED: 12 } };
+const exampleSpan = { ...exampleTallies, previous: exampleTallies };
+
+export const exampleOverviewActivity: OverviewActivity = {
+  asOf: '2030-01-01T12:00:00.000Z',
+  endingSoon: 214,
+  activity: { minute: exampleSpan, hour: exampleSpan, day: exampleSpan },
+  verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
+  dependencies: exampleNode.dependencies,
+  nodes: [exampleNode],
+};
+
+/** What of the overview is in the database; what cannot be read is null. */
+interface Read {
+  readonly endingSoon: number | null;
+  readonly went: Awaited<ReturnType<typeof activityOf>> | null;
+  /** Null as well for who sees some tenants only. */
+  readonly lately: readonly Moved[] | null;
+}
+
+/** Reads what goes on, and what ends soon. @param orNull makes null of what cannot be read */
+async function readActivity(
+  { tenants }: Operator,
+  atMs: number,
+  orNull: <T>(part: Promise<T>) => Promise<T | null>,
+  {
+    operators: { figures },
+    core: {
+      stores: { activity },
+    },
+  }: Services,
+): Promise<Read> {
+  const [endingSoon, went, lately] = await Promise.all([
+    orNull(figures.endingSoon(tenants, atMs)),
+    orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs))),
+    tenants === '*' ? orNull(figures.latelyCounted(atMs)) : null,
+  ]);
+  return { endingSoon, went, lately };
+}
+
+/**
+ * What goes on, and who is to blame where something is wrong, which is known without the database. Who is shown some tenants only is told
+ * nothing of the installation.
+ * @param isDatabaseRead whether it answered all that was asked
+ */
+async function overviewActivity(
+  { tenants }: Operator,
+  atMs: number,
+  { endingSoon, went, lately }: Read,
+  isDatabaseRead: boolean,
+  services: Services,
+): Promise<OverviewActivity> {
+  const told = { asOf: iso(atMs), endingSoon, activity: went?.activity ?? null };
+  if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
+  const nodes = services.operators.nodes.list();
+  const dependencies = await services.operators.figures.dependencies(atMs);
+  const verdict = judge({ lately, yesterday: went?.day ?? null, isDatabaseRead, nodes, dependencies });
+  return { ...told, verdict, dependencies, nodes };
+}

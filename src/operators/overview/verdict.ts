@@ -1,0 +1,86 @@
+import type { OperatorVerdict } from '../../protocol/operator/activity.ts';
+import type { DependencyState, OperatorNode } from '../../protocol/operator/node.ts';
+import type { Moved } from '../../stores/activity/contract.ts';
+import { readMints, type Mints } from './mints.ts';
+
+/** The fewest mints that say something, and the shares that are too many. */
+const MIN_MINTS = 5;
+const MAX_MINTS_FAILED = 0.1;
+const SLOWER = 2;
+const MAX_LOOP_MS = 100;
+const MAX_FAILED = 0.01;
+
+/** What the verdict is made of. */
+export interface Observed {
+  /** What was counted in the last five minutes, of all tenants; null where that cannot be read. */
+  readonly lately: readonly Moved[] | null;
+  /** What was counted yesterday at this time and in the 23 hours before, as `before`; null as `lately`. */
+  readonly yesterday: readonly Moved[] | null;
+  /** Whether the database answered all that was asked just now, whatever is told of it below. */
+  readonly isDatabaseRead: boolean;
+  readonly nodes: readonly Pick<OperatorNode, 'loopP99Ms'>[];
+  readonly dependencies: readonly Pick<DependencyState, 'name' | 'state'>[];
+}
+
+/** Us or the provider: who is degraded, and by which numbers (docs/contract.md, section 8). */
+export function judge(observed: Observed): OperatorVerdict {
+  const provider = judgeProvider(observed);
+  const faults = faultsOfOurs(observed);
+  const us = faults.length === 0 ? 'fine' : faults.join(', ');
+  return {
+    us: faults.length === 0 ? 'fine' : 'degraded',
+    provider: provider.state,
+    sentence: `Provider: ${provider.words}. Us: ${us}.`,
+  };
+}
+
+function judgeProvider({ lately, yesterday }: Observed): {
+  readonly state: OperatorVerdict['provider'];
+  readonly words: string;
+} {
+  if (lately === null) return { state: 'unknown', words: 'its counts cannot be read' };
+  const mints = readMints(lately, 'now');
+  const total = sum(mints.map(({ ok, failed }) => ok + failed));
+  if (total < MIN_MINTS)
+    return { state: 'unknown', words: total === 0 ? 'nothing asked in 5 min' : `only ${total} asked in 5 min` };
+  const usual = new Map(readMints(yesterday ?? [], 'before').map((one) => [one.provider, one]));
+  const words = mints.flatMap((one) => wrongWith(one, usual.get(one.provider)));
+  return words.length === 0 ? { state: 'fine', words: 'fine' } : { state: 'degraded', words: words.join(', ') };
+}
+
+function wrongWith(mints: Mints, usual: Mints | undefined): string[] {
+  const { provider, ok, failed, byOutcome, p95Sec } = mints;
+  const total = ok + failed;
+  if (total < MIN_MINTS) return [];
+  const words: string[] = [];
+  if (failed / total >= MAX_MINTS_FAILED) {
+    const most = [...byOutcome].sort(([, one], [, other]) => other - one)[0]?.[0] ?? 'failed';
+    words.push(`${Math.round((100 * failed) / total)} % of mints failed in 5 min (${most}, ${provider})`);
+  }
+  if (p95Sec !== null && usual?.p95Sec != null && p95Sec >= SLOWER * usual.p95Sec)
+    words.push(`mints take ${seconds(p95Sec)} instead of ${seconds(usual.p95Sec)} (p95, ${provider})`);
+  return words;
+}
+
+function faultsOfOurs({ lately, isDatabaseRead, nodes, dependencies }: Observed): string[] {
+  const away = dependencies.flatMap(({ name, state }) => (state === 'away' && name !== 'provider' ? [name] : []));
+  if (!isDatabaseRead && !away.includes('database')) away.unshift('database');
+  const faults = away.map((name) => `the ${name} is away`);
+  const late = Math.max(0, ...nodes.map(({ loopP99Ms }) => loopP99Ms));
+  if (late > MAX_LOOP_MS) faults.push(`the event loop is ${Math.round(late)} ms late (p99)`);
+  const count = (kind: Moved['kind']): number =>
+    sum((lately ?? []).filter((one) => one.kind === kind).map(({ now }) => now));
+  const [requests, failed, dropped] = [count('request'), count('failed'), count('dropped')];
+  if (failed > 0 && failed / requests >= MAX_FAILED)
+    faults.push(`${((100 * failed) / requests).toFixed(1)} % of ${requests} requests failed in 5 min`);
+  if (dropped > 0) faults.push(`${dropped} events were dropped in 5 min`);
+  return faults;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, n) => total + n, 0);
+}
+
+function seconds(n: number): string {
+  return `${n.toFixed(2)} s`;
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { type Operator, within } from '../roles.ts';
+import { ifAway } from '../../kernel/errors.ts';
+import { DAY_MS, iso } from '../../kernel/time.ts';
+import { LONGEST_SPAN_MS, refusedBetween } from '../overview/activity-spans.ts';
+import { findRefusal } from '../journal/read.ts';
+import { viewOfRefusal } from '../journal/view.ts';
+import {
+  exactRefusal,
+  type OperatorRefusal,
+  operatorRefusalPage,
+  refusalFilters,
+  refusalMinute,
+} from '../../protocol/operator/refusal.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { JournalQuery } from '../../stores/journal/contract.ts';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Result, Route } from '../../http/route.ts';
+import { sample } from '../../http/samples.ts';
+import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
+import type { Services } from '../../http/services.ts';
+
+const exampleRefusal: OperatorRefusal = {
+  requestId: sample.requestId,
+  at: '2030-01-01T14:03:07.118Z',
+  code: 'RATE_LIMIT_EXCEEDED',
+  status: 429,
+  layer: 'minute',
+  route: '/api/session',
+  tenantId: 'acme',
+  keyId: 'site',
+  subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  origin: 'https://www.acme.example',
+  addressHash: '1f0c8b7d2a49c3b6',
+  network: '203.0.113.0/24',
+  limit: 12,
+  count: 12,
+  retryAfter: 22,
+  verdict: null,
+  lever: 'WIDGET_SESSION_PER_MIN',
+  sentence: 'More than 12 sessions in one minute (WIDGET_SESSION_PER_MIN); the caller was told to wait 22 s.',
+  node: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+};
+
+/** Requests that were refused: one by its request id, or a page by filters. */
+export function refusalsRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/refusals',
+    operationId: 'listRefusals',
+    summary: 'Requests that were refused, and why',
+    description:
+      'With `requestId` that one: `found` says whether it was kept, or only the minute of a request is known. Else a page, newest first, of a span of 31 days at most; `counted`, `kept` and `series` are of whole minutes or hours, by code, tenant and key, and empty with `isCounted` false where that is too much to add up.',
+    query: refusalFilters,
+    replies: {
+      200: {
+        description: 'The refusal, its minute, or a page',
+        schema: z.union([exactRefusal, refusalMinute, operatorRefusalPage]),
+        example: { found: 'exact', refusal: exampleRefusal },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'NOT_FOUND', 'QUERY_TOO_BROAD'],
+    handle: async (call, query) => {
+      const { operator, request } = call;
+      if (query.requestId === undefined) return list(query, operator, request.atMs, services);
+      const found = await findRefusal(query.requestId, operator.tenants, services);
+      if (found === undefined)
+        return new Refusal('NOT_FOUND', 'Nothing is known of this request id: it is too old, or none of ours.');
+      return { status: 200, body: found };
+    },
+  });
+}
+
+async function list(
+  { code, tenantId, keyId, network, from, to, cursor, limit }: z.output<typeof refusalFilters>,
+  operator: Operator,
+  atMs: number,
+  services: Services,
+): Promise<Result> {
+  const after = readJournalCursor(cursor);
+  if (after instanceof Refusal) return after;
+  const toMs = to === undefined ? atMs : Date.parse(to);
+  const fromMs = from === undefined ? toMs - DAY_MS : Date.parse(from);
+  if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
+  if (toMs - fromMs > LONGEST_SPAN_MS)
+    return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
+  const { tenants } = within(operator, tenantId);
+  const wanted: JournalQuery<'refusal'> = {
+    kinds: ['refusal'],
+    tenants,
+    fromMs,
+    beforeMs: toMs + 1,
+    code,
+    keyId,
+    network,
+  };
+  try {
+    const [page, counts] = await Promise.all([
+      services.core.stores.journal.list(wanted, after, limit),
+      refusedBetween(services.core.stores.activity, fromMs, toMs, atMs, { tenants, keyId, code }),
+    ]);
+    const { entries, next } = page;
+    const body = {
+      refusals: entries.map((one) => viewOfRefusal(one, operator.tenants)),
+      ...toldOf(counts),
+      ...pageEnd({ next, isPartial: entries.length < limit }, atMs, journalCursor),
+      isPartial: false,
+    };
+    return { status: 200, body };
+  } catch (fault) {
+    return ifAway(() => {
+      const refusals = services.core.journal.refusals
+        .newest(wanted, limit)
+        .map((one) => viewOfRefusal(one, operator.tenants));
+      const end = pageEnd({ next: undefined, isPartial: false }, atMs, journalCursor);
+      return { status: 200, body: { refusals, ...toldOf(undefined), ...end, isPartial: true } };
+    }, 'database')(fault);
+  }
+}
+
+function toldOf(counts: Awaited<ReturnType<typeof refusedBetween>>) {
+  if (counts === undefined) return { counted: {}, kept: {}, series: [], seriesBy: null, isCounted: false };
+  const { counted, kept, series, span } = counts;
+  return {
+    counted,
+    kept,
+    series: series.map(({ atMs, count }) => ({ at: iso(atMs), count })),
+    seriesBy: span === 1 ? 'minute' : 'hour',
+    isCounted: true,
+  };
+}

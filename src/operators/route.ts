@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { invalidFields } from '../http/invalid-request.ts';
+import { readQuery } from '../http/query.ts';
+import { defineRoute, type Call, type Result, type Route } from '../http/route.ts';
+import { sample } from '../http/samples.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { iso } from '../kernel/time.ts';
+import type { Code } from '../protocol/error-codes.ts';
+import type { OperatorEvent } from '../protocol/operator/event.ts';
+import { Refusal, sessionNotFound } from '../protocol/refusal.ts';
+import type { ActRole } from '../stores/journal/act-contract.ts';
+import type { JournalPosition } from '../stores/journal/contract.ts';
+import { idOfNamed } from '../voice/find-sessions.ts';
+import type { ActBy } from './act.ts';
+import { seesTenant, type Right } from './roles.ts';
+import type { Services } from '../http/services.ts';
+
+export const TAG = 'Operators';
+const ALWAYS_REFUSED = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
+
+const noParameters = z.object({});
+
+type Head<B> = Pick<
+  Route<B>,
+  | 'method'
+  | 'path'
+  | 'operationId'
+  | 'summary'
+  | 'description'
+  | 'perOperator'
+  | 'body'
+  | 'bodyExample'
+  | 'params'
+  | 'headers'
+  | 'replies'
+>;
+
+interface OperatorRoute<B, Q extends z.ZodObject> extends Head<B> {
+  /** By default to see. */
+  readonly right?: Right;
+  /** Without it no parameter is taken: a filter that is ignored shows too much. */
+  readonly query?: Q;
+  /** Beside those of every route for operators. */
+  readonly refusals?: readonly Code[];
+  readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<Result>;
+}
+
+/** A route for operators. Its handler gets the query as its schema reads it. */
+export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(route: OperatorRoute<B, Q>): Route {
+  const { query, refusals = [], handle, ...head } = route;
+  return defineRoute<B>({
+    ...head,
+    ...(query === undefined ? {} : { query }),
+    tag: TAG,
+    access: 'operator',
+    refusals: [...refusals, ...ALWAYS_REFUSED],
+    handle(call) {
+      const asked = readQuery(call.request.query, query ?? noParameters);
+      return asked instanceof Refusal ? asked : handle(call, asked as z.output<Q>);
+    },
+  });
+}
+
+export const NAMED =
+  'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
+
+export const sessionParams = z.object({
+  id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
+});
+
+/** The session that the path of a request names by its id or ref; one of a tenant that the operator is not shown is not there. */
+export async function findNamed(
+  call: Call,
+  {
+    sessions,
+    core: {
+      stores: { history },
+    },
+  }: Services,
+): Promise<VoiceRecord | Refusal> {
+  const id = await idOfNamed(call.params[0] ?? '', history);
+  if (id instanceof Refusal) return id;
+  const record = await sessions.find(id);
+  return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : sessionNotFound();
+}
+
+/** What a machine did, for the interface description. */
+export const exampleEvent: OperatorEvent = {
+  id: '1041',
+  at: '2030-01-01T12:05:02.004Z',
+  kind: 'moved',
+  event: 'CLOCK',
+  from: 'engaged',
+  to: 'idle',
+  steps: [
+    {
+      event: 'CLOCK',
+      from: 'live',
+      to: 'live',
+      guard: 'isAfterDeadline',
+      actions: ['followClock'],
+    },
+    { event: '', from: 'live.engaged', to: 'live.dormant', guard: 'hasGoneIdle', actions: [] },
+  ],
+  guards: [
+    { name: 'isAfterDeadline', passed: true },
+    { name: 'isPastDuration', passed: false },
+    { name: 'hasGoneIdle', passed: true },
+  ],
+  record: {
+    version: 21,
+    lastSeenAt: '2030-01-01T12:05:01.120Z',
+    lastActivityAt: '2030-01-01T12:00:02.000Z',
+    settledAt: '2030-01-01T12:05:02.004Z',
+  },
+  detail: { reason: null },
+  node: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+  requestId: null,
+};
+
+/** Who asks for a change, as the journal names them. */
+export function actBy({ operator, request, body }: Call): ActBy {
+  const { reason = null } = (body ?? {}) as { readonly reason?: string | null };
+  // The pipeline lets nobody else in.
+  const role = operator.role as ActRole;
+  return { actor: operator.actor, role, atMs: request.atMs, requestId: request.requestId, reason };
+}
+
+type CursorPart = string | number;
+
+/** A cursor that callers hand back unread: where a page ends. */
+export function writeCursor(parts: readonly CursorPart[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+/**
+ * The parts of a cursor, of the types of those of `shape`; undefined where none was sent.
+ * @param sort what its last part must be, where one sort's cursor is none of another
+ * @returns INVALID_REQUEST for what is no `nextCursor` of the same list
+ */
+export function readCursor<P extends readonly CursorPart[]>(
+  cursor: string | undefined,
+  shape: P,
+  sort?: string,
+): P | undefined | Refusal {
+  if (cursor === undefined) return undefined;
+  const parts = parseCursor(cursor);
+  const isRight =
+    Array.isArray(parts) &&
+    parts.length === shape.length &&
+    (sort === undefined || parts.at(-1) === sort) &&
+    parts.every((part, at) => typeof part === typeof shape[at] && isStorable(part as CursorPart));
+  return isRight && writeCursor(parts as CursorPart[]) === cursor ? (parts as unknown as P) : wrongCursor();
+}
+
+/** Where a page of the journal begins; undefined for the first. @returns INVALID_REQUEST as `readCursor` does */
+export function readJournalCursor(cursor: string | undefined): JournalPosition | undefined | Refusal {
+  const parts = readCursor(cursor, [0, 0] as const);
+  return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], ordinal: parts[1] };
+}
+
+function wrongCursor(): Refusal {
+  return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+}
+
+function parseCursor(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** PostgreSQL takes no NUL in a text. */
+function isStorable(part: CursorPart): boolean {
+  return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part);
+}
+
+interface PageEnd<P> {
+  /** Undefined on the last page. */
+  readonly next: P | undefined;
+  /** Whether the page is short because enough was looked through. */
+  readonly isPartial: boolean;
+}
+
+/** What every page of a list says beside its rows. @param cursorOf the parts of the cursor of a position */
+export function pageEnd<P extends { readonly atMs: number }>(
+  { next, isPartial }: PageEnd<P>,
+  atMs: number,
+  cursorOf: (position: P) => readonly CursorPart[],
+) {
+  return {
+    nextCursor: next === undefined ? null : writeCursor(cursorOf(next)),
+    asOf: iso(atMs),
+    searchedTo: isPartial && next !== undefined ? iso(next.atMs) : null,
+  };
+}
+
+/** The parts of a cursor of the journal. */
+export function journalCursor({ atMs, ordinal }: JournalPosition): readonly CursorPart[] {
+  return [atMs, ordinal];
+}

@@ -1,0 +1,51 @@
+import type { Route } from '../http/route.ts';
+import { callRoute } from './calls/routes.ts';
+import { changesRoute } from './overview/changes-routes.ts';
+import { endManyRoute, endRoute } from './sessions/end-routes.ts';
+import { eventsRoute, sessionRoute } from './sessions/routes.ts';
+import { feedRoute, meRoute, nodesRoute, settingsRoute } from './installation/routes.ts';
+import { machinesRoute } from './machines/routes.ts';
+import { overviewRoute } from './overview/routes.ts';
+import { refusalsRoute } from './refusals/routes.ts';
+import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './logins/routes.ts';
+import { auditRoute } from './audit/routes.ts';
+import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
+import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
+import { searchRoute } from './search/routes.ts';
+import { usageRoute } from './usage/routes.ts';
+import { sessionsRoute } from './sessions/list-routes.ts';
+import type { Services } from '../http/services.ts';
+
+/** The operator API for monitoring (docs/contract.md, section 8). */
+export function operatorRoutes(services: Services): Route[] {
+  return [
+    overviewRoute(services),
+    sessionsRoute(services),
+    sessionRoute(services),
+    eventsRoute(services),
+    callRoute(services),
+    endRoute(services),
+    usageRoute(services),
+    refusalsRoute(services),
+    nodesRoute(services),
+    changesRoute(services),
+    machinesRoute(services),
+    feedRoute(services),
+    endManyRoute(services),
+    auditRoute(services),
+    keysRoute(services),
+    issueKeyRoute(services),
+    revokeKeyRoute(services),
+    pauseKeyRoute(services),
+    resumeKeyRoute(services),
+    loginsRoute(services),
+    loginRoute(services),
+    revokeLoginRoute(services),
+    liftAddressRoute(services),
+    challengesRoute(services),
+    challengeRoute(services),
+    meRoute(services),
+    settingsRoute(services),
+    searchRoute(services),
+  ];
+}

@@ -1,0 +1,161 @@
+import { mayDo, seesTenant, tenantsOf, type Operator } from '../roles.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { iso } from '../../kernel/time.ts';
+import type { SearchHit } from '../../protocol/operator/search.ts';
+import { sessionName } from '../../protocol/session.ts';
+import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
+import type { HistoryRow } from '../../stores/voice-history/contract.ts';
+import type { OperatorServices } from '../services.ts';
+
+const MAX_HITS = 20;
+
+interface Finder {
+  /** Which texts it knows: what nothing knows is looked for among names. */
+  readonly shape: RegExp;
+  find(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]>;
+}
+
+const finders: readonly Finder[] = [
+  {
+    shape: sessionName,
+    find: (q, operator, services) => sessionsBeginning(q, operator, services),
+  },
+  {
+    shape: /^[0-9a-f]{6,32}$/,
+    find: async (q, operator, services) => [
+      ...(await sessionsBeginning(q.length === 32 ? `s:${q}:` : `s:${q}`, operator, services)),
+      ...namesLike(q, operator, services),
+    ],
+  },
+  {
+    shape: /^req_[\w-]+$/,
+    async find(
+      q,
+      operator,
+      {
+        core: {
+          stores: { journal, history },
+        },
+      },
+    ) {
+      const refs = await journal.actorsOf('voice-session', q, MAX_HITS);
+      const found = await Promise.all(
+        refs.map((idPrefix) => history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, 1)),
+      );
+      const href = `/console/refusals/${encodeURIComponent(q)}`;
+      const request: SearchHit = { kind: 'request', id: q, label: 'What was refused under this id', href };
+      return [...found.flatMap(({ rows }) => rows).map(sessionHit), request];
+    },
+  },
+  {
+    shape: /^auth_[\w-]+$/,
+    async find(
+      q,
+      { role },
+      {
+        core: {
+          stores: { logins: loginStore },
+        },
+      },
+    ) {
+      const login = mayDo(role, 'see-installation') ? await loginStore.load(q) : undefined;
+      return login === undefined ? [] : [loginHit(login)];
+    },
+  },
+  {
+    shape: /^sess_[\w-]+$/,
+    find: async (
+      q,
+      operator,
+      {
+        core: {
+          stores: { history },
+        },
+      },
+    ) =>
+      (await history.ofUpstream(q, MAX_HITS))
+        .filter(({ record }) => seesTenant(operator, record.tenantId))
+        .map(sessionHit),
+  },
+  {
+    shape: /^batch_[\w-]{22}$/,
+    find: async (q) => [auditHit(q, 'What was changed together', 'batchId')],
+  },
+];
+
+/** What a text that is no address stands for, of what the operator is shown. @throws Unavailable when the database is away */
+export async function findByShape(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]> {
+  const finder = finders.find(({ shape }) => shape.test(q));
+  const hits = finder === undefined ? namesLike(q, operator, services) : await finder.find(q, operator, services);
+  return hits.slice(0, MAX_HITS);
+}
+
+/** The sessions and logins of an address, which no hit names. @throws Unavailable when the database is away */
+export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
+  const {
+    identity: { subjects },
+    tenants: directory,
+    core: {
+      stores: { history, logins: loginStore },
+    },
+  } = services;
+  const ofTenants = directory.all().map(({ id }) => subjects.widgetUser(id, address));
+  const [sessions, logins] = await Promise.all([
+    history.newestOf([subjects.console(address), ...ofTenants], MAX_HITS),
+    loginStore.ofEmail(address, MAX_HITS),
+  ]);
+  return [...sessions.map(sessionHit), ...logins.map(loginHit)].slice(0, MAX_HITS);
+}
+
+async function sessionsBeginning(
+  idPrefix: string,
+  operator: Operator,
+  {
+    core: {
+      stores: { history },
+    },
+  }: OperatorServices,
+): Promise<SearchHit[]> {
+  const { rows } = await history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, MAX_HITS);
+  return rows.map(sessionHit);
+}
+
+/** Tenants, keys and actions whose names hold the text. */
+function namesLike(q: string, operator: Operator, { tenants: directory }: OperatorServices): SearchHit[] {
+  const wanted = q.toLowerCase();
+  const isLike = (...names: string[]): boolean => names.some((name) => name.toLowerCase().includes(wanted));
+  const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
+  return [
+    ...tenants
+      .filter(({ id, name }) => isLike(id, name))
+      .map(({ id, name }): SearchHit => {
+        const href = `/console/sessions?tenantId=${encodeURIComponent(id)}`;
+        return { kind: 'tenant', id, label: name, href };
+      }),
+    ...tenants
+      .flatMap(({ keys }) => keys)
+      .filter(({ id, key, label, origin }) => isLike(id, key, label, origin))
+      .map(({ id, tenantId, origin }): SearchHit => {
+        const href = `/console/keys/${encodeURIComponent(tenantId)}/${encodeURIComponent(id)}`;
+        return { kind: 'key', id: `${tenantId}/${id}`, label: origin, href };
+      }),
+    ...ACT_ACTIONS.filter((action) => isLike(action)).map((action) => auditHit(action, 'Audit', 'action')),
+  ];
+}
+
+function sessionHit({ record, state }: Pick<HistoryRow, 'record' | 'state'>): SearchHit {
+  const { id, tenantId, agentId, subject, startedAtMs } = record;
+  const ref = refOf(id);
+  const whose = agentId === null ? tenantId : `${tenantId}/${agentId}`;
+  const label = `${whose} ${subject.slice(0, 4)}…, ${state}, ${iso(startedAtMs)}`;
+  return { kind: 'session', id: ref, label, href: `/console/sessions/${ref}` };
+}
+
+function loginHit({ id, createdAtMs }: { readonly id: string; readonly createdAtMs: number }): SearchHit {
+  const label = `Login of ${iso(createdAtMs)}`;
+  return { kind: 'login', id, label, href: `/console/logins/${encodeURIComponent(id)}` };
+}
+
+function auditHit(id: string, label: string, field: string): SearchHit {
+  return { kind: 'audit', id, label, href: `/console/audit?${field}=${encodeURIComponent(id)}` };
+}

@@ -1,0 +1,66 @@
+import { seesWholeIds } from '../roles.ts';
+import { parseEmail } from '../../protocol/email.ts';
+import { searchReply, searchRequest } from '../../protocol/operator/search.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { audited } from '../../stores/journal/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { sample } from '../../http/samples.ts';
+import { findByAddress, findByShape } from './find.ts';
+import { actBy, operatorRoute } from '../route.ts';
+import { toActEntry } from '../act.ts';
+import type { Services } from '../../http/services.ts';
+
+/** Looks for what an operator typed. */
+export function searchRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/search',
+    operationId: 'search',
+    summary: 'Find what an id, a name or an address stands for',
+    description:
+      'By shape and index: an id or ref of a session, req_…, auth_…, sess_…, batch_…, 6 or more digits of a hash, a key, a tenant, an action. An address is looked for by operators and service tokens alone; that is kept in the audit by its hash.',
+    perOperator: { name: 'search', perMinute: 20, concerns: (body) => isAddress((body as { q: string }).q) },
+    body: searchRequest,
+    bodyExample: { q: sample.sm_session_id.slice(0, 42) },
+    replies: {
+      200: {
+        description: 'What was found, at most 20',
+        schema: searchReply,
+        example: {
+          hits: [
+            {
+              kind: 'session',
+              id: sample.sm_session_id.slice(0, 42),
+              label: 'acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z',
+              href: `/console/sessions/${encodeURIComponent(sample.sm_session_id.slice(0, 42))}`,
+            },
+          ],
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH'],
+    handle: async (call) => {
+      const { q } = call.body;
+      if (!isAddress(q)) return { status: 200, body: { hits: await findByShape(q, call.operator, services) } };
+      if (!seesWholeIds(call.operator))
+        return new Refusal('FORBIDDEN', 'An address is looked for by operators (OPERATOR_EMAILS) alone.');
+      const address = parseEmail(q);
+      if (address === undefined) return { status: 200, body: { hits: [] } };
+      const hits = await audited(
+        services.core.journal.acts,
+        toActEntry(
+          { action: 'search.address', target: services.identity.subjects.console(address), tenantId: null },
+          actBy(call),
+        ),
+        () => findByAddress(address, services),
+        () => 'done',
+      );
+      return { status: 200, body: { hits } };
+    },
+  });
+}
+
+/** Or meant as one: who may log in is not to be found out by guessing. */
+function isAddress(q: string): boolean {
+  return q.includes('@');
+}

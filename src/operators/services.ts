@@ -1,0 +1,29 @@
+import type { Config } from '../../config/config.ts';
+import type { Identity } from '../auth/identity.ts';
+import type { Calls } from '../calls/contract.ts';
+import type { Usage } from '../quota/usage.ts';
+import type { DurableStores } from '../stores/contract.ts';
+import type { ActLog } from '../stores/journal/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+import type { Refusals } from './journal/refusals.ts';
+
+/** The features of the service, as far as operators are shown them and change them. */
+export interface OperatorServices {
+  readonly core: {
+    readonly config: Config;
+    readonly stores: DurableStores;
+    readonly journal: {
+      /** Of this process. */
+      readonly refusals: Pick<Refusals, 'find' | 'newest'>;
+      readonly acts: ActLog;
+    };
+    readonly events: Events;
+  };
+  readonly tenants: TenantDirectory;
+  readonly identity: Identity;
+  readonly usage: Usage;
+  readonly sessions: VoiceSessions;
+  readonly calls: Pick<Calls, 'ofSession'>;
+}

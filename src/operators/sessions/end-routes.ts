@@ -1,0 +1,109 @@
+import { Refusal } from '../../protocol/refusal.ts';
+import {
+  operatorEndManyReply,
+  operatorEndManyRequest,
+  operatorEndReply,
+  operatorEndRequest,
+} from '../../protocol/operator/session.ts';
+import { viewOf } from '../../voice/records.ts';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Route } from '../../http/route.ts';
+import { sample } from '../../http/samples.ts';
+import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { endMany, endSession, findSome } from './end.ts';
+import { nameOfFilter, openOnly, tenantMeant, toHistoryFilter } from './filter.ts';
+import { exampleSession } from './list-routes.ts';
+import { toOperatorSession } from './view.ts';
+import type { Services } from '../../http/services.ts';
+
+/** Sessions that a count shows. */
+const SAMPLE = 10;
+
+/** Ends one session. */
+export function endRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/sessions/{id}/end',
+    operationId: 'endSessionAsOperator',
+    summary: 'End one session',
+    description: `Idempotent. Who ended it, when and why is kept. ${NAMED}`,
+    right: 'change',
+    body: operatorEndRequest.optional(),
+    params: sessionParams,
+    bodyExample: { reason: 'the visitor asked us to' },
+    replies: {
+      200: {
+        description: 'The session is over',
+        schema: operatorEndReply,
+        example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    handle: async (call) => {
+      const record = await findNamed(call, services);
+      if (record instanceof Refusal) return record;
+      const ended = await endSession(record, actBy(call), services);
+      if (ended instanceof Refusal) return ended;
+      const { alreadyEnded } = ended;
+      return { status: 200, body: { ok: true, session: viewOf(ended.record, call.request.atMs), alreadyEnded } };
+    },
+  });
+}
+
+/** Ends all open sessions that a filter fits: counted first, then in parts. */
+export function endManyRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/sessions/end',
+    operationId: 'endSessions',
+    summary: 'Count, or end, the open sessions of a filter',
+    description:
+      'With dryRun they are counted. Else at most 500 are ended; send the same again, with batchId, until remaining is 0. More than was expected, by a tenth, is COUNT_CHANGED, and nothing is ended. What was ended is answered also where the database went away meanwhile: isAudited is false then, the rows of the audit say null, and remaining is what was counted before.',
+    right: 'change',
+    perOperator: { name: 'end', perMinute: 60 },
+    body: operatorEndManyRequest,
+    bodyExample: { filter: { tenantId: 'acme', state: 'idle,stale' }, expected: 1204, reason: 'key leaked' },
+    replies: {
+      200: {
+        description: 'What was counted, or ended',
+        schema: operatorEndManyReply,
+        example: {
+          matched: 1204,
+          byState: { engaged: 1100, idle: 100, stale: 4 },
+          byTenant: { acme: 1204 },
+          sample: [exampleSession],
+          expected: 1204,
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'COUNT_CHANGED', 'CONFLICT'],
+    handle: async (call) => {
+      const { filter: asked, all = false, dryRun = false, expected, batchId } = call.body;
+      if (!all && Object.values(asked).every((value) => value === undefined))
+        return invalidFields([{ path: 'all', message: 'must be true where the filter is empty' }]);
+      const { request, operator } = call;
+      const { limits } = services.sessions;
+      const filter = openOnly(toHistoryFilter(asked, operator), request.atMs, limits);
+      const counts = await services.core.stores.history.countOpen(filter);
+      if (dryRun) {
+        const rows = await findSome(filter, SAMPLE, services.core.stores.history);
+        const sample = rows.map(({ record, state }) =>
+          toOperatorSession(record, state, request.atMs, operator, limits),
+        );
+        return { status: 200, body: { ...counts, sample, expected: counts.matched } };
+      }
+      if (expected === undefined)
+        return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
+      const input = {
+        filter,
+        ...counts,
+        expected,
+        target: nameOfFilter(asked),
+        tenantId: tenantMeant(asked, operator),
+        batchId,
+      };
+      const ended = await endMany(input, actBy(call), services);
+      return ended instanceof Refusal ? ended : { status: 200, body: ended };
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { LimitsInForce } from '../../protocol/operator/session.ts';
+import { keyLimitsOf, leverOf } from '../../quota/ceilings.ts';
+import type { OperatorServices } from '../services.ts';
+
+const variables: Readonly<Record<keyof VoiceLimits, string>> = {
+  maxMinutes: 'MAX_SESSION_MINUTES',
+  maxIdleSec: 'MAX_SESSION_IDLE_SEC',
+  staleGraceSec: 'STALE_GRACE_SEC',
+  staleReapSec: 'STALE_REAP_SEC',
+};
+
+/** The limits that hold for a session and its caller now, each with the variable that sets it or the field of its widget key. */
+export function limitsInForce(
+  { caller, tenantId, keyId }: VoiceRecord,
+  limits: VoiceLimits,
+  { usage: { limitsOf }, tenants: directory }: OperatorServices,
+): LimitsInForce {
+  const key = keyId === null ? undefined : directory.keyNamed(tenantId, keyId);
+  const values = keyLimitsOf(limitsOf(caller, tenantId, keyId));
+  const by = { keyId, overrides: key?.limits ?? {} };
+  const ofSession = namesOf(variables).map((name) => [name, { value: limits[name], setBy: variables[name] }] as const);
+  const ofCaller = namesOf(values).map((name) => [name, { value: values[name], setBy: leverOf(name, by) }] as const);
+  const ofKey = Object.entries(key?.totals ?? {}).map(([name, value]) => {
+    const setBy = `totals.${name}`;
+    return [setBy, { value, setBy }] as const;
+  });
+  const tenant = keyId === null ? undefined : directory.tenant(tenantId);
+  const ofTenant = Object.entries(tenant?.totals ?? {}).map(([name, value]) => {
+    return [`tenant.totals.${name}`, { value, setBy: `totals.${name} of the tenant` }] as const;
+  });
+  return Object.fromEntries([...ofSession, ...ofCaller, ...ofKey, ...ofTenant]);
+}
+
+function namesOf<T extends object>(of: T): (keyof T & string)[] {
+  return Object.keys(of) as (keyof T & string)[];
+}

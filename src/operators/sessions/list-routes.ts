@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { type OperatorSession, operatorSessionPage, sessionFilters } from '../../protocol/operator/session.ts';
+import type { Operator } from '../roles.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { HistorySort, Position } from '../../stores/voice-history/contract.ts';
+import { endingSoon } from '../../voice/ending-soon.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Route } from '../../http/route.ts';
+import { operatorRoute, pageEnd, readCursor } from '../route.ts';
+import { toOperatorSession } from './view.ts';
+import { sample } from '../../http/samples.ts';
+import { toHistoryFilter } from './filter.ts';
+import type { Services } from '../../http/services.ts';
+
+export const exampleSession: OperatorSession = {
+  id: sample.sm_session_id,
+  ref: refOf(sample.sm_session_id),
+  state: 'engaged',
+  caller: 'widget',
+  emailHash: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  tenantId: 'acme',
+  agentId: 'support',
+  keyId: 'site',
+  provider: 'openai',
+  upstreamId: 'sess_C9CwUVUzUzYIssh3ELY1d',
+  endedAt: null,
+  endReason: null,
+  deadline: { at: '2030-01-01T12:15:00.001Z', to: 'ended', reason: 'duration_exceeded' },
+  session: sample.session,
+  usage: { tokens: 1833, dollars: 0.064187 },
+};
+
+type Asked = z.output<typeof sessionFilters>;
+type Sort = HistorySort | 'deadline';
+
+/** The list of sessions by filters. */
+export function sessionsRoute({
+  core: {
+    stores: { history, usageReports },
+  },
+  sessions,
+}: Services): Route {
+  function pageOf(asked: Asked, sort: Sort, after: Position | undefined, operator: Operator, atMs: number) {
+    const filter = toHistoryFilter(asked, operator);
+    if (sort !== 'deadline') return history.list(filter, after, asked.limit, sort);
+    const untilMs = atMs + (asked.endingWithinSec ?? 0) * 1000;
+    return endingSoon(filter, untilMs, after, asked.limit, { history, limits: sessions.limits });
+  }
+
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/sessions',
+    operationId: 'listSessions',
+    summary: 'Sessions, newest first or as asked',
+    description:
+      'A page at a time: pass nextCursor of one page as cursor for the next, until it is null. Their states are those that were saved last.',
+    query: sessionFilters,
+    replies: {
+      200: {
+        description: 'A page of sessions',
+        schema: operatorSessionPage,
+        example: {
+          sessions: [exampleSession],
+          nextCursor: null,
+          asOf: '2030-01-01T12:01:30.000Z',
+          searchedTo: null,
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST'],
+    handle: async (call, asked) => {
+      const sort = asked.sort ?? (asked.endingWithinSec === undefined ? '-startedAt' : 'deadline');
+      if ((sort === 'deadline') !== (asked.endingWithinSec !== undefined))
+        return invalidFields([{ path: 'sort', message: 'is deadline with endingWithinSec, and never without' }]);
+      const after = readPosition(asked.cursor, sort);
+      if (after instanceof Refusal) return after;
+      const { atMs } = call.request;
+      const page = await pageOf(asked, sort, after, call.operator, atMs);
+      const usage = await usageReports.ofSessions(page.rows.map(({ record }) => record.id));
+      const shown = page.rows.map(({ record, state }) =>
+        toOperatorSession(record, state, atMs, call.operator, sessions.limits, usage.get(record.id)),
+      );
+      return { status: 200, body: { sessions: shown, ...pageEnd(page, atMs, (end) => cursorOf(end, sort)) } };
+    },
+  });
+}
+
+/**
+ * The cursor of one sort is none of another; the usual one is not named in it. It holds the ref of the last session, because the whole id
+ * proves its caller: ids sort by their bytes, where a ref comes before all ids that begin with it, and with a tilde after them.
+ */
+function cursorOf({ atMs, id }: Position, sort: Sort): readonly (string | number)[] {
+  const place = sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;
+  return sort === '-startedAt' ? [atMs, place] : [atMs, place, sort];
+}
+
+function readPosition(cursor: string | undefined, sort: Sort): Position | undefined | Refusal {
+  const parts =
+    sort === '-startedAt' ? readCursor(cursor, [0, ''] as const) : readCursor(cursor, [0, '', sort] as const, sort);
+  return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], id: parts[1] };
+}

@@ -1,0 +1,165 @@
+import { classify, nextDeadline } from '../../../machines/voice-session/selectors.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { actorSeenBy } from '../roles.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { iso, MINUTE_MS } from '../../kernel/time.ts';
+import { type EndedBy, operatorSessionDetail } from '../../protocol/operator/session.ts';
+import type { Entry } from '../../stores/journal/contract.ts';
+import { limitsInForce } from './limits-in-force.ts';
+import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Route } from '../../http/route.ts';
+import { callsOf, toOperatorCalls } from '../calls/view.ts';
+import {
+  exampleEvent,
+  findNamed,
+  journalCursor,
+  NAMED,
+  operatorRoute,
+  readJournalCursor,
+  sessionParams,
+  writeCursor,
+} from '../route.ts';
+import { toOperatorSession } from './view.ts';
+import { actOf, whyOf } from './why.ts';
+import { operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
+import { exampleCall } from '../calls/routes.ts';
+import { exampleSession } from './list-routes.ts';
+import { eventsOf, newestEvents, toEvents, viewsOf } from '../journal/read.ts';
+import type { Services } from '../../http/services.ts';
+
+/** The newest acts on a session come with it. */
+const MAX_ACTS = 5;
+/** And the newest refusals, also of a client that has not heard of the end. */
+const MAX_REFUSALS = 5;
+const AFTER_END_MS = MINUTE_MS;
+
+/** All that is known of one session. */
+export function sessionRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/sessions/{id}',
+    operationId: 'getSession',
+    summary: 'One session: record, state, why it ended, next deadline, its metadata, calls and events',
+    description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${NAMED}`,
+    params: sessionParams,
+    replies: {
+      200: {
+        description: 'The session',
+        schema: operatorSessionDetail,
+        example: {
+          ...exampleSession,
+          nextDeadline: '2030-01-01T12:15:00.000Z',
+          endedBy: null,
+          why: {
+            sentence: 'Still open: it ends 2030-01-01 12:15:00 UTC, when 15 min (MAX_SESSION_MINUTES) are over.',
+            facts: [
+              'Opened 2030-01-01 12:00:00 UTC, open for 90 s; last heartbeat 2030-01-01 12:01:30 UTC, last activity 2030-01-01 12:01:30 UTC.',
+            ],
+          },
+          audit: [],
+          refusals: [],
+          limits: {
+            maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
+            concurrentSessions: { value: 2, setBy: 'limits.concurrentSessions' },
+            'totals.dollarsDaily': { value: 100, setBy: 'totals.dollarsDaily' },
+          },
+          metadata: { page: 'pricing' },
+          calls: [exampleCall],
+          events: [exampleEvent],
+          moreEvents: false,
+          lost: [],
+        },
+      },
+    },
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    handle: async (call) => {
+      const record = await findNamed(call, services);
+      if (record instanceof Refusal) return record;
+      const { limits } = services.sessions;
+      const { atMs } = call.request;
+      const deadline = nextDeadline(record, limits);
+      const [calls, events, found, setup, acts, usage, refused] = await Promise.all([
+        callsOf(record.id, services),
+        newestEvents(record, atMs, services.core.stores.journal),
+        actOf(record, services),
+        services.core.stores.sessionSetups.find(record.id),
+        services.core.stores.journal.list(
+          { kinds: ['act'], tenants: '*', target: refOf(record.id) },
+          undefined,
+          MAX_ACTS,
+        ),
+        services.core.stores.usageReports.ofSessions([record.id]),
+        services.core.stores.journal.list(
+          {
+            kinds: ['refusal'],
+            subject: record.subject,
+            fromMs: record.startedAtMs,
+            beforeMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS) + 1,
+            tenants: call.operator.tenants,
+          },
+          undefined,
+          MAX_REFUSALS,
+        ),
+      ]);
+      const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
+      const body = {
+        ...toOperatorSession(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
+        nextDeadline: Number.isFinite(deadline) ? iso(deadline) : null,
+        endedBy: endedBy(record, act),
+        why: await whyOf(
+          { record, ...calls, ...events, act, used: usage.get(record.id), atMs, operator: call.operator },
+          services,
+        ),
+        audit: acts.entries.map((entry) => toAuditRow(entry, call.operator)),
+        refusals: refused.entries.map((one) => viewOfRefusal(one, call.operator.tenants)),
+        limits: limitsInForce(record, limits, services),
+        metadata: setup?.metadata ?? null,
+        calls: toOperatorCalls(calls, call.operator),
+        ...toEvents(events, call.operator),
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+function endedBy({ endReason }: VoiceRecord, act: Entry<'act'> | undefined): EndedBy {
+  if (endReason !== 'closed_by_operator' || act === undefined) return null;
+  const { of, detail, atMs, requestId } = act;
+  return { actor: of.actor ?? '', reason: detail.reason, at: iso(atMs), requestId };
+}
+
+/** A page of what a session's machine did. */
+export function eventsRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/sessions/{id}/events',
+    operationId: 'listSessionEvents',
+    summary: "What a session's machine did, newest first",
+    description: `Each event that moved it, with the guards that were asked. ${NAMED}`,
+    params: sessionParams,
+    query: pageOfEvents,
+    replies: {
+      200: {
+        description: 'A page of events',
+        schema: operatorEventPage,
+        example: { events: [exampleEvent], nextCursor: null },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    handle: async (call, { cursor, limit }) => {
+      const after = readJournalCursor(cursor);
+      if (after instanceof Refusal) return after;
+      const record = await findNamed(call, services);
+      if (record instanceof Refusal) return record;
+      const page = await eventsOf('voice-session', refOf(record.id), after, limit, services.core.stores.journal);
+      return {
+        status: 200,
+        body: {
+          events: viewsOf(page, call.operator),
+          nextCursor: page.next === undefined ? null : writeCursor(journalCursor(page.next)),
+        },
+      };
+    },
+  });
+}

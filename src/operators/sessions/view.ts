@@ -1,0 +1,56 @@
+import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import { type Operator, seesWholeIds } from '../roles.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
+import { toUsed } from '../usage/projection.ts';
+import type { OperatorSession } from '../../protocol/operator/session.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import { viewOf } from '../../voice/records.ts';
+import { nextMove } from '../../../machines/voice-session/selectors.ts';
+
+/** How an operator sees a record that is in a state. @param usage undefined where it used nothing */
+export function toOperatorSession(
+  record: VoiceRecord,
+  state: VoiceState,
+  at: number,
+  operator: Operator,
+  limits: VoiceLimits,
+  usage: UsageTotals = { tokens: 0, microDollars: 0 },
+): OperatorSession {
+  const {
+    id,
+    caller,
+    subject: emailHash,
+    tenantId,
+    agentId,
+    keyId,
+    provider,
+    upstreamId,
+    endedAtMs,
+    endReason,
+  } = record;
+  const endedAt = isoOrNull(endedAtMs);
+  return {
+    id: seesWholeIds(operator) ? id : refOf(id),
+    ref: refOf(id),
+    state,
+    caller,
+    emailHash,
+    tenantId,
+    agentId,
+    keyId,
+    provider,
+    upstreamId,
+    endedAt,
+    endReason,
+    deadline: deadlineOf(record, limits),
+    session: viewOf(record, at),
+    usage: toUsed(usage),
+  };
+}
+
+/** When the clock alone changes a session next, as operators see it. */
+export function deadlineOf(record: VoiceRecord, limits: VoiceLimits): OperatorSession['deadline'] {
+  const move = nextMove(record, limits);
+  return move === undefined ? null : { at: iso(move.atMs), to: move.to, reason: move.reason };
+}

@@ -1,0 +1,95 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { nodeSeenBy, type Operator } from '../roles.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { totalCeilings } from '../../quota/ceilings.ts';
+import { leverOfShared } from '../../quota/ceilings.ts';
+import type { Entry } from '../../stores/journal/contract.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import { explain, type Why } from './explain.ts';
+import type { QuotaKnown } from './explain-facts.ts';
+import type { CallsKnown } from '../calls/view.ts';
+import type { SessionEvents } from '../journal/read.ts';
+import type { OperatorServices } from '../services.ts';
+
+interface Asked extends CallsKnown, SessionEvents {
+  readonly record: VoiceRecord;
+  /** What `actOf` found. */
+  readonly act: Entry<'act'> | undefined;
+  /** What the session used in all; undefined where that is nothing. */
+  readonly used: UsageTotals | undefined;
+  readonly atMs: number;
+  /** Who asks. */
+  readonly operator: Operator;
+}
+
+/** Why a session is as it is. @throws Unavailable when the database is away */
+export async function whyOf(
+  { record, records, meters, page, lost, act, used, atMs, operator }: Asked,
+  services: OperatorServices,
+): Promise<Why> {
+  return explain({
+    record,
+    limits: services.sessions.limits,
+    heartbeatIntervalSec: services.core.config.heartbeatIntervalSec,
+    callLimits: services.core.config.calls,
+    atMs,
+    calls: records,
+    meters,
+    events: page.entries.map((event) => ({ ...event, node: nodeSeenBy(operator, event.node) })),
+    lost,
+    used,
+    act,
+    quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, operator, services) : [],
+  });
+}
+
+/** The act that ended a session, by itself or with its key: later ones found it ended. @throws Unavailable when the database is away */
+export async function actOf(
+  { id, tenantId, keyId, endReason, endedAtMs }: VoiceRecord,
+  {
+    core: {
+      stores: { journal },
+    },
+  }: OperatorServices,
+): Promise<Entry<'act'> | undefined> {
+  if (endedAtMs === null) return undefined;
+  if (endReason === 'closed_by_operator') return journal.latestAct('session.end', refOf(id), endedAtMs);
+  if (endReason === 'key_revoked' && keyId !== null)
+    return journal.latestAct('key.revoke', `${tenantId}/${keyId}`, endedAtMs);
+  return undefined;
+}
+
+async function quotasOf(record: VoiceRecord, { tenants }: Operator, services: OperatorServices): Promise<QuotaKnown[]> {
+  const { subject, caller, tenantId, keyId, endedAtMs } = record;
+  const { day } = services.usage.calendar(endedAtMs ?? record.settledAtMs);
+  const kind = caller === 'widget' ? 'WIDGET' : 'CONSOLE';
+  const ofCaller: QuotaKnown = {
+    whose: 'the caller',
+    // A console user's day is added up over all tenants, and none of them is told how much that is.
+    used: caller === 'console' && tenants !== '*' ? null : await services.core.stores.ledger.totals(subject, day),
+    ceilings: services.usage.limitsOf(caller, tenantId, keyId),
+    setBy: {
+      tokens: `${kind}_MAX_TOKENS_DAILY${overrideOf(keyId, 'limits.dailyTokens')}`,
+      dollars: `${kind}_MAX_DOLLARS_DAILY${overrideOf(keyId, 'limits.dailyDollars')}`,
+    },
+  };
+  const shared = services.usage
+    .sharedOf(tenantId, keyId)
+    .map(async ({ account, whose, totals }): Promise<QuotaKnown> => {
+      const ofKey = whose === 'key' ? ' of the key' : '';
+      return {
+        whose: whose === 'key' ? 'the widget key' : 'the tenant',
+        used: await services.core.stores.ledger.totals(account, day),
+        ceilings: totalCeilings(totals),
+        setBy: {
+          tokens: `${leverOfShared('tokensDaily', whose)}${ofKey}`,
+          dollars: `${leverOfShared('dollarsDaily', whose)}${ofKey}`,
+        },
+      };
+    });
+  return [ofCaller, ...(await Promise.all(shared))];
+}
+
+function overrideOf(keyId: string | null, field: string): string {
+  return keyId === null ? '' : `, or ${field} of the key`;
+}

@@ -1,0 +1,65 @@
+import { HOUR_MS } from '../../kernel/time.ts';
+import type { UsageBy } from '../../protocol/operator/usage.ts';
+import { totalCeilings, type Ceilings } from '../../quota/ceilings.ts';
+import type { UsageRow } from '../../stores/usage-reports/contract.ts';
+import type { OperatorServices } from '../services.ts';
+
+/** Since when usage tells how fast it goes: an hour ago by entries; with whole hours, since the one before the present began. */
+export function recentSinceMs(by: UsageBy, atMs: number): number {
+  return by === 'subject' || by === 'session' ? atMs - HOUR_MS : atMs - (atMs % HOUR_MS) - HOUR_MS;
+}
+
+/**
+ * What the day's totals of rows may come to: those of subjects, and of the keys that have a ceiling over all subjects.
+ * @returns by the id of the row; without one there is none. @throws Unavailable when the database is away
+ */
+export async function ceilingsOf(
+  by: UsageBy,
+  rows: readonly UsageRow[],
+  {
+    core: {
+      stores: { usageReports },
+    },
+    tenants: directory,
+    usage: { limitsOf },
+  }: OperatorServices,
+): Promise<ReadonlyMap<string, Ceilings>> {
+  if (by === 'key') {
+    const known = rows.map(({ id, tenantId, keyId }) => {
+      const key = directory.tenant(tenantId ?? '')?.keys.find((each) => each.id === keyId);
+      return [id, totalCeilings(key?.totals ?? {})] as const;
+    });
+    return new Map(known.filter(([, ceilings]) => isBounded(ceilings)));
+  }
+  if (by !== 'subject') return new Map();
+  const callers = await usageReports.callersOf(rows.map(({ id }) => id));
+  return new Map(
+    rows.map(({ id, tenantId, keyId }) => {
+      // A back end reported for whoever has no session: a console user, where it named no tenant.
+      const caller = callers.get(id) ?? (tenantId === null ? 'console' : 'widget');
+      return [id, limitsOf(caller, tenantId ?? '', keyId)];
+    }),
+  );
+}
+
+/** Micro-dollars that all keys in use may cost on a day, by their own ceilings or their tenants'; null where nothing bounds one of them, or there is none. */
+export function ceilingOfAll(
+  { tenants: directory }: OperatorServices,
+  tenants: readonly string[] | undefined,
+): number | null {
+  const sums = directory
+    .all()
+    .filter(({ id }) => tenants === undefined || tenants.includes(id))
+    .map(({ keys, totals }) => ({ keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null), totals }))
+    .filter(({ keys }) => keys.length > 0)
+    .map(({ keys, totals = {} }) => {
+      const ofKeys = keys.reduce((sum, key) => sum + totalCeilings(key.totals).dailyMicroDollars, 0);
+      return Math.min(ofKeys, totalCeilings(totals).dailyMicroDollars);
+    });
+  const sum = sums.reduce((total, each) => total + each, 0);
+  return sums.length > 0 && Number.isFinite(sum) ? sum : null;
+}
+
+function isBounded({ dailyTokens, dailyMicroDollars }: Ceilings): boolean {
+  return Number.isFinite(dailyTokens) || Number.isFinite(dailyMicroDollars);
+}

@@ -1,0 +1,55 @@
+import type { Ceilings } from '../../quota/ceilings.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import type { Used } from '../../protocol/operator/usage.ts';
+
+/** What was used from an instant on until now. */
+export interface Recent {
+  readonly used: UsageTotals;
+  readonly sinceMs: number;
+}
+
+/** What a total of the day comes to when it ends, if all goes on as it did recently. @param endsAtMs of the day */
+export function projectTo(spent: UsageTotals, recent: Recent, atMs: number, endsAtMs: number): UsageTotals {
+  const times = Math.max(0, endsAtMs - atMs) / Math.max(1, atMs - recent.sinceMs);
+  return {
+    tokens: Math.round(spent.tokens + recent.used.tokens * times),
+    microDollars: Math.round(spent.microDollars + recent.used.microDollars * times),
+  };
+}
+
+/**
+ * When a total reaches the first of its ceilings, if all goes on as it did recently: now where it has; undefined where the day ends first.
+ * @param endsAtMs of the day
+ */
+export function reachesAtMs(
+  spent: UsageTotals,
+  recent: Recent,
+  { dailyTokens, dailyMicroDollars }: Ceilings,
+  atMs: number,
+  endsAtMs: number,
+): number | undefined {
+  const elapsedMs = Math.max(1, atMs - recent.sinceMs);
+  const lastsMs = (left: number, used: number): number => {
+    if (left <= 0) return 0;
+    return used > 0 ? (left / used) * elapsedMs : Infinity;
+  };
+  const reachedMs =
+    atMs +
+    Math.min(
+      lastsMs(dailyTokens - spent.tokens, recent.used.tokens),
+      lastsMs(dailyMicroDollars - spent.microDollars, recent.used.microDollars),
+    );
+  return reachedMs < endsAtMs ? Math.round(reachedMs) : undefined;
+}
+
+/** The share of the dollars; of the tokens where nothing costs any. From 0 to 1. */
+export function shareOf(part: UsageTotals, whole: UsageTotals): number {
+  const share =
+    whole.microDollars > 0 ? part.microDollars / whole.microDollars : whole.tokens > 0 ? part.tokens / whole.tokens : 0;
+  return Math.round(share * 10_000) / 10_000;
+}
+
+/** Amounts as operators read them. */
+export function toUsed({ tokens, microDollars }: UsageTotals): Used {
+  return { tokens, dollars: microDollars / 1_000_000 };
+}

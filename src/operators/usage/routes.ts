@@ -1,0 +1,153 @@
+import type { z } from 'zod';
+import { type Operator, tenantsOf, within } from '../roles.ts';
+import { HOUR_MS, iso } from '../../kernel/time.ts';
+import { ceilingsOf, recentSinceMs } from './limits.ts';
+import { projectTo, shareOf, toUsed } from './projection.ts';
+import { type OperatorUsageRow, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import type { UsageAsked, UsageReport } from '../../stores/usage-reports/contract.ts';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Route } from '../../http/route.ts';
+import { operatorRoute } from '../route.ts';
+import type { Services } from '../../http/services.ts';
+
+type Query = z.output<typeof usageFilters>;
+
+const DAY_MS = 24 * HOUR_MS;
+const MAX_DAYS = 400;
+const MAX_DAYS_BY_HOUR = 31;
+const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
+
+/** Who used what, and when. */
+export function usageRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/usage',
+    operationId: 'getUsage',
+    summary: 'Usage by subject, tenant, key, agent or session',
+    description: [
+      'What used most comes first. Days are whole days of QUOTA_TIMEZONE, from that of `from` to that of `to`; hours are whole hours of UTC; a session’s usage is counted by the instant.',
+      `A range has at most ${MAX_DAYS} days, ${MAX_DAYS_BY_HOUR} by hours, one by session; subjects are counted by days alone. What is still too much to add up is QUERY_TOO_BROAD as well: ask for a shorter range, or for one tenant.`,
+    ].join('\n\n'),
+    query: usageFilters,
+    replies: {
+      200: {
+        description: 'A page of rows, and the sums of the whole range',
+        schema: usageReportReply,
+        example: {
+          rows: [
+            {
+              id: 'acme/site',
+              tenantId: 'acme',
+              tokens: 120_400,
+              dollars: 3.1,
+              share: 0.775,
+              ceiling: 20,
+              ceilingTokens: null,
+              projected: 6.4,
+              projectedTokens: 240_800,
+            },
+          ],
+          series: [{ at: '2030-01-01', tokens: 150_000, dollars: 4 }],
+          total: { tokens: 150_000, dollars: 4 },
+          unattributed: { tokens: 29_600, dollars: 0.9 },
+          nextCursor: null,
+          asOf: '2030-01-01T12:00:00.000Z',
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD'],
+    handle: async (call, query) => {
+      const { atMs } = call.request;
+      const asked = askedOf(query, call.operator, atMs, services);
+      if (asked instanceof Refusal) return asked;
+      const report = await services.core.stores.usageReports.read(asked);
+      if (report === 'bad_cursor')
+        return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+      if (report === 'too_broad')
+        return tooBroad('This is too much to add up; ask for a shorter range, or for one tenant.');
+      const body = {
+        rows: await rowsOf(report, asked, atMs, services),
+        series: report.series.map(({ at, ...totals }) => ({
+          at: typeof at === 'number' ? iso(at) : at,
+          ...toUsed(totals),
+        })),
+        total: toUsed(report.total),
+        unattributed: toUsed(report.unattributed),
+        nextCursor: report.nextCursor ?? null,
+        asOf: iso(atMs),
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+function askedOf(
+  query: Query,
+  operator: Operator,
+  atMs: number,
+  { usage: { calendar } }: Services,
+): UsageAsked | Refusal {
+  const { by, span, cursor, limit } = query;
+  if (by === 'subject' && span === 'hour')
+    return invalidFields([{ path: 'span', message: 'must be day where by is subject' }]);
+  const isByDay = span === 'day' && by !== 'session';
+  const untilMs = query.to === undefined ? atMs : Date.parse(query.to);
+  // Now itself counts.
+  const toMs = query.to === undefined ? untilMs + 1 : untilMs;
+  const fromMs = query.from === undefined ? toMs - (isByDay ? 1 : DAY_MS) : Date.parse(query.from);
+  if (fromMs >= toMs) return invalidFields([{ path: 'from', message: 'must be before to' }]);
+  const most = by === 'session' ? 1 : span === 'hour' ? MAX_DAYS_BY_HOUR : MAX_DAYS;
+  if (untilMs - fromMs > most * DAY_MS)
+    return tooBroad(`A range has at most ${most} ${most === 1 ? 'day' : 'days'} here.`);
+  return {
+    by,
+    span,
+    cursor,
+    limit,
+    fromDay: calendar(fromMs).day,
+    toDay: calendar(toMs - 1).day,
+    // The hour in which the range begins counts whole, as the one in which it ends.
+    fromMs: by === 'session' ? fromMs : fromMs - (fromMs % HOUR_MS),
+    toMs,
+    tenants: tenantsOf(within(operator, query.tenantId)),
+  };
+}
+
+async function rowsOf(
+  { rows, total }: UsageReport,
+  asked: UsageAsked,
+  atMs: number,
+  services: Services,
+): Promise<OperatorUsageRow[]> {
+  const { by, span, tenants, fromDay, toDay } = asked;
+  const today = services.usage.calendar(atMs);
+  const isToday = span === 'day' && by !== 'session' && fromDay === today.day && toDay === today.day;
+  const ceilings = isToday ? await ceilingsOf(by, rows, services) : undefined;
+  const sinceMs = recentSinceMs(by, atMs);
+  const recent = isToday ? await services.core.stores.usageReports.since(by, sinceMs, tenants) : undefined;
+  return rows.map((row) => {
+    const limits = ceilings?.get(row.id);
+    const pace = { used: recent?.get(row.id) ?? NOTHING, sinceMs };
+    const projected = recent === undefined ? undefined : projectTo(row, pace, atMs, today.resetAtMs);
+    return {
+      id: row.id,
+      tenantId: row.tenantId,
+      ...toUsed(row),
+      share: shareOf(row, total),
+      ceiling: finiteOrNull(limits?.dailyMicroDollars, 1_000_000),
+      ceilingTokens: finiteOrNull(limits?.dailyTokens),
+      projected: finiteOrNull(projected?.microDollars, 1_000_000),
+      projectedTokens: finiteOrNull(projected?.tokens),
+    };
+  });
+}
+
+function finiteOrNull(value = Infinity, unit = 1): number | null {
+  return Number.isFinite(value) ? value / unit : null;
+}
+
+function tooBroad(error: string): Refusal {
+  return new Refusal('QUERY_TOO_BROAD', error);
+}

@@ -1,0 +1,74 @@
+import { iso } from '../../kernel/time.ts';
+import type { Spend } from '../../protocol/operator/usage.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import type { UsageReport } from '../../stores/usage-reports/contract.ts';
+import { projectTo, reachesAtMs, toUsed } from './projection.ts';
+import { ceilingOfAll, ceilingsOf, recentSinceMs } from './limits.ts';
+import type { OperatorServices } from '../services.ts';
+
+/** Subjects that used most are looked at, and so many of those told that reach their ceilings first. */
+const LOOKED_AT = 200;
+const TOLD = 20;
+
+const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
+
+/**
+ * What today has cost so far, what it comes to at midnight, and who reaches a ceiling before.
+ * @param tenants whose usage counts; undefined is everybody's
+ * @returns null where that is too much to add up. @throws Unavailable when the database is away
+ */
+export async function spendOf(
+  atMs: number,
+  tenants: readonly string[] | undefined,
+  services: OperatorServices,
+): Promise<Spend | null> {
+  const { day, resetAtMs } = services.usage.calendar(atMs);
+  const today = { fromDay: day, toDay: day, fromMs: atMs, toMs: atMs, span: 'day', cursor: undefined } as const;
+  const report = await services.core.stores.usageReports.read({ ...today, by: 'subject', tenants, limit: LOOKED_AT });
+  if (typeof report === 'string') return null;
+  const { total } = report;
+  const ceiling = ceilingOfAll(services, tenants);
+  const sinceMs = recentSinceMs('tenant', atMs);
+  const recent = await services.core.stores.usageReports.since('tenant', sinceMs, tenants);
+  const projected =
+    recent === undefined ? undefined : projectTo(total, { used: sum(recent.values()), sinceMs }, atMs, resetAtMs);
+  return {
+    ...toUsed(total),
+    ceiling: ceiling === null ? null : ceiling / 1_000_000,
+    projected: projected === undefined ? null : projected.microDollars / 1_000_000,
+    atCeiling: await atCeiling(report, atMs, resetAtMs, tenants, services),
+  };
+}
+
+/** Who reaches a ceiling before midnight, the first of them first; null where the last hour is too much to add up. */
+async function atCeiling(
+  { rows }: UsageReport,
+  atMs: number,
+  resetAtMs: number,
+  tenants: readonly string[] | undefined,
+  services: OperatorServices,
+): Promise<Spend['atCeiling']> {
+  const sinceMs = recentSinceMs('subject', atMs);
+  const recent = await services.core.stores.usageReports.since('subject', sinceMs, tenants);
+  if (recent === undefined) return null;
+  const ceilings = await ceilingsOf('subject', rows, services);
+  return rows
+    .flatMap((row) => {
+      const limits = ceilings.get(row.id);
+      const pace = { used: recent.get(row.id) ?? NOTHING, sinceMs };
+      const reached = limits === undefined ? undefined : reachesAtMs(row, pace, limits, atMs, resetAtMs);
+      return reached === undefined ? [] : [{ subject: row.id, reached }];
+    })
+    .toSorted((a, b) => a.reached - b.reached)
+    .slice(0, TOLD)
+    .map(({ subject, reached }) => ({ subject, at: iso(reached) }));
+}
+
+function sum(all: Iterable<UsageTotals>): UsageTotals {
+  let [tokens, microDollars] = [0, 0];
+  for (const each of all) {
+    tokens += each.tokens;
+    microDollars += each.microDollars;
+  }
+  return { tokens, microDollars };
+}

@@ -1,0 +1,22 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { createLoopDelay } from '../../../src/operators/live/loop-delay.ts';
+import { soon } from '../../support/soon.ts';
+
+const HELD_MS = 200;
+
+function holdLoop(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HELD_MS);
+}
+
+test('An event loop that was held up is told as late, once', async () => {
+  const loop = createLoopDelay();
+  await vi.waitFor(async () => {
+    // The monitor's timer is due before each of these, and so looks before the loop is held up, and after: a busy machine only adds to it.
+    await setTimeout(50);
+    holdLoop();
+    await setTimeout(50);
+    expect(loop.p99Ms()).toBeGreaterThan(HELD_MS / 2);
+    expect(loop.p99Ms()).toBe(0);
+  }, soon);
+});
