@@ -6,7 +6,7 @@ import type { ActivityWriter } from '../operator/activity-writer.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { JournalWriter } from '../operator/journal/writer.ts';
 import type { Inspector } from '../operator/inspector.ts';
-import type { Presence } from '../operator/presence.ts';
+import type { Presence } from '../node/presence.ts';
 import type { SessionNotes } from '../operator/journal/session-notes.ts';
 import { every } from '../kernel/every.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';

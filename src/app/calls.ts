@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { NodeLease } from '../node/lease.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
@@ -13,8 +14,8 @@ import { isBrokered, type BrokeredProvider, type UpstreamProvider } from '../ups
 
 export interface CallsFoundations {
   readonly config: Config;
-  /** The id of the node that holds the calls. */
-  readonly node: string;
+  /** Of the node that holds the calls. */
+  readonly lease: NodeLease;
   readonly provider: UpstreamProvider;
   readonly others: readonly BrokeredProvider[] | undefined;
   readonly installationKey: Buffer;
@@ -32,7 +33,7 @@ export interface CallsFoundations {
 
 /** The calls of a service whose provider lets it open them; undefined for one whose browsers open them. */
 export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
-  const { config, node, provider, stores, live, sessions, metering, budgets, clock, events, trace, metrics, onError } =
+  const { config, lease, provider, stores, live, sessions, metering, budgets, clock, events, trace, metrics, onError } =
     on;
   if (!isBrokered(provider)) return undefined;
   const { calls, voice, upstream } = config;
@@ -46,7 +47,7 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
       maxOpenResponses: calls.maxOpenResponses,
     },
     {
-      node,
+      lease,
       provider,
       others: on.others,
       installationKey: on.installationKey,

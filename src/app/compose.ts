@@ -18,6 +18,8 @@ import { createConsoleCookie } from '../http/steps/login.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { edgeWindows } from '../limits/edge.ts';
+import { NodeLease } from '../node/lease.ts';
+import { NodeList } from '../node/nodes.ts';
 import type { Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { createCalendar } from '../quota/calendar.ts';
@@ -76,6 +78,8 @@ export async function buildService(on: Foundations) {
   const installationKey = await stores.installation.secret('subjects');
 
   const { node } = on;
+  const nodes = new NodeList({ node: node.id, bus, clock });
+  const lease = new NodeLease({ node: node.id, calls: stores.liveNodes, sockets, nodes, clock, onError });
   const journal = wireJournal({ ...on, node: node.id, installationKey });
   const { trace, note, silence } = journal;
 
@@ -135,7 +139,7 @@ export async function buildService(on: Foundations) {
   });
   const heldCalls = wireCalls({
     config,
-    node: node.id,
+    lease,
     provider,
     others: on.others,
     installationKey,
@@ -171,7 +175,7 @@ export async function buildService(on: Foundations) {
   const hub = new Hub({
     ...features,
     ledger: stores.ledger,
-    node: node.id,
+    lease,
     bus,
     sockets,
     edge,
@@ -186,8 +190,8 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, isHttps);
   const serviceOf = createServiceTokens(config.serviceTokens);
-  const operating = wireConsole({ on, journal, installationKey, hub, sessions });
-  const { figures, nodes } = operating;
+  const operating = wireConsole({ on, journal, installationKey, nodes, hub, sessions });
+  const { figures, presence } = operating;
   const { listen } = journal;
   const { operatorOf, feed, inspector } = wireOperating({
     ...on,
@@ -196,6 +200,7 @@ export async function buildService(on: Foundations) {
     listen,
     figures,
     nodes,
+    presence,
     directory,
     cookies,
   });

@@ -15,8 +15,8 @@ import { createFigures } from '../operator/figures.ts';
 import type { NodeIdentity } from '../node/identity.ts';
 import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
-import { NodeList } from '../operator/nodes.ts';
-import { Presence } from '../operator/presence.ts';
+import type { NodeList } from '../node/nodes.ts';
+import { Presence } from '../node/presence.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { ActivityCount } from '../stores/activity/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
@@ -51,6 +51,7 @@ export interface ProcessParts {
 
 export interface ConsoleParts {
   readonly installationKey: Buffer;
+  readonly nodes: NodeList;
   /** The foundations of the service. */
   readonly on: ProcessParts & {
     readonly clock: Clock;
@@ -69,9 +70,8 @@ export interface ConsoleParts {
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
 export function wireConsole({ on, journal: { acts, journalWriter, refusals }, ...parts }: ConsoleParts) {
-  const { installationKey, hub, sessions } = parts;
+  const { installationKey, nodes, hub, sessions } = parts;
   const { config, clock, database, stores, live, metrics, provider, node, requestsGiven, loop, onError } = on;
-  const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
     health: { database: database.health, registry: live.health },

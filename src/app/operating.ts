@@ -8,7 +8,8 @@ import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Inspector } from '../operator/inspector.ts';
 import { toldMachines } from '../operator/machines.ts';
-import type { NodeList } from '../operator/nodes.ts';
+import type { NodeList } from '../node/nodes.ts';
+import type { Presence } from '../node/presence.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -24,15 +25,16 @@ export interface OperatingDeps {
   readonly listen: JournalFeature['listen'];
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
-  readonly figures: ReturnType<FeedDeps['figures']>;
-  readonly nodes: Pick<NodeList, 'list'>;
+  readonly figures: FeedDeps['figures'];
+  readonly nodes: NodeList;
+  readonly presence: Presence;
   readonly directory: Pick<TenantDirectory, 'administeredBy'>;
   readonly cookies: Pick<ConsoleCookie, 'authenticate'>;
 }
 
 /** Wires who operates, and the feed of what happens. */
 export function wireOperating(deps: OperatingDeps) {
-  const { config, node, clock, bus, figures, nodes, directory, cookies, metrics, onError } = deps;
+  const { config, node, clock, bus, figures, nodes, presence, directory, cookies, metrics, onError } = deps;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
@@ -49,8 +51,9 @@ export function wireOperating(deps: OperatingDeps) {
       const found = token === null ? undefined : await cookies.authenticate(token, clock.now());
       return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
     },
-    figures: () => figures,
-    nodes: () => nodes.list(),
+    figures,
+    nodes,
+    presence,
     takeRefusals: () => refusals.take(),
     onError,
   });

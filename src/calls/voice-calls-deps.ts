@@ -2,6 +2,7 @@ import type { CallLimits, CallRecord } from '../../machines/voice-call/types.ts'
 import type { VoiceLimits } from '../../machines/voice-session/types.ts';
 import type { Trace } from '../actors/trace.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { NodeLease } from '../node/lease.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { SessionSetups } from '../stores/session-setups/contract.ts';
@@ -22,15 +23,15 @@ export interface VoiceCallsOptions {
 }
 
 export interface VoiceCallsDeps {
-  /** This process, as the owner of calls. */
-  readonly node: string;
+  /** Of this process, as the owner of calls. */
+  readonly lease: NodeLease;
   /** That opens new calls. */
   readonly provider: BrokeredProvider;
   /** The same provider with other credentials, which hear and end the calls that were opened with them. */
   readonly others?: readonly BrokeredProvider[] | undefined;
   readonly installationKey: Buffer;
   readonly store: CallStore;
-  readonly nodes: LiveNodes;
+  readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly sessions: CallSessions;
   readonly metering: Metering;

@@ -5,6 +5,7 @@ import { createHost, type Host } from '../actors/host.ts';
 import { Steps } from '../actors/steps.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import type { NodeLease } from '../node/lease.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
@@ -15,7 +16,6 @@ import { RemoteHangUps } from './remote-hang-ups.ts';
 import { HangUps } from './hang-ups.ts';
 import { HeldCall } from './held-call.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
-import { NodeLease } from './node-lease.ts';
 import { openCall } from './open-call.ts';
 import { followSessions, closeReasonFor } from './follow-sessions.ts';
 import { reloadChangedCalls, takeOrphans } from './take-over.ts';
@@ -45,12 +45,12 @@ export class VoiceCalls implements Calls {
   #lookedAtMs = -Infinity;
 
   constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
-    const { node, provider, nodes, store, bus, clock, trace, onError } = deps;
-    this.node = node;
+    const { lease, provider, store, bus, trace, onError } = deps;
+    this.node = lease.node;
     this.#options = options;
     this.#deps = deps;
     this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
-    this.#lease = new NodeLease(this.node, { nodes, clock });
+    this.#lease = lease;
     this.#running = new BackgroundTasks(onError);
     this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError });
     this.#host = createHost<CallRecord, CallEvent, CallFact>({
@@ -62,6 +62,7 @@ export class VoiceCalls implements Calls {
     });
     this.#remote = new RemoteHangUps({
       ...deps,
+      node: this.node,
       host: this.#host,
       accounts: this.#accounts,
       hangUps: this.#hangUps,
@@ -111,7 +112,7 @@ export class VoiceCalls implements Calls {
   async renewLease(): Promise<void> {
     // A process that stood still finds out by its clock: what others may have taken is looked at before it is heard again.
     this.#dropIfLapsed();
-    await this.#lease.renew(() => this.#deps.metering.flush());
+    await this.#lease.renewForCalls(() => this.#deps.metering.flush());
   }
 
   /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
@@ -119,7 +120,7 @@ export class VoiceCalls implements Calls {
     for (const [id, call] of this.#held) if (call.isReleased) this.#held.delete(id);
     this.#dropIfLapsed();
     const { metering } = this.#deps;
-    if (this.#lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits))
+    if (this.#lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
       for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
   }
 
@@ -139,7 +140,7 @@ export class VoiceCalls implements Calls {
     await this.#remote.look();
     if (!isLookDue) return;
     await reloadChangedCalls(this.#held.values(), this.#deps.store);
-    if (this.#lease.isHeld) await this.#takeOrphans();
+    if (this.#lease.mayHoldCalls) await this.#takeOrphans();
   }
 
   /** Resolves when nothing is under way that nobody waits for. */
@@ -171,7 +172,7 @@ export class VoiceCalls implements Calls {
     await metering.flush();
     await settleAll([...this.#held.values()], (call) => call.handOver(at), MAX_CONCURRENT);
     await metering.flush();
-    await this.#lease.leave();
+    await this.#lease.leaveCalls();
   }
 
   /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. */
@@ -182,7 +183,7 @@ export class VoiceCalls implements Calls {
   }
 
   #dropIfLapsed(): void {
-    if (!this.#lease.isHeld) for (const call of this.#held.values()) call.drop();
+    if (!this.#lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
@@ -192,7 +193,7 @@ export class VoiceCalls implements Calls {
       host: this.#host,
       steps: this.#steps,
       hangUps: this.#hangUps,
-      mayHear: () => this.#lease.isHeld,
+      mayHear: () => this.#lease.mayHoldCalls,
       running: this.#running,
       readyMs: this.#options.readyMs,
       maxOpenResponses: this.#options.maxOpenResponses,
@@ -269,7 +270,7 @@ export class VoiceCalls implements Calls {
       events,
       doubtful: this.#doubtful,
       host: this.#host,
-      node: this.node,
+      lease: this.#lease,
       hold: (record, setup, uncountedSinceMs) => {
         const call = this.#hold(record, setup);
         call.noteTaken(uncountedSinceMs);

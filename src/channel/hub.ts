@@ -4,7 +4,8 @@ import type { Language } from '../protocol/languages/all.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { BusMessage } from '../protocol/bus.ts';
-import type { NodeLeases } from '../stores/slots/contract.ts';
+import type { NodeLease } from '../node/lease.ts';
+import type { Leases } from '../stores/slots/contract.ts';
 import { SocketBudgets } from './socket-budgets.ts';
 import { toldState } from './answers.ts';
 import type { ChannelDeps, ConnectionContext } from './deps.ts';
@@ -20,9 +21,8 @@ const PAGE = 1000;
 export interface HubDeps extends ChannelDeps {
   readonly bus: Bus;
   /** The sockets of each session, over all nodes. */
-  readonly sockets: NodeLeases;
-  /** The id of this node. */
-  readonly node: string;
+  readonly sockets: Leases;
+  readonly lease: Pick<NodeLease, 'node' | 'renewForSockets'>;
   /** Sockets that an address may have at once on this node (MAX_SOCKETS_PER_IP). */
   readonly maxSocketsPerAddress: number;
   /** Frames that the sockets of a session may send at once, and how many a minute they get back. */
@@ -60,7 +60,7 @@ export class Hub implements ConnectionContext<Connection> {
       { sockets: maxSocketsPerAddress, burst: frames.burst * sessions, perMinute: frames.perMinute * sessions },
       at,
     );
-    this.socketLeases = new SocketLeases(deps.node, this.sessions, sockets, onError);
+    this.socketLeases = new SocketLeases(deps.lease, this.sessions, sockets, onError);
     this.#resync = new Resync(deps.bus, at, () => this.#look(), onError);
     this.#stopListening = deps.bus.subscribe((message) => {
       if (message.type === 'session.moved') {

@@ -3,7 +3,7 @@ import type { SettingShown } from '../../../../config/settings-shown.ts';
 import { version } from '../../../../config/version.ts';
 import { actorSeenBy, mayDo, RIGHTS, seesTenant, type Operator } from '../../../auth/operators.ts';
 import { iso } from '../../../kernel/time.ts';
-import type { NodeList } from '../../../operator/nodes.ts';
+import type { NodeList } from '../../../node/nodes.ts';
 import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
 import type { TenantDirectory } from '../../../tenants/directory.ts';
 import { defineRoute, type Route } from '../../route.ts';

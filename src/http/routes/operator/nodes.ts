@@ -1,5 +1,5 @@
 import { iso } from '../../../kernel/time.ts';
-import type { NodeList } from '../../../operator/nodes.ts';
+import type { NodeList } from '../../../node/nodes.ts';
 import { operatorNodes, type OperatorNode } from '../../../protocol/operator/node.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';

@@ -2,7 +2,7 @@ import type { Operator } from '../../../auth/operators.ts';
 import { iso } from '../../../kernel/time.ts';
 import { activityOf } from '../../../operator/activity-spans.ts';
 import type { Figures } from '../../../operator/figures.ts';
-import type { NodeList } from '../../../operator/nodes.ts';
+import type { NodeList } from '../../../node/nodes.ts';
 import { judge } from '../../../operator/verdict.ts';
 import type { OverviewActivity } from '../../../protocol/operator/overview.ts';
 import type { ActivityStore, Moved } from '../../../stores/activity/contract.ts';
