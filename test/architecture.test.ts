@@ -18,8 +18,6 @@ interface Ring {
 const rings: Readonly<Record<string, Ring>> = {
   machines: { files: /^machines\//, rings: [], packages: ['xstate'] },
   kernel: { files: /^src\/kernel\//, rings: [], packages: ['node:'] },
-  /** What names this process among the nodes. */
-  node: { files: /^src\/node\//, rings: ['kernel'], packages: [] },
   settings: { files: /^config\/[\w-]+\.ts$/, rings: ['package.json'], packages: ['zod', 'node:'] },
   host: { files: /^src\/actors\//, rings: ['kernel'], packages: ['xstate'] },
   /** The shapes of what goes over the wire, which browsers and the server share. */
@@ -30,6 +28,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'protocol'],
     packages: [],
   },
+  /** This process among the nodes: what names it, its lease, and who else is alive. */
+  node: { files: /^src\/node\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['node:'] },
   database: {
     files: /^src\/database\//,
     rings: ['kernel'],
@@ -88,7 +88,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   calls: {
     files: /^src\/calls\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
+    rings: ['node', 'machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
     packages: ['node:'],
   },
   /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
@@ -119,13 +119,25 @@ const rings: Readonly<Record<string, Ring>> = {
   /** What operators are told as it happens. */
   feed: {
     files: /^src\/feed\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'operators'],
+    rings: ['node', 'machines', 'kernel', 'host', 'contracts', 'protocol', 'operators'],
     packages: [],
   },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
     files: /^src\/channel\//,
-    rings: ['machines', 'kernel', 'settings', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
+    rings: [
+      'node',
+      'machines',
+      'kernel',
+      'settings',
+      'contracts',
+      'telemetry',
+      'protocol',
+      'auth',
+      'limits',
+      'quota',
+      'voice',
+    ],
     packages: ['zod'],
   },
   'all routes': {
@@ -136,6 +148,7 @@ const rings: Readonly<Record<string, Ring>> = {
   http: {
     files: /^src\/http\//,
     rings: [
+      'node',
       'machines',
       'kernel',
       'settings',

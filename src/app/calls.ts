@@ -42,7 +42,7 @@ function openHeld(core: Core, provider: BrokeredProvider, { sessions, usage }: C
       maxOpenResponses: calls.maxOpenResponses,
     },
     {
-      node: core.node.id,
+      lease: core.lease,
       provider,
       others,
       installationKey,

@@ -1,5 +1,7 @@
 import { edgeWindows, type EdgeWindows } from '../limits/edge.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
+import { NodeLease } from '../node/lease.ts';
+import { NodeList } from '../node/nodes.ts';
 import type { Foundations } from './foundations.ts';
 import { openJournal, type OpenJournal } from './journal.ts';
 
@@ -8,6 +10,10 @@ export interface Core extends Foundations {
   readonly installationKey: Buffer;
   readonly edge: EdgeWindows;
   readonly journal: OpenJournal;
+  /** All nodes of the installation as this one knows them. */
+  readonly nodes: NodeList;
+  /** That this node is alive, in the stores of what it holds. */
+  readonly lease: NodeLease;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: DevMailbox | undefined;
   /** Whether browsers reach the service by https. */
@@ -16,12 +22,17 @@ export interface Core extends Foundations {
 
 /** Opens the journal first, so that every feature can be given it. @throws Unavailable when the database is away */
 export async function openCore(on: Foundations): Promise<Core> {
-  const installationKey = await on.stores.installation.secret('subjects');
+  const { stores, live, clock, onError } = on;
+  const node = on.node.id;
+  const installationKey = await stores.installation.secret('subjects');
+  const nodes = new NodeList({ node, bus: live.bus, clock });
   return {
     ...on,
     installationKey,
     edge: edgeWindows(on.config.edge),
     journal: openJournal({ ...on, installationKey }),
+    nodes,
+    lease: new NodeLease({ node, calls: stores.liveNodes, sockets: live.sockets, nodes, clock, onError }),
     mailbox: on.mailer instanceof DevMailbox ? on.mailer : undefined,
     isHttps: () => on.publicUrl().startsWith('https:'),
   };

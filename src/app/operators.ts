@@ -10,8 +10,7 @@ import { Dependencies } from '../operators/live/dependencies.ts';
 import { createFigures, type Figures } from '../operators/overview/figures.ts';
 import { Inspector } from '../operators/machines/inspector.ts';
 import { describeMachines, journaledMachines } from '../operators/machines/machines.ts';
-import { NodeList } from '../operators/live/nodes.ts';
-import { Presence } from '../operators/live/presence.ts';
+import { Presence } from '../node/presence.ts';
 import { createOperators, serviceOperator, type Operator } from '../operators/roles.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { ActivityCount } from '../stores/activity/contract.ts';
@@ -36,14 +35,14 @@ const MAX_INSPECTED = 200;
 
 /** What operators are shown of processes, dependencies and what goes on, and the feed by which they are told of it as it happens. */
 export function openOperators(core: Core, { tenants, identity, sessions, hub }: OperatorsNeighbours) {
-  const { config, clock, node, database, stores, live, journal, metrics, provider, installationKey, onError } = core;
+  const { config, clock, node, database, stores, live, journal, metrics, provider, installationKey, nodes, onError } =
+    core;
   const { bus } = live;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
     administeredBy: (email) => tenants.administeredBy(email),
   });
-  const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
     health: { database: database.health, registry: live.health },
@@ -87,11 +86,10 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
   });
   return {
     operatorOf,
-    nodes,
     figures,
     presence,
     configHash,
-    feed: openFeed(core, identity, operatorOf, figures, nodes),
+    feed: openFeed(core, identity, operatorOf, figures, presence),
     inspector: config.inspect ? openInspector(core) : undefined,
     activityWriter: new ActivityWriter({ store: stores.activity, take: createTake(metrics), shard: node.shard, clock }),
     keys: {
@@ -121,7 +119,7 @@ function openFeed(
   { logins }: Identity,
   operatorOf: (email: string) => Operator,
   figures: Figures,
-  nodes: NodeList,
+  presence: Presence,
 ): Feed {
   const { config, clock, node, live, journal, metrics, onError } = core;
   const feed = new Feed({
@@ -134,7 +132,8 @@ function openFeed(
       return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
     },
     figures,
-    nodes: () => nodes.list(),
+    nodes: core.nodes,
+    presence,
     onError,
   });
   logins.onEnded((loginId) => feed.recheck(loginId));

@@ -6,6 +6,7 @@ import { Steps } from '../actors/steps.ts';
 import type { Trace } from '../actors/trace.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import type { NodeLease } from '../node/lease.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
@@ -18,7 +19,6 @@ import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contrac
 import { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
-import { NodeLease } from './node-lease.ts';
 import { openCall, type OpenCallDeps } from './open-call.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { closeReasonFor, followSessions, runDueCall } from './run-due-call.ts';
@@ -32,15 +32,15 @@ interface VoiceCallsOptions
 }
 
 interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause'> {
-  /** This process, as the owner of calls. */
-  readonly node: string;
+  /** Of this process, as the owner of calls. */
+  readonly lease: NodeLease;
   /** That opens new calls. */
   readonly provider: BrokeredProvider;
   /** The same provider with other credentials, which hear and end the calls that were opened with them. */
   readonly others?: readonly BrokeredProvider[] | undefined;
   readonly installationKey: Buffer;
   readonly store: CallStore;
-  readonly nodes: LiveNodes;
+  readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly sessions: CallSessions;
   readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
@@ -76,12 +76,12 @@ export class VoiceCalls implements Calls {
   #lookedAtMs = -Infinity;
 
   constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
-    const { node, provider, nodes, store, bus, clock, trace, onError } = deps;
-    this.node = node;
+    const { lease, provider, store, bus, trace, onError } = deps;
+    this.node = lease.node;
     this.#options = options;
     this.#deps = deps;
     this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
-    this.#lease = new NodeLease(this.node, { nodes, clock });
+    this.#lease = lease;
     this.#running = new BackgroundTasks(onError);
     this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError });
     this.#host = createHost<CallRecord, CallEvent, CallFact>({
@@ -93,6 +93,7 @@ export class VoiceCalls implements Calls {
     });
     this.#remote = new RemoteHangUps({
       ...deps,
+      node: this.node,
       host: this.#host,
       accounts: this.#accounts,
       hangUps: this.#hangUps,
@@ -122,6 +123,7 @@ export class VoiceCalls implements Calls {
     return openCall(request, {
       ...this.#options,
       ...this.#deps,
+      node: this.node,
       fingerprint: this.#accounts.fingerprint,
       host: this.#host,
       hold: (record, setup) => this.#hold(record, setup),
@@ -136,7 +138,7 @@ export class VoiceCalls implements Calls {
   async renewLease(): Promise<void> {
     // A process that stood still finds out by its clock: what others may have taken is looked at before it is heard again.
     this.#dropIfLapsed();
-    await this.#lease.renew(() => this.#deps.metering.flush());
+    await this.#lease.renewForCalls(() => this.#deps.metering.flush());
   }
 
   /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
@@ -144,7 +146,7 @@ export class VoiceCalls implements Calls {
     for (const [id, call] of this.#held) if (call.isReleased) this.#held.delete(id);
     this.#dropIfLapsed();
     const { metering } = this.#deps;
-    if (this.#lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits))
+    if (this.#lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
       for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
   }
 
@@ -164,7 +166,7 @@ export class VoiceCalls implements Calls {
     await this.#remote.look();
     if (!isLookDue) return;
     await reloadChangedCalls(this.#held.values(), this.#deps.store);
-    if (this.#lease.isHeld) await this.#takeOrphans();
+    if (this.#lease.mayHoldCalls) await this.#takeOrphans();
   }
 
   /** Resolves when nothing is under way that nobody waits for. */
@@ -196,7 +198,7 @@ export class VoiceCalls implements Calls {
     await metering.flush();
     await settleAll([...this.#held.values()], (call) => call.handOver(at), MAX_CONCURRENT);
     await metering.flush();
-    await this.#lease.leave();
+    await this.#lease.leaveCalls();
   }
 
   /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. */
@@ -207,7 +209,7 @@ export class VoiceCalls implements Calls {
   }
 
   #dropIfLapsed(): void {
-    if (!this.#lease.isHeld) for (const call of this.#held.values()) call.drop();
+    if (!this.#lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
@@ -219,7 +221,7 @@ export class VoiceCalls implements Calls {
       host: this.#host,
       steps: this.#steps,
       hangUps: this.#hangUps,
-      mayHear: () => this.#lease.isHeld,
+      mayHear: () => this.#lease.mayHoldCalls,
       running: this.#running,
       random,
     });
@@ -279,6 +281,7 @@ export class VoiceCalls implements Calls {
       accounts: this.#accounts,
       doubtful: this.#doubtful,
       host: this.#host,
+      lease: this.#lease,
       hold: (record, setup, uncountedSinceMs) => {
         const call = this.#hold(record, setup);
         call.noteTaken(uncountedSinceMs);

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
+import type { NodeLease } from '../node/lease.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
@@ -13,8 +14,8 @@ import type { VoiceSessions } from '../voice/sessions.ts';
 export interface ChannelDeps {
   readonly config: Pick<Config, 'edge' | 'heartbeatIntervalSec'>;
   readonly clock: Clock;
-  /** This node. */
-  readonly node: { readonly id: string };
+  /** That this node is alive, beside the places of its sockets. */
+  readonly lease: Pick<NodeLease, 'node' | 'renewForSockets'>;
   readonly live: Pick<LiveStores, 'bus' | 'sockets' | 'windows'>;
   readonly edge: Pick<EdgeWindows, 'address'>;
   readonly events: Events;

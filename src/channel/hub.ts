@@ -35,7 +35,7 @@ export class Hub implements ConnectionContext<Connection> {
 
   constructor(deps: ChannelDeps) {
     this.deps = deps;
-    const { node, live, onError } = deps;
+    const { lease, live, onError } = deps;
     const { maxSocketsPerIp, burst, perIpPerMinute: perMinute } = deps.config.edge;
     const at = deps.clock.now();
     // An address may send what so many sessions may, were all of them open at as many pages as they can be.
@@ -45,7 +45,7 @@ export class Hub implements ConnectionContext<Connection> {
       { sockets: maxSocketsPerIp, burst: burst * sessions, perMinute: perMinute * sessions },
       at,
     );
-    this.socketLeases = new SocketLeases(node.id, this.sessions, live.sockets, onError);
+    this.socketLeases = new SocketLeases(lease, this.sessions, live.sockets, onError);
     this.#resync = new Resync(live.bus, at, () => this.#look(), onError);
     this.#stopListening = live.bus.subscribe((message) => {
       if (message.type === 'session.moved') {

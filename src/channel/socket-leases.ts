@@ -1,14 +1,12 @@
 import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import type { NodeLeases } from '../stores/slots/contract.ts';
+import type { NodeLease } from '../node/lease.ts';
+import type { Leases } from '../stores/slots/contract.ts';
 import type { SocketBudget, SocketBudgets } from './socket-budgets.ts';
 
 /** Sockets that a session may have at once, over all nodes. */
 export const MAX_SOCKETS = 4;
 
-/** For so long a node that says nothing more counts as alive; then its places are free. */
-const ALIVE_MS = 6000;
-const SAY_ALIVE_MS = 2000;
 /** For so long a place is held that a node could not free, because the store was away. */
 const LEASE_MS = 90_000;
 const RENEW_MS = 30_000;
@@ -28,16 +26,20 @@ export interface SocketLease {
  */
 export class SocketLeases {
   readonly #budgets: SocketBudgets;
-  readonly #leases: NodeLeases;
+  readonly #leases: Leases;
   readonly #onError: (error: unknown) => void;
-  readonly #node: string;
-  #saidAliveAtMs = -Infinity;
+  readonly #nodeLease: Pick<NodeLease, 'node' | 'renewForSockets'>;
   #taken = 0;
   /** In the order of their renewals. */
   readonly #held = new Set<SocketLease>();
 
-  constructor(node: string, budgets: SocketBudgets, leases: NodeLeases, onError: (error: unknown) => void) {
-    this.#node = node;
+  constructor(
+    nodeLease: Pick<NodeLease, 'node' | 'renewForSockets'>,
+    budgets: SocketBudgets,
+    leases: Leases,
+    onError: (error: unknown) => void,
+  ) {
+    this.#nodeLease = nodeLease;
     this.#budgets = budgets;
     this.#leases = leases;
     this.#onError = onError;
@@ -48,9 +50,9 @@ export class SocketLeases {
     const budget = this.#budgets.enter(sessionId);
     if (budget === undefined) return undefined;
     this.#taken += 1;
-    const lease: SocketLease = { budget, holder: `node:${this.#node}:${this.#taken}`, renewedAtMs: at };
+    const lease: SocketLease = { budget, holder: `node:${this.#nodeLease.node}:${this.#taken}`, renewedAtMs: at };
     this.#held.add(lease);
-    this.#sayAlive(at);
+    this.#nodeLease.renewForSockets(at);
     const taking = this.#leases.take(sessionId, lease.holder, MAX_SOCKETS, at + LEASE_MS, at);
     const taken = taking instanceof Promise ? taking.catch((fault: unknown) => this.#note(fault)) : taking;
     return andThen(taken, (isFree) => {
@@ -65,9 +67,9 @@ export class SocketLeases {
     this.#settle(this.#leases.free(lease.budget.name, lease.holder));
   }
 
-  /** Says that this node is alive, and moves on the leases that are due for it; call it about every second. */
+  /** Renews the lease of this node, and moves on the leases that are due for it; call it about every second. */
   renew(at: number): void {
-    if (this.#held.size > 0) this.#sayAlive(at);
+    if (this.#held.size > 0) this.#nodeLease.renewForSockets(at);
     let left = RENEWED_AT_ONCE;
     for (const lease of this.#held) {
       if (left === 0 || at - lease.renewedAtMs < RENEW_MS) return;
@@ -77,12 +79,6 @@ export class SocketLeases {
       this.#held.add(lease);
       this.#settle(this.#leases.renew(lease.budget.name, lease.holder, at + LEASE_MS));
     }
-  }
-
-  #sayAlive(at: number): void {
-    if (Math.abs(at - this.#saidAliveAtMs) < SAY_ALIVE_MS) return;
-    this.#saidAliveAtMs = at;
-    this.#settle(this.#leases.keepAlive(this.#node, at + ALIVE_MS));
   }
 
   #settle(work: Eventually<void>): void {

@@ -4,8 +4,10 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import { feedCloseCode, type FeedFact, type FeedTopic } from '../protocol/operator/feed.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
+import type { NodeList } from '../node/nodes.ts';
+import type { Presence } from '../node/presence.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import { Neighbours } from './neighbours.ts';
+import { FeedPeers } from './feed-peers.ts';
 import { RefusalFacts } from './refusal-facts.ts';
 import { groupOf, tickOf, type TickFigures } from './ticks.ts';
 import { Watcher } from './watcher.ts';
@@ -65,8 +67,9 @@ export interface FeedDeps {
   readonly now: () => number;
   /** Who watches; undefined without a login. @throws Unavailable (rejects) when that cannot be found out */
   readonly admit: (credentials: FeedCredentials) => Promise<Admission | undefined>;
+  readonly presence: Pick<Presence, 'watch'>;
+  readonly nodes: Pick<NodeList, 'list' | 'isWatchedElsewhere'>;
   readonly figures: TickFigures;
-  readonly nodes: () => readonly OperatorNode[];
   /** Gets faults that no watcher can be told of. */
   readonly onError: (error: unknown) => void;
 }
@@ -89,7 +92,7 @@ export class Feed {
   readonly refusals = new RefusalFacts(() => this.isWanted('refusals'));
   readonly #deps: FeedDeps;
   readonly #watchers = new Map<Watcher, Admitted>();
-  readonly #others: Neighbours;
+  readonly #peers: FeedPeers;
   readonly #nodes = new NodeChanges();
   readonly #stops: readonly (() => void)[];
   #toldAtMs = -Infinity;
@@ -99,7 +102,7 @@ export class Feed {
 
   constructor(deps: FeedDeps) {
     this.#deps = deps;
-    this.#others = new Neighbours(deps);
+    this.#peers = new FeedPeers(deps);
     this.#stops = [deps.bus.subscribe((message) => this.#hear(message)), deps.bus.onGap(() => this.#tellGap())];
   }
 
@@ -110,24 +113,26 @@ export class Feed {
 
   /** Whether anybody watches, here or elsewhere: while nobody does, nothing need be told. */
   get isWatched(): boolean {
-    return this.#watchers.size > 0 || this.#others.areWatching;
+    return this.#watchers.size > 0 || this.#deps.nodes.isWatchedElsewhere(() => true);
   }
 
   /** Whether anybody watches a topic, here or elsewhere. */
   isWanted(topic: FeedTopic): boolean {
-    return this.#isWantedHere(topic) || this.#others.wants(topic);
+    return (
+      this.#isWantedHere(topic) || this.#deps.nodes.isWatchedElsewhere(({ topics }) => topics?.includes(topic) ?? true)
+    );
   }
 
   /** Whether anybody wants the events of the session. */
   isFollowed(ref: string): boolean {
     for (const watcher of this.#watchers.keys()) if (watcher.ref?.startsWith(ref) === true) return true;
-    return this.#others.follow(ref);
+    return this.#deps.nodes.isWatchedElsewhere(({ refs }) => refs.includes(ref));
   }
 
   /** Tells watchers everywhere what happened on this node. */
   tell(fact: FeedFact): void {
     for (const watcher of this.#watchers.keys()) watcher.tell(fact);
-    this.#others.tell(fact);
+    if (this.#deps.nodes.isWatchedElsewhere(() => true)) this.#peers.tell(fact);
   }
 
   /** Takes a new socket. Who watches is found out afterwards; until then nothing is sent. */
@@ -155,13 +160,12 @@ export class Feed {
   /** Sends what was gathered; to be called several times a second. */
   tick(): void {
     const at = this.#deps.now();
-    this.#others.forgetSilent();
     this.#sayWatched();
     if (Math.abs(at - this.#toldAtMs) >= TELL_MS) {
       this.#toldAtMs = at;
       const refused = this.refusals.take();
       if (refused !== undefined) this.tell(refused);
-      this.#others.publish();
+      this.#peers.publish();
       for (const watcher of this.#watchers.keys()) watcher.flush();
     }
     if (Math.abs(at - this.#lookedAtMs) >= COUNT_MS) {
@@ -247,13 +251,10 @@ export class Feed {
   }
 
   #hear(message: BusMessage): void {
-    if (message.type === 'feed.watched' && message.node !== this.#deps.node) {
-      this.#others.hear(message);
-    } else if (message.type === 'feed.told' && message.node !== this.#deps.node) {
-      for (const watcher of this.#watchers.keys()) {
-        for (const fact of message.facts) watcher.tell(fact);
-        if (message.more > 0) watcher.tellGap();
-      }
+    if (message.type !== 'feed.told' || message.node === this.#deps.node) return;
+    for (const watcher of this.#watchers.keys()) {
+      for (const fact of message.facts) watcher.tell(fact);
+      if (message.more > 0) watcher.tellGap();
     }
   }
 
@@ -265,16 +266,16 @@ export class Feed {
 
   #sayWatched(): void {
     const admitted = [...this.#watchers.keys()].filter(({ operator }) => operator !== undefined);
-    if (admitted.length === 0) return;
+    if (admitted.length === 0) return this.#deps.presence.watch(undefined);
     const refs = new Set(admitted.flatMap(({ ref }) => (ref === undefined ? [] : [ref.slice(0, 42)])));
     const topics = new Set(admitted.flatMap((watcher) => [...watcher.topics]));
-    this.#others.say({ refs: [...refs], topics: [...topics] });
+    this.#deps.presence.watch({ refs: [...refs].sort(), topics: [...topics].sort() });
   }
 
   /** The nodes are known in memory, also while the database or the bus is away. */
   #tellNodes(): void {
     if (!this.#isWantedHere('nodes')) return this.#nodes.forget();
-    for (const { node, gone } of this.#nodes.look(this.#deps.nodes()))
+    for (const { node, gone } of this.#nodes.look(this.#deps.nodes.list()))
       for (const watcher of this.#watchers.keys())
         if (
           watcher.wants('nodes') &&

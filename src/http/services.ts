@@ -5,9 +5,9 @@ import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
+import type { NodeList } from '../node/nodes.ts';
 import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
-import type { NodeList } from '../operators/live/nodes.ts';
 import type { Operator } from '../operators/roles.ts';
 import type { CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
@@ -33,6 +33,8 @@ interface Core {
   readonly stores: DurableStores;
   readonly live: Pick<LiveStores, 'windows'>;
   readonly edge: EdgeWindows;
+  /** All nodes of the installation as this one knows them. */
+  readonly nodes: Pick<NodeList, 'list' | 'differing'>;
   readonly provider: UpstreamProvider;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: { list(): readonly KeptMail[] } | undefined;
@@ -64,7 +66,6 @@ export interface Services {
   readonly operators: {
     /** What a login may do in the operator API. */
     readonly operatorOf: (email: string) => Operator;
-    readonly nodes: NodeList;
     readonly figures: Figures;
     readonly keys: KeyDeps;
     /** Made when it is first asked for; it changes only with the build and the settings. */

@@ -133,14 +133,23 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
           sessionId: underWay.sessionId,
           provider: 'local',
           fingerprint: 'one',
+          ownerNode,
           fence: 4,
           ownerUntilMs,
         },
-        { id: ending.id, sessionId: ending.sessionId, provider: 'local', fingerprint: 'one', fence: 1, ownerUntilMs },
+        {
+          id: ending.id,
+          sessionId: ending.sessionId,
+          provider: 'local',
+          fingerprint: 'one',
+          ownerNode,
+          fence: 1,
+          ownerUntilMs,
+        },
       ];
       expect(await found(DAY_BEGIN)).toEqual(orphans(null));
-      await stores().nodes.renew(ownerNode, DAY_BEGIN + 1);
-      await stores().nodes.renew(ownerNode, DAY_BEGIN + 10);
+      await stores().nodes.renew(ownerNode, DAY_BEGIN + 1, DAY_BEGIN);
+      await stores().nodes.renew(ownerNode, DAY_BEGIN + 10, DAY_BEGIN);
       expect(await found(DAY_BEGIN + 9)).toEqual([]);
       expect(await found(DAY_BEGIN + 10)).toEqual(orphans(DAY_BEGIN + 10));
       await stores().nodes.leave(ownerNode);
@@ -152,9 +161,10 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       // Long after the nodes of other tests.
       const at = DAY_BEGIN * 2;
       expect(await stores().nodes.hasOther(one, at)).toBe(false);
-      await stores().nodes.renew(one, at + 10);
+      expect(await stores().nodes.renew(one, at + 10, at)).toEqual([]);
       expect(await stores().nodes.hasOther(one, at)).toBe(false);
-      await stores().nodes.renew(other, at + 10);
+      expect(await stores().nodes.renew(other, at + 10, at)).toEqual([{ node: one, untilMs: at + 10 }]);
+      expect(await stores().nodes.renew(other, at + 10, at + 10)).toEqual([]);
       expect(await stores().nodes.hasOther(one, at)).toBe(true);
       expect(await stores().nodes.hasOther(one, at + 10)).toBe(false);
       await stores().nodes.leave(other);
@@ -165,7 +175,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
     test('calls that their owner cannot ask for are orphans to who can', async () => {
       const ownerNode = randomId();
       const [mine, other] = [randomId(), randomId()];
-      await stores().nodes.renew(ownerNode, DAY_BEGIN + 10);
+      await stores().nodes.renew(ownerNode, DAY_BEGIN + 10, DAY_BEGIN);
       const foreign = { ownerNode, ...open, hangup: 'unconfirmed' } as const;
       const lost = call({ ...foreign, fingerprint: mine });
       const over = { ...foreign, ...closed, fingerprint: mine };

@@ -2,15 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SocketBudgets } from '../../src/channel/socket-budgets.ts';
 import { MAX_SOCKETS, SocketLeases } from '../../src/channel/socket-leases.ts';
 import { randomId } from '../../src/kernel/ids.ts';
+import { NodeLease } from '../../src/node/lease.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisLeases } from '../../src/stores/slots/redis-leases.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
-import { SECOND } from '../support/clock.ts';
+import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 
 const skipped = reasonToSkipRedis();
 /** A node that says nothing for so long is gone (docs/operations.md). */
 const GONE_MS = 6 * SECOND;
+const noCalls = (): Promise<never> => Promise.reject(new Error('this node holds no calls'));
 
 describe.skipIf(skipped !== undefined)(`the places of sockets over several nodes ${skipped ?? ''}`, () => {
   describe('one server', () => {
@@ -39,7 +41,16 @@ function severalNodes(start: () => Promise<RedisService>): void {
     const onError = (error: unknown): void => {
       throw error;
     };
-    return new SocketLeases(randomId(), budgets, createRedisLeases(redis, 'sockets'), onError);
+    const leases = createRedisLeases(redis, 'sockets');
+    const nodeLease = new NodeLease({
+      node: randomId(),
+      sockets: leases,
+      calls: { renew: noCalls, leave: noCalls, hasOther: noCalls },
+      nodes: { noteLeases: () => undefined, isAlive: () => false },
+      clock: new ManualClock(),
+      onError,
+    });
+    return new SocketLeases(nodeLease, budgets, leases, onError);
   };
   const makeSession = (): string => `s:${randomId()}:${randomId()}`;
 

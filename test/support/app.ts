@@ -93,6 +93,7 @@ function partsOf(service: Service) {
     ...usage,
     ...operators,
     stores: core.stores,
+    nodes: core.nodes,
     journalWriter: core.journal.writer,
     sessionNotes: core.journal.sessionNotes,
     directory: tenants,

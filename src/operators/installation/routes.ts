@@ -89,11 +89,11 @@ export function settingsRoute(services: Services): Route {
       },
     },
     handle: async (call) => {
-      const nodes = services.operators.nodes
+      const nodes = services.core.nodes
         .list()
         .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === services.operators.configHash }));
       const settings = services.core.config.shown.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
-      return { status: 200, body: { settings, differs: services.operators.nodes.differing(), nodes } };
+      return { status: 200, body: { settings, differs: services.core.nodes.differing(), nodes } };
     },
   });
 }
@@ -127,7 +127,7 @@ export const exampleNode: OperatorNode = {
 };
 
 /** The processes of the installation, from memory: it is answered in outages. */
-export function nodesRoute({ operators: { nodes } }: Services): Route {
+export function nodesRoute({ core }: Services): Route {
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/nodes',
@@ -143,7 +143,7 @@ export function nodesRoute({ operators: { nodes } }: Services): Route {
     },
     handle: (call) => ({
       status: 200,
-      body: { nodes: nodes.list(), differs: nodes.differing(), asOf: iso(call.request.atMs) },
+      body: { nodes: core.nodes.list(), differs: core.nodes.differing(), asOf: iso(call.request.atMs) },
     }),
   });
 }

@@ -127,7 +127,7 @@ async function overviewActivity(
 ): Promise<OverviewActivity> {
   const told = { asOf: iso(atMs), endingSoon, activity: went?.activity ?? null };
   if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
-  const nodes = services.operators.nodes.list();
+  const nodes = services.core.nodes.list();
   const dependencies = await services.operators.figures.dependencies(atMs);
   const verdict = judge({ lately, yesterday: went?.day ?? null, isDatabaseRead, nodes, dependencies });
   return { ...told, verdict, dependencies, nodes };

@@ -7,6 +7,7 @@ export interface Orphan {
   readonly sessionId: string;
   readonly provider: string;
   readonly fingerprint: string | null;
+  readonly ownerNode: string;
   /** As it was seen: whoever takes the call over first changes it. */
   readonly fence: number;
   /** Until when its owner's lease ran; null for a node that left, or that nobody remembers. */
@@ -46,9 +47,15 @@ export interface VoiceCalls extends RecordStore<CallRecord> {
   openElsewhere(provider: string, atMs: number): Promise<readonly CallsElsewhere[]>;
 }
 
+export interface LiveNode {
+  readonly node: string;
+  readonly untilMs: number;
+}
+
 /** The nodes that are alive: one row each, so that a node that holds a thousand calls renews one. @throws Unavailable */
 export interface LiveNodes {
-  renew(node: string, untilMs: number): Promise<void>;
+  /** @returns the other nodes that are alive */
+  renew(node: string, untilMs: number, atMs: number): Promise<readonly LiveNode[]>;
   /** The node stops: others may take its calls at once. */
   leave(node: string): Promise<void>;
   /** Whether another node is alive, which takes the calls of one that stops. */

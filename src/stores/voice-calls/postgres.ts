@@ -2,7 +2,7 @@ import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
 import { groupedById } from '../grouped.ts';
-import type { CallsElsewhere, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
+import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 
 /** Records that are read in one statement. */
 const MAX_FOUND = 500;
@@ -75,7 +75,7 @@ export function createPostgresVoiceCalls(database: Database): VoiceCalls {
     async orphans(atMs, fingerprints, limit) {
       const orphans = await database.run(
         (sql) => sql<Orphan[]>`
-          select id, session_id as "sessionId", provider, fingerprint, fence, until_ms as "ownerUntilMs"
+          select id, session_id as "sessionId", provider, fingerprint, owner_node as "ownerNode", fence, until_ms as "ownerUntilMs"
           from voice_call left join live_node on node = owner_node
           where ${isUnfinished(sql)} and (until_ms is null or until_ms <= ${atMs}
             or (hangup = 'unconfirmed' and state <> 'closed' and fingerprint = any(${[...fingerprints]}::text[])))
@@ -101,12 +101,15 @@ export function createPostgresVoiceCalls(database: Database): VoiceCalls {
 /** The nodes that are alive, in PostgreSQL. */
 export function createPostgresLiveNodes(database: Database): LiveNodes {
   return {
-    async renew(node, untilMs) {
-      await database.run(
-        (sql) => sql`
-          insert into live_node (node, until_ms) values (${node}, ${untilMs})
-          on conflict (node) do update set until_ms = excluded.until_ms`,
+    async renew(node, untilMs, atMs) {
+      const others = await database.run(
+        (sql) => sql<LiveNode[]>`
+          with renewed as (
+            insert into live_node (node, until_ms) values (${node}, ${untilMs})
+            on conflict (node) do update set until_ms = excluded.until_ms)
+          select node, until_ms as "untilMs" from live_node where node <> ${node} and until_ms > ${atMs}`,
       );
+      return [...others];
     },
 
     async leave(node) {

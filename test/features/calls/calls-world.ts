@@ -6,6 +6,7 @@ import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
+import { NodeLease } from '../../../src/node/lease.ts';
 import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
@@ -168,6 +169,15 @@ export class CallsWorld {
 
   async addNode(provider = this.provider, ...others: readonly FakeBrokeredProvider[]): Promise<VoiceCalls> {
     const log = createLog('info', false, { write: (line) => this.logged.push(line) });
+    const lease = new NodeLease({
+      node: randomId(),
+      calls: this.stores.liveNodes,
+      sockets: { keepAlive: () => undefined },
+      // Nodes of these tests say nothing of themselves.
+      nodes: { noteLeases: () => undefined, isAlive: () => false },
+      clock: this.clock,
+      onError: (error) => this.faults.push(error),
+    });
     const node: VoiceCalls = new VoiceCalls(
       {
         limits: { graceSec: 30, unheardSec: this.unheardSec },
@@ -178,7 +188,7 @@ export class CallsWorld {
         maxOpenResponses: 2,
       },
       {
-        node: randomId(),
+        lease,
         provider,
         installationKey: Buffer.alloc(32),
         others,

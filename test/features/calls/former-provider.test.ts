@@ -41,7 +41,7 @@ test('Where no calls are brokered any more, those of a former provider are close
     call({ ...open, providerEndsAtMs: ENDS }),
   ];
   for (const one of [over, later, others]) await calls.insert(one, 10);
-  await liveNodes.renew(others.ownerNode, ENDS + 3_600_000);
+  await liveNodes.renew(others.ownerNode, ENDS + 3_600_000, ENDS);
   const close = (atMs: number) => closeFormerCalls(calls, { graceSec: 30, unheardSec: 20 }, atMs);
 
   await close(ENDS - 1);

@@ -4,8 +4,8 @@ import { Unavailable } from '../../../src/kernel/errors.ts';
 import { PassiveHealth } from '../../../src/kernel/passive-health.ts';
 import { hashConfig, hashSettings } from '../../../src/operators/live/config-hash.ts';
 import { Dependencies } from '../../../src/operators/live/dependencies.ts';
-import { NodeList } from '../../../src/operators/live/nodes.ts';
-import { Presence } from '../../../src/operators/live/presence.ts';
+import { NodeList } from '../../../src/node/nodes.ts';
+import { Presence } from '../../../src/node/presence.ts';
 import type { DependencyState } from '../../../src/protocol/operator/node.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import type { NewEntry } from '../../../src/stores/journal/contract.ts';
@@ -30,7 +30,7 @@ function processes() {
   const requestTimes = { note: (prefix: string, requests: number) => write(`${prefix} ${requests}`) };
   const given = { requests: 0 };
   const start = (node: string, on = bus, settings: Readonly<Record<string, string>> = {}) => {
-    const nodes = new NodeList(clock);
+    const nodes = new NodeList({ node, bus: on, clock });
     const dependencies = new Dependencies({
       probes: { database: async () => undefined, registry: async () => undefined },
       health: { database: well, registry: well },

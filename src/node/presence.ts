@@ -1,13 +1,11 @@
-import { iso } from '../../kernel/time.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { rowId } from '../../kernel/ids.ts';
-import type { OperatorNode } from '../../protocol/operator/node.ts';
-import type { Bus } from '../../stores/bus/contract.ts';
-import type { Journal, NewEntry, ProcessDetail } from '../../stores/journal/contract.ts';
-import type { RequestTimes } from '../../stores/request-times/contract.ts';
-import type { SettingHashes } from './config-hash.ts';
-import type { Dependencies } from './dependencies.ts';
-import type { NodeList } from './nodes.ts';
+import { iso } from '../kernel/time.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { rowId } from '../kernel/ids.ts';
+import type { OperatorNode } from '../protocol/operator/node.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { Journal, NewEntry, ProcessDetail } from '../stores/journal/contract.ts';
+import type { RequestTimes } from '../stores/request-times/contract.ts';
+import type { NodeList, NodeSettings, Watched } from './nodes.ts';
 
 /** How a process is at this moment. */
 export type Vitals = Pick<
@@ -26,37 +24,45 @@ export interface ProcessRun extends ProcessDetail {
 export interface PresenceDeps {
   readonly run: ProcessRun;
   readonly pid: number;
-  readonly settings: SettingHashes;
+  readonly settings: NodeSettings;
   readonly vitals: () => Vitals;
   /** How many request ids this process has given. */
   readonly requests: () => number;
-  readonly dependencies: Dependencies;
-  readonly nodes: NodeList;
+  /** What this process finds of what it stands on. */
+  readonly dependencies: { look(): Promise<unknown>; list(): OperatorNode['dependencies'] };
+  readonly nodes: Pick<NodeList, 'hear' | 'stop'>;
   readonly journal: Pick<Journal, 'append'>;
   readonly requestTimes: Pick<RequestTimes, 'note'>;
-  readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'isConnected'>;
+  readonly bus: Pick<Bus, 'publish' | 'isConnected'>;
   readonly clock: Clock;
 }
 
 /** Tells the others that this process is here, and writes down which request ids it gave when. */
 export class Presence {
   readonly #deps: PresenceDeps;
-  readonly #stopListening: () => void;
   readonly #started: NewEntry<'process'>;
+  #watched: Watched | undefined;
+  #watchedText: string | undefined;
   #isWritten = false;
   #written = 0;
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
     this.#started = entryOf('started', deps.run.startedAtMs, deps.run);
-    this.#stopListening = deps.bus.subscribe((message) => {
-      if (message.type === 'node.here') deps.nodes.hear(message.node, message.settings);
-      if (message.type === 'node.gone') deps.nodes.forget(message.id);
-    });
   }
 
-  /** Looks at what this process stands on, and tells everybody. Never rejects. */
+  /** What operators watch here: told at once when it changed, and with each beat; undefined while nobody watches. */
+  watch(watched: Watched | undefined): void {
+    const text = watched && JSON.stringify(watched);
+    if (text === this.#watchedText) return;
+    this.#watchedText = text;
+    this.#watched = watched;
+    this.#sayWatched();
+  }
+
+  /** Looks at what this process stands on, and tells everybody. Call it every five seconds. Never rejects. */
   async beat(): Promise<void> {
+    this.#sayWatched();
     const { run, pid, settings, vitals, dependencies, nodes, bus, clock } = this.#deps;
     await dependencies.look();
     const node: OperatorNode = {
@@ -70,9 +76,15 @@ export class Presence {
       configHash: run.configHash,
       dependencies: dependencies.list(),
     };
-    // What cannot get out would be counted as a gap, after which every node looks for what it missed.
     if (bus.isConnected) bus.publish({ type: 'node.here', node, settings });
     else nodes.hear(node, settings);
+  }
+
+  /** A message of its own, because older builds read it. What cannot get out would be counted as a gap, so that every node looked for more. */
+  #sayWatched(): void {
+    const { run, bus } = this.#deps;
+    if (this.#watched !== undefined && bus.isConnected)
+      bus.publish({ type: 'feed.watched', node: run.node, ...this.#watched });
   }
 
   /** Writes down that this process runs, and how many request ids it has given. @throws Unavailable; then the next time tells as much */
@@ -88,8 +100,8 @@ export class Presence {
 
   /** Takes this process from the lists of all. @throws Unavailable when that cannot be written down */
   async leave(): Promise<void> {
-    const { run, journal, bus, clock } = this.#deps;
-    this.#stopListening();
+    const { run, nodes, journal, bus, clock } = this.#deps;
+    nodes.stop();
     if (bus.isConnected) bus.publish({ type: 'node.gone', id: run.node });
     await this.write();
     await journal.append([entryOf('stopped', clock.now(), run)]);

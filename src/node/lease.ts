@@ -1,0 +1,99 @@
+import { setImmediate as socketsRead } from 'node:timers/promises';
+import type { Clock } from '../kernel/clock.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { NodeLeases } from '../stores/slots/contract.ts';
+import type { LiveNodes } from '../stores/voice-calls/contract.ts';
+import type { NodeList } from './nodes.ts';
+
+/** How often a node renews its lease in each store that keeps what it holds. */
+const RENEW_MS = 2000;
+/** A node that has not renewed in Redis for so long has no sockets: others take their places. */
+const SOCKETS_MS = 6000;
+/** A node that has not renewed in the database for so long is dead: others take its calls. */
+export const CALLS_MS = 9000;
+/** A node that could not renew there for so long lets go of its calls, before others take them. */
+const SAFE_MS = 7000;
+/** After an outage of the database nodes that are heard have so long to renew before others take their calls. */
+const RETURN_MS = 5000;
+
+export interface NodeLeaseDeps {
+  /** Names this node; another process, or this one after a restart, is another node. */
+  readonly node: string;
+  /** In the database, beside the calls. */
+  readonly calls: LiveNodes;
+  /** In Redis, beside the places of the sockets. */
+  readonly sockets: Pick<NodeLeases, 'keepAlive'>;
+  readonly nodes: Pick<NodeList, 'noteLeases' | 'isAlive'>;
+  readonly clock: Clock;
+  /** Gets faults that are no outage. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * This node's lease among the nodes that are alive. It is kept in the store of what it holds, because whoever takes that over looks at both
+ * in one step: for calls in the database, for sockets in Redis. While one of them is away the node holds what is in the other.
+ */
+export class NodeLease {
+  readonly node: string;
+  readonly #deps: NodeLeaseDeps;
+  #callsRenewedAtMs = -Infinity;
+  /** When a renewal for calls succeeded after some that did not. */
+  #outageEndedAtMs = -Infinity;
+  #socketsRenewedAtMs = -Infinity;
+
+  constructor(deps: NodeLeaseDeps) {
+    this.node = deps.node;
+    this.#deps = deps;
+  }
+
+  /** False from the moment on from which others may soon take this node's calls. */
+  get mayHoldCalls(): boolean {
+    return this.#deps.clock.now() - this.#callsRenewedAtMs < SAFE_MS;
+  }
+
+  /** Whether what calls use waits for the database, or this node could not hold them, for longer than a call may go unheard. */
+  isUncountedTooLong(waitingSinceMs: number | undefined, unheardSec: number): boolean {
+    const sinceMs = Math.min(waitingSinceMs ?? Infinity, this.#callsRenewedAtMs);
+    return unheardSec > 0 && this.#deps.clock.now() - sinceMs > unheardSec * 1000;
+  }
+
+  /** Whether a node whose lease for calls has lapsed may still renew it: it is alive, and the database was away until a moment ago. */
+  mayReturn(node: string): boolean {
+    const { nodes, clock } = this.#deps;
+    return clock.now() - this.#outageEndedAtMs < RETURN_MS && nodes.isAlive(node);
+  }
+
+  /** Renews where that is due; call it about every second while this node has sockets, and before it takes its first. Never throws. */
+  renewForSockets(at: number): void {
+    if (Math.abs(at - this.#socketsRenewedAtMs) < RENEW_MS) return;
+    this.#socketsRenewedAtMs = at;
+    const { sockets, onError } = this.#deps;
+    const renewal = sockets.keepAlive(this.node, at + SOCKETS_MS);
+    if (renewal instanceof Promise)
+      renewal.catch((fault: unknown) => (fault instanceof Unavailable ? undefined : onError(fault)));
+  }
+
+  /**
+   * Renews where that is due; call it about every second.
+   * @param countAll counts what was heard until now: who takes the calls over marks a gap from the last sign of life on
+   * @throws Unavailable when the database is away
+   */
+  async renewForCalls(countAll: () => Promise<void>): Promise<void> {
+    // Before the calls: how long they take is no time of the lease.
+    const at = this.#deps.clock.now();
+    if (at - this.#callsRenewedAtMs < RENEW_MS) return;
+    // A process that stood still runs its timers before it reads what came meanwhile, and that is not counted yet.
+    await socketsRead();
+    await countAll();
+    const others = await this.#deps.calls.renew(this.node, at + CALLS_MS, at);
+    if (at - this.#callsRenewedAtMs > 2 * RENEW_MS) this.#outageEndedAtMs = at;
+    this.#callsRenewedAtMs = at;
+    this.#deps.nodes.noteLeases(others);
+  }
+
+  /** @throws Unavailable when the database is away; then the lease lapses by itself */
+  async leaveCalls(): Promise<void> {
+    this.#callsRenewedAtMs = -Infinity;
+    await this.#deps.calls.leave(this.node);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { OperatorNode } from '../protocol/operator/node.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { LiveNode } from '../stores/voice-calls/contract.ts';
+
+/** For so long after its last message a node counts as alive, and what it said holds. */
+const VALID_MS = 15_000;
+
+/** A keyed hash of each setting of a node, by the name of the variable. */
+export type NodeSettings = Readonly<Record<string, string>>;
+
+/** What operators watch on a node. */
+export interface Watched {
+  /** Sessions whose events are wanted. */
+  readonly refs: readonly string[];
+  /** Undefined where an older node does not tell: then it may be any. */
+  readonly topics?: readonly string[] | undefined;
+}
+
+/** What is known of one node. Times are of this node's clock: clocks may differ. */
+interface KnownNode {
+  /** As it tells of itself; undefined until it has. */
+  readonly node?: OperatorNode;
+  /** A build that does not tell them has none. */
+  readonly settings?: NodeSettings | undefined;
+  readonly heardAtMs: number;
+  /** Until when the database says that it lives. */
+  readonly leasedUntilMs: number;
+  readonly watched?: Watched;
+  readonly watchedAtMs: number;
+}
+
+const UNSET = '';
+const NEVER: KnownNode = { heardAtMs: -Infinity, leasedUntilMs: -Infinity, watchedAtMs: -Infinity };
+
+export interface NodeListDeps {
+  /** The id of this node. */
+  readonly node: string;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly clock: Clock;
+}
+
+/**
+ * All nodes of the installation as this one knows them, and the one place that says which of them are alive: those that were heard lately,
+ * or whose lease in the database runs. Kept in memory, so that it is known in outages.
+ */
+export class NodeList {
+  readonly #deps: NodeListDeps;
+  readonly #known = new Map<string, KnownNode>();
+  readonly #stopListening: () => void;
+
+  constructor(deps: NodeListDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.bus.subscribe((message) => {
+      if (message.type === 'node.here') this.hear(message.node, message.settings);
+      if (message.type === 'feed.watched') this.#hearWatched(message.node, message);
+      if (message.type === 'node.gone') this.#known.delete(message.id);
+    });
+  }
+
+  /** A node tells of itself. */
+  hear(node: OperatorNode, settings?: NodeSettings): void {
+    this.#change(node.id, { node, settings, heardAtMs: this.#deps.clock.now() });
+  }
+
+  /** The database tells which nodes have a lease. */
+  noteLeases(leases: readonly LiveNode[]): void {
+    for (const { node, untilMs } of leases) this.#change(node, { leasedUntilMs: untilMs });
+  }
+
+  isAlive(id: string): boolean {
+    this.#forgetDead();
+    return this.#known.has(id);
+  }
+
+  /** Those that are alive, in the order in which they started. */
+  list(): OperatorNode[] {
+    this.#forgetDead();
+    return [...this.#known.values()].flatMap(({ node }) => (node === undefined ? [] : [node])).sort(byStart);
+  }
+
+  /** The variables that not all of them have the same value of. */
+  differing(): string[] {
+    this.#forgetDead();
+    const all = [...this.#known.values()].flatMap(({ settings }) => (settings === undefined ? [] : [settings]));
+    const names = new Set(all.flatMap((settings) => Object.keys(settings)));
+    const isMixed = (name: string): boolean => new Set(all.map((settings) => settings[name] ?? UNSET)).size > 1;
+    return [...names].filter(isMixed).sort();
+  }
+
+  /** Whether operators watch what `isWanted` looks for on another node. */
+  isWatchedElsewhere(isWanted: (watched: Watched) => boolean): boolean {
+    for (const { watched, watchedAtMs } of this.#known.values())
+      if (watched !== undefined && watchedAtMs >= this.#deps.clock.now() - VALID_MS && isWanted(watched)) return true;
+    return false;
+  }
+
+  stop(): void {
+    this.#stopListening();
+  }
+
+  #hearWatched(id: string, { refs, topics }: Watched): void {
+    if (id === this.#deps.node) return;
+    const at = this.#deps.clock.now();
+    this.#change(id, { watched: { refs, topics }, watchedAtMs: at, heardAtMs: at });
+  }
+
+  #change(id: string, change: Partial<KnownNode>): void {
+    this.#known.set(id, { ...(this.#known.get(id) ?? NEVER), ...change });
+  }
+
+  #forgetDead(): void {
+    const now = this.#deps.clock.now();
+    for (const [id, { heardAtMs, leasedUntilMs }] of this.#known)
+      if (heardAtMs < now - VALID_MS && leasedUntilMs <= now) this.#known.delete(id);
+  }
+}
+
+function byStart(one: OperatorNode, other: OperatorNode): number {
+  return `${one.startedAt} ${one.id}` < `${other.startedAt} ${other.id}` ? -1 : 1;
+}
