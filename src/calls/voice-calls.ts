@@ -64,7 +64,6 @@ export class VoiceCalls implements Calls {
   readonly #options: VoiceCallsOptions;
   readonly #deps: VoiceCallsDeps;
   readonly #accounts: Accounts;
-  readonly #lease: NodeLease;
   readonly #running: BackgroundTasks;
   readonly #hangUps: HangUps;
   readonly #host: Host<CallRecord, CallEvent, CallFact>;
@@ -81,7 +80,6 @@ export class VoiceCalls implements Calls {
     this.#options = options;
     this.#deps = deps;
     this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
-    this.#lease = lease;
     this.#running = new BackgroundTasks(onError);
     this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError });
     this.#host = createHost<CallRecord, CallEvent, CallFact>({
@@ -138,7 +136,7 @@ export class VoiceCalls implements Calls {
   async renewLease(): Promise<void> {
     // A process that stood still finds out by its clock: what others may have taken is looked at before it is heard again.
     this.#dropIfLapsed();
-    await this.#lease.renewForCalls(() => this.#deps.metering.flush());
+    await this.#deps.lease.renewForCalls(() => this.#deps.metering.flush());
   }
 
   /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
@@ -146,7 +144,7 @@ export class VoiceCalls implements Calls {
     for (const [id, call] of this.#held) if (call.isReleased) this.#held.delete(id);
     this.#dropIfLapsed();
     const { metering } = this.#deps;
-    if (this.#lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
+    if (this.#deps.lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
       for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
   }
 
@@ -166,7 +164,7 @@ export class VoiceCalls implements Calls {
     await this.#remote.look();
     if (!isLookDue) return;
     await reloadChangedCalls(this.#held.values(), this.#deps.store);
-    if (this.#lease.mayHoldCalls) await this.#takeOrphans();
+    if (this.#deps.lease.mayHoldCalls) await this.#takeOrphans();
   }
 
   /** Resolves when nothing is under way that nobody waits for. */
@@ -198,7 +196,7 @@ export class VoiceCalls implements Calls {
     await metering.flush();
     await settleAll([...this.#held.values()], (call) => call.handOver(at), MAX_CONCURRENT);
     await metering.flush();
-    await this.#lease.leaveCalls();
+    await this.#deps.lease.leaveCalls();
   }
 
   /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. */
@@ -209,7 +207,7 @@ export class VoiceCalls implements Calls {
   }
 
   #dropIfLapsed(): void {
-    if (!this.#lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
+    if (!this.#deps.lease.mayHoldCalls) for (const call of this.#held.values()) call.drop();
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
@@ -221,7 +219,7 @@ export class VoiceCalls implements Calls {
       host: this.#host,
       steps: this.#steps,
       hangUps: this.#hangUps,
-      mayHear: () => this.#lease.mayHoldCalls,
+      mayHear: () => this.#deps.lease.mayHoldCalls,
       running: this.#running,
       random,
     });
@@ -281,7 +279,6 @@ export class VoiceCalls implements Calls {
       accounts: this.#accounts,
       doubtful: this.#doubtful,
       host: this.#host,
-      lease: this.#lease,
       hold: (record, setup, uncountedSinceMs) => {
         const call = this.#hold(record, setup);
         call.noteTaken(uncountedSinceMs);
