@@ -1,14 +1,14 @@
 import { useComputed } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
 import { logOut, me } from '../data/identity.ts';
 import { singleKeys, theme, zone, type Theme } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { clockText, zoneText } from '../words/format.ts';
 import { LiveButton } from '../parts/freshness.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { ScopeChoice, useScope } from '../parts/scope.tsx';
-import { useNarrow } from './use-narrow.ts';
+import { clockText, zoneText } from '../words/format.ts';
 
 const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' };
 
@@ -114,4 +114,17 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
       </div>
     </Menu>
   );
+}
+
+const narrow = matchMedia('(max-width: 639.98px)');
+
+/** Whether the screen is a phone's: rows are higher there. */
+function useNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(narrow.matches);
+  useEffect(() => {
+    const note = (): void => setNarrow(narrow.matches);
+    narrow.addEventListener('change', note);
+    return () => narrow.removeEventListener('change', note);
+  }, []);
+  return isNarrow;
 }

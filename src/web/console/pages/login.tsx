@@ -1,5 +1,5 @@
-import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
 import { get } from '../data/api.ts';
 import { access } from '../data/identity.ts';
 import { nextPath } from '../data/next-path.ts';

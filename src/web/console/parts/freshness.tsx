@@ -1,9 +1,9 @@
 /** How fresh the page is: whether it follows the service, stands still, or has lost it. */
 import { useComputed } from '@preact/signals';
-import { zone } from '../data/preferences.ts';
 import { freshness, heardAt, isPartial, isPaused, isUnread, refreshAll, retryAt, waiting } from '../data/live.ts';
+import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { clockText } from '../words/format.ts';
+import { clockText, countText } from '../words/format.ts';
 
 /** Stops the page, or lets it follow again. */
 export function togglePause(): void {
@@ -61,5 +61,15 @@ export function AwayBanner() {
         Try now
       </button>
     </p>
+  );
+}
+
+/** New rows that wait until somebody asks for them. */
+export function Fresh({ count, onShow }: { readonly count: number; readonly onShow: () => void }) {
+  if (count === 0) return null;
+  return (
+    <button type="button" class="fresh" onClick={onShow}>
+      {countText(count)} new ↑
+    </button>
   );
 }

@@ -1,5 +1,12 @@
-import { Signal } from '@preact/signals';
+import { Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
+import { isPassing, type Failure, type ReadMore } from '../data/api.ts';
+import type { PagedRows } from '../data/paged.ts';
+import type { RowStore } from '../data/row-store.ts';
+import { Fresh } from './freshness.tsx';
+import { wordsOf } from './modal.tsx';
+import { Moment } from './moments.tsx';
+import { Failed, Loading, Warning } from './view-states.tsx';
 
 export interface Column<R> {
   readonly title: string;
@@ -11,7 +18,7 @@ export interface Column<R> {
 }
 
 /** A row, or one of a store, which changes where it is. */
-export interface TableRow<R> {
+interface TableRow<R> {
   readonly key: string;
   readonly row: R | Signal<R>;
   /** It is dimmed. */
@@ -125,5 +132,75 @@ function Spacer({ height }: { readonly height: number }) {
     <tr class="spacer" aria-hidden="true">
       <td style={{ height: `${height}px` }} />
     </tr>
+  );
+}
+
+interface FoundListProps<R> {
+  readonly what: string;
+  readonly list: RowStore<R> &
+    Pick<PagedRows<never, R>, 'failure' | 'nextCursor' | 'searchedTo' | 'more'> & {
+      readonly page: { readonly value: unknown };
+    };
+  readonly columns: readonly Column<R>[];
+  /** Shown where there is none. */
+  readonly empty: ComponentChildren;
+}
+
+/** A list as it was read: its rows, or why there are none. */
+export function FoundList<R>({ what, list, columns, empty }: FoundListProps<R>) {
+  const failure = list.failure.value;
+  const isLoaded = list.page.value !== undefined;
+  if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
+  if (!isLoaded) return <Loading rows={8} />;
+  const rows = list.shown.value;
+  const searchedTo = list.searchedTo.value;
+  return (
+    <>
+      <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
+      {rows.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows} />}
+      <More cursor={list.nextCursor.value} more={list.more} words="Older">
+        {searchedTo !== null && (
+          <p>
+            Looked back to <Moment at={searchedTo} />.
+          </p>
+        )}
+      </More>
+    </>
+  );
+}
+
+interface MoreProps {
+  /** Where a list goes on; null at its end. */
+  readonly cursor: string | null;
+  readonly more: ReadMore;
+  readonly words: string;
+  /** Shown before the button. */
+  readonly children?: ComponentChildren;
+}
+
+/** The way to the next page of a list, where there is one. What is shown stays when it cannot be read: then it can be tried again. */
+export function More({ cursor, more, words, children }: MoreProps) {
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isReading = useSignal(false);
+  const read = async (): Promise<void> => {
+    if (isReading.peek()) return;
+    isReading.value = true;
+    failure.value = await more();
+    isReading.value = false;
+  };
+  if (cursor === null) return null;
+  const why = failure.value;
+  return (
+    <div class="more">
+      {children}
+      {why !== undefined && (
+        <p class="problem" role="alert">
+          <Warning /> {wordsOf(why)}
+        </p>
+      )}
+      <button type="button" aria-busy={isReading.value} onClick={() => void read()}>
+        {why === undefined ? words : 'Try again'}
+      </button>
+    </div>
   );
 }
