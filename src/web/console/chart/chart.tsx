@@ -28,13 +28,13 @@ export interface StateChartProps {
 
 const WIDE = 640;
 /** A drawing that had to be smaller than this could not be read. */
-const SMALLEST = 0.8;
+const MIN_SCALE = 0.8;
 
 /** What an actor did, and does next, in the chart of its machine: now, or after one of its events. */
 export function StateChart(props: StateChartProps) {
   const { machine, chart: charts, words, state, events, at, now, deadline, zone = UTC } = props;
   const [stage, width] = useWidth<HTMLDivElement>();
-  const isWide = width >= WIDE && width >= charts.right.width * SMALLEST;
+  const isWide = width >= WIDE && width >= charts.right.width * MIN_SCALE;
   const chart = isWide ? charts.right : charts.down;
   const moment = momentOf(chart, state, events, at);
   const due = deadline === null || moment.isPast ? undefined : { atMs: Date.parse(deadline.at), to: deadline.to };
@@ -53,13 +53,13 @@ export function StateChart(props: StateChartProps) {
   );
 }
 
-interface Due {
+interface Deadline {
   readonly atMs: number;
   readonly to: string;
 }
 
 /** A chart for whoever does not see it. It changes when something happens, and not with each second. */
-function sentenceOf(machine: string, chart: Chart, moment: Moment, due: Due | undefined, zone: Zone): string {
+function sentenceOf(machine: string, chart: Chart, moment: Moment, due: Deadline | undefined, zone: Zone): string {
   const { state, sinceMs, isPast } = moment;
   const time = (atMs: number): string => `${zone.timeOf(atMs)} ${zone.name}`;
   const nameOf = (id: string): string => chart.nodes.find((node) => node.id === id)?.name ?? id;

@@ -22,7 +22,7 @@ export class SessionRows extends RowStore<Session> {
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #filter: Filter;
   /** What the feed told of rows, until a reading agrees. */
-  readonly #told = new Map<string, Told>();
+  readonly #told = new Map<string, HeardChange>();
   /** Rows that a reading found otherwise while it was paused, and what the feed told of rows meanwhile. */
   #differing = new Set<string>();
   #held = new Map<string, SessionChange>();
@@ -202,13 +202,13 @@ export class SessionRows extends RowStore<Session> {
 }
 
 /** A list that somebody left so lately is found as it was. */
-const KEPT_MS = 60_000;
+const KEEP_MS = 60_000;
 
 let left: { readonly address: string; readonly rows: SessionRows; atMs: number } | undefined;
 
 /** The list of a filter; the one that was shown a moment ago comes back with its place and what is selected. */
 export function rowsOf(address: string, filter: Filter): SessionRows {
-  const isSame = left?.address === address && now.peek() - left.atMs < KEPT_MS;
+  const isSame = left?.address === address && now.peek() - left.atMs < KEEP_MS;
   if (left === undefined || !isSame) left = { address, rows: new SessionRows(filter), atMs: now.peek() };
   return left.rows;
 }
@@ -227,7 +227,7 @@ function withoutId(session: Session): Session {
 /** A reading may be older than what was told: so long it does not take that back. */
 const HOLDS_MS = 10_000;
 
-export interface Told {
+export interface HeardChange {
   readonly change: SessionChange;
   /** When it was heard, by the clock of this machine. */
   readonly heardMs: number;
@@ -239,7 +239,7 @@ export function after(session: Session, { state, reason, at, next }: SessionChan
 }
 
 /** A session as it was read, or as it was told since. */
-export function reconciled(read: Session, told: Told | undefined, nowMs: number): Session {
+export function reconciled(read: Session, told: HeardChange | undefined, nowMs: number): Session {
   const isHeld = told !== undefined && nowMs - told.heardMs < HOLDS_MS && read.state !== told.change.state;
   return isHeld ? after(read, told.change) : read;
 }

@@ -9,11 +9,12 @@ import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
-import { LoginMark, LoginTabs } from '../parts/marks.tsx';
+import { FoundList } from '../parts/found-list.tsx';
+import { LoginMark } from '../parts/marks.tsx';
 import { RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { FoundList, type Column } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 
 /** Console logins, newest first. */
@@ -104,5 +105,19 @@ function LiftAddressDialog() {
         }}
       />
     </RevokeDialog>
+  );
+}
+
+/** Both lists belong together. */
+export function LoginTabs({ here }: { readonly here: 'logins' | 'challenges' }) {
+  return (
+    <nav class="tabs" aria-label="Logins and codes">
+      <a href="/console/logins" aria-current={here === 'logins' ? 'page' : undefined}>
+        Logins
+      </a>
+      <a href="/console/challenges" aria-current={here === 'challenges' ? 'page' : undefined}>
+        Codes
+      </a>
+    </nav>
   );
 }

@@ -4,6 +4,7 @@ import { freshness, heardAt, isPartial, isPaused, isUnread, refreshAll, retryAt,
 import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
 import { clockText, countText } from '../words/format.ts';
+import { Shape } from './icons.tsx';
 
 /** Stops the page, or lets it follow again. */
 export function togglePause(): void {
@@ -26,9 +27,7 @@ export function LiveButton() {
       title={isPaused.value ? 'Follow again (p)' : 'Pause (p)'}
       onClick={togglePause}
     >
-      <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-        {kind === 'paused' ? <path d="M2 1h3v10H2zM7 1h3v10H7z" /> : <circle cx="6" cy="6" r="4" />}
-      </svg>
+      <Shape>{kind === 'paused' ? <path d="M2 1h3v10H2zM7 1h3v10H7z" /> : <circle cx="6" cy="6" r="4" />}</Shape>
       {words}
     </button>
   );

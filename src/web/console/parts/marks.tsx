@@ -3,14 +3,13 @@ import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { OperatorChallenge, OperatorLogin } from '../../../protocol/operator/login.ts';
 import type { State } from '../data/shapes.ts';
 import { STATE_NAMES } from '../words/states.ts';
+import { Shape } from './icons.tsx';
 
 /** A state by its shape, its word and its colour. */
 export function StateMark({ state, isShort = false }: { readonly state: State; readonly isShort?: boolean }) {
   return (
     <span class={`state state-${state}`} key={state}>
-      <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-        {STATE_SHAPES[state]}
-      </svg>
+      <Shape>{STATE_SHAPES[state]}</Shape>
       <span class={isShort ? 'wide-only' : ''}>{state}</span>
     </span>
   );
@@ -47,9 +46,7 @@ const shapes: Readonly<Record<Kind, VNode>> = {
 export function Standing({ kind, children }: { readonly kind: Kind; readonly children: ComponentChildren }) {
   return (
     <span class={`state standing-${kind}`}>
-      <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-        {shapes[kind]}
-      </svg>
+      <Shape>{shapes[kind]}</Shape>
       {children}
     </span>
   );
@@ -73,20 +70,6 @@ export function LoginMark({ state, reason }: Pick<OperatorLogin, 'state' | 'reas
 export function ChallengeMark({ state }: Pick<OperatorChallenge, 'state'>) {
   const kinds = { pending: 'waiting', verified: 'on', locked: 'bad', expired: 'off', superseded: 'off' } as const;
   return <Standing kind={kinds[state]}>{state}</Standing>;
-}
-
-/** Both lists belong together. */
-export function LoginTabs({ here }: { readonly here: 'logins' | 'challenges' }) {
-  return (
-    <nav class="tabs" aria-label="Logins and codes">
-      <a href="/console/logins" aria-current={here === 'logins' ? 'page' : undefined}>
-        Logins
-      </a>
-      <a href="/console/challenges" aria-current={here === 'challenges' ? 'page' : undefined}>
-        Codes
-      </a>
-    </nav>
-  );
 }
 
 /** How console logins end, in few words. One that is not known yet is shown by its name. */

@@ -63,7 +63,7 @@ export function Refused({ failure }: { readonly failure: Failure | undefined }) 
   );
 }
 
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 
 /** Why somebody does what cannot be taken back: the audit keeps it. */
 export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
@@ -75,7 +75,7 @@ export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
         id={id}
         required
         rows={2}
-        maxLength={LONGEST_REASON}
+        maxLength={MAX_REASON_LENGTH}
         value={reason.value}
         onInput={({ currentTarget }) => {
           reason.value = currentTarget.value;

@@ -1,12 +1,8 @@
 import { Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
-import { isPassing, type Failure, type ReadMore } from '../data/api.ts';
-import type { PagedRows } from '../data/paged.ts';
-import type { RowStore } from '../data/row-store.ts';
-import { Fresh } from './freshness.tsx';
+import type { Failure, ReadMore } from '../data/api.ts';
 import { wordsOf } from './modal.tsx';
-import { Moment } from './moments.tsx';
-import { Failed, Loading, Warning } from './view-states.tsx';
+import { Warning } from './view-states.tsx';
 
 export interface Column<R> {
   readonly title: string;
@@ -37,13 +33,13 @@ interface Props<R> extends Look<R> {
   readonly caption: string;
   readonly rows: readonly TableRow<R>[];
   /** Where only some rows of a long list are drawn: which, and how many pixels stand for the others. */
-  readonly drawn?: Drawn | undefined;
+  readonly drawn?: RowWindow | undefined;
   readonly box?: RefObject<HTMLDivElement | null>;
   /** Shown below the rows. */
   readonly children?: ComponentChildren;
 }
 
-interface Drawn {
+interface RowWindow {
   readonly count: number;
   readonly first: number;
   readonly before: number;
@@ -132,40 +128,6 @@ function Spacer({ height }: { readonly height: number }) {
     <tr class="spacer" aria-hidden="true">
       <td style={{ height: `${height}px` }} />
     </tr>
-  );
-}
-
-interface FoundListProps<R> {
-  readonly what: string;
-  readonly list: RowStore<R> &
-    Pick<PagedRows<never, R>, 'failure' | 'nextCursor' | 'searchedTo' | 'more'> & {
-      readonly page: { readonly value: unknown };
-    };
-  readonly columns: readonly Column<R>[];
-  /** Shown where there is none. */
-  readonly empty: ComponentChildren;
-}
-
-/** A list as it was read: its rows, or why there are none. */
-export function FoundList<R>({ what, list, columns, empty }: FoundListProps<R>) {
-  const failure = list.failure.value;
-  const isLoaded = list.page.value !== undefined;
-  if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
-  if (!isLoaded) return <Loading rows={8} />;
-  const rows = list.shown.value;
-  const searchedTo = list.searchedTo.value;
-  return (
-    <>
-      <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
-      {rows.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows} />}
-      <More cursor={list.nextCursor.value} more={list.more} words="Older">
-        {searchedTo !== null && (
-          <p>
-            Looked back to <Moment at={searchedTo} />.
-          </p>
-        )}
-      </More>
-    </>
   );
 }
 

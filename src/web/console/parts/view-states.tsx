@@ -5,6 +5,7 @@ import { copy } from '../data/dialogs.ts';
 import { me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Resource } from '../data/resource.ts';
+import { Icon } from './icons.tsx';
 
 /** It comes after a moment only: most answers are quicker. */
 export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
@@ -118,10 +119,10 @@ function Again() {
 /** Danger and doubt have a shape as well as a colour. */
 export function Warning() {
   return (
-    <svg class="icon warning" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <Icon class="icon warning">
       <path d="M8 1.5 15 14H1z" />
       <path class="ink" d="M8 6v4M8 11.6v.9" />
-    </svg>
+    </Icon>
   );
 }
 
