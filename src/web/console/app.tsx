@@ -1,23 +1,19 @@
-import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
-import { access, identify } from './data/identity.ts';
+import { access, identify, logOut, stranger } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
-import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
-import { ForbiddenPage } from './pages/forbidden.tsx';
-import { LoginPage } from './pages/login.tsx';
-import { NotFoundPage } from './pages/not-found.tsx';
-import { CopyDialog } from './frame/copy-dialog.tsx';
 import { EndDialog } from './frame/end-dialog.tsx';
-import { AwayBanner, togglePause } from './parts/freshness.tsx';
-import { HelpDialog } from './frame/help-dialog.tsx';
-import { useKeys } from './parts/keys.ts';
-import { LoginDialog } from './frame/login-dialog.tsx';
 import { Palette } from './frame/palette.tsx';
 import { Rail } from './frame/rail.tsx';
-import { goToFilter, goToRow } from './frame/row-keys.ts';
-import { useScope } from './parts/scope.tsx';
+import { CopyDialog, HelpDialog, LoginDialog } from './frame/small-dialogs.tsx';
 import { toggleZone, TopBar } from './frame/top-bar.tsx';
+import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
+import { LoginPage } from './pages/login.tsx';
+import { AwayBanner, togglePause } from './parts/freshness.tsx';
+import { useKeys } from './parts/keys.ts';
+import { usePage } from './parts/page.ts';
+import { useScope } from './parts/scope.tsx';
 import { Loading } from './parts/view-states.tsx';
 
 export function App() {
@@ -126,5 +122,63 @@ function Away() {
         </p>
       </div>
     </main>
+  );
+}
+
+/** Keys that go about in whatever page is shown. */
+
+/** To the next row, or the one before, over all tables of the page: rows are marked with `data-row`, and are links or have one. */
+function goToRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('#main [data-row]')];
+  const links = rows.flatMap((row) => (row.matches('a') ? row : (row.querySelector<HTMLElement>('a') ?? [])));
+  const here = links.findIndex((link) => link === document.activeElement);
+  links[here < 0 ? 0 : Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
+}
+
+/** To the first field of its filter. */
+function goToFilter(): void {
+  document.querySelector<HTMLElement>('#main [data-filter="first"]')?.focus();
+}
+
+/** Somebody is logged in and has no role here: what they are, and what would give them one. */
+function ForbiddenPage() {
+  usePage('No access');
+  return (
+    <main class="alone">
+      <div class="card login">
+        <h1>You may not see the console</h1>
+        <dl class="facts">
+          <div>
+            <dt>Your address</dt>
+            <dd>{stranger.value ?? 'unknown'}</dd>
+          </div>
+          <div>
+            <dt>Your role</dt>
+            <dd>none</dd>
+          </div>
+        </dl>
+        <p>
+          Ask whoever runs Switchboard to add the address to <code>OPERATOR_EMAILS</code>, or to{' '}
+          <code>VIEWER_EMAILS</code> for reading only; or to the <code>admins</code> of a tenant.
+        </p>
+        <p>
+          <button type="button" onClick={() => void logOut()}>
+            Log out
+          </button>
+        </p>
+      </div>
+    </main>
+  );
+}
+
+function NotFoundPage() {
+  usePage('No such page');
+  return (
+    <div class="page">
+      <h1>The console has no such page</h1>
+      <p>
+        See the <a href="/console">overview</a> or the <a href="/console/sessions">sessions</a>.
+      </p>
+    </div>
   );
 }

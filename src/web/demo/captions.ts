@@ -1,6 +1,6 @@
 import { element } from './elements.ts';
 
-const KEPT = 12;
+const MAX_LINES = 12;
 const list = element('captions', HTMLOListElement);
 
 /** Adds a line of the conversation; the text may grow afterwards. */
@@ -12,7 +12,7 @@ export function addCaption(speaker: 'Visitor' | 'Guide' | 'Tool'): (text: string
   line.className = speaker.toLowerCase();
   line.append(name, ' ', words);
   list.append(line);
-  while (list.children.length > KEPT) list.firstElementChild?.remove();
+  while (list.children.length > MAX_LINES) list.firstElementChild?.remove();
   return (text) => {
     words.textContent = text;
     list.scrollTop = list.scrollHeight;

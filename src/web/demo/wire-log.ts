@@ -1,6 +1,6 @@
 import type { Frame, Outcome, WireLog } from './wire.ts';
 
-const KEPT = 60;
+const MAX_ENTRIES = 60;
 const arrows = { out: '→', in: '←', note: '·' } as const;
 const spoken = { out: 'sent', in: 'received', note: '' } as const;
 /** What the colour of a status says, for whoever does not see it. */
@@ -26,7 +26,7 @@ export function createWireLog(list: HTMLElement): WireLog {
     details.append(line, ...content);
     entry.append(details);
     list.prepend(entry);
-    while (list.children.length > KEPT) list.lastElementChild?.remove();
+    while (list.children.length > MAX_ENTRIES) list.lastElementChild?.remove();
     return entry;
   }
 
@@ -70,7 +70,7 @@ export function createWireLog(list: HTMLElement): WireLog {
       const arrow = make('span', 'arrow', arrows[direction]);
       arrow.ariaHidden = 'true';
       const text = make('span', 'title');
-      text.append(arrow, make('span', 'spoken', spoken[direction]), ` ${title}`);
+      text.append(arrow, make('span', 'unseen', spoken[direction]), ` ${title}`);
       const kind = make('span', 'kind', 'socket');
       add(
         `frame ${direction}`,

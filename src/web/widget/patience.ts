@@ -2,11 +2,11 @@ import type { SwitchboardError } from './api.ts';
 import { isTransient } from './error.ts';
 
 const FIRST_MS = 500;
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /** Milliseconds to wait after so many failures: twice as long each time, and never the same for everybody. */
 export function backoffMs(failures: number): number {
-  return Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) * (0.5 + Math.random() / 2);
+  return Math.min(MAX_MS, FIRST_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 
 /** The same, but not before the server wants to hear again. */

@@ -1,13 +1,12 @@
 import '../../shared/chart/chart.css';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { OperatorEvent } from '../../../protocol/operator/event.ts';
-import type { Charts } from '../../../protocol/operator/machine.ts';
+import type { Chart, Charts, ChartTransition } from '../../../protocol/operator/machine.ts';
+import { reasonWords } from '../words/reasons.ts';
 import { Drawing } from './drawing.tsx';
-import { momentOf, nextEdge } from './moment.ts';
-import { sentenceOf } from './sentence.ts';
-import { Step } from './step.tsx';
-import { Transitions } from './transitions.tsx';
-import { useWidth } from './width.ts';
-import { UTC, type Words, type Zone } from './words.ts';
+import { momentOf, nextEdge, transitionsOf, type Moment } from './moment.ts';
+import { takenText, titleOf, UTC, wordOf, type Words, type Zone } from './words.ts';
 
 export interface StateChartProps {
   /** Its id: `voice-session`. */
@@ -29,13 +28,13 @@ export interface StateChartProps {
 
 const WIDE = 640;
 /** A drawing that had to be smaller than this could not be read. */
-const SMALLEST = 0.8;
+const MIN_SCALE = 0.8;
 
 /** What an actor did, and does next, in the chart of its machine: now, or after one of its events. */
 export function StateChart(props: StateChartProps) {
   const { machine, chart: charts, words, state, events, at, now, deadline, zone = UTC } = props;
   const [stage, width] = useWidth<HTMLDivElement>();
-  const isWide = width >= WIDE && width >= charts.right.width * SMALLEST;
+  const isWide = width >= WIDE && width >= charts.right.width * MIN_SCALE;
   const chart = isWide ? charts.right : charts.down;
   const moment = momentOf(chart, state, events, at);
   const due = deadline === null || moment.isPast ? undefined : { atMs: Date.parse(deadline.at), to: deadline.to };
@@ -52,4 +51,158 @@ export function StateChart(props: StateChartProps) {
       <Transitions {...{ machine, chart, moment, words, zone }} />
     </figure>
   );
+}
+
+interface Deadline {
+  readonly atMs: number;
+  readonly to: string;
+}
+
+/** A chart for whoever does not see it. It changes when something happens, and not with each second. */
+function sentenceOf(machine: string, chart: Chart, moment: Moment, due: Deadline | undefined, zone: Zone): string {
+  const { state, sinceMs, isPast } = moment;
+  const time = (atMs: number): string => `${zone.timeOf(atMs)} ${zone.name}`;
+  const nameOf = (id: string): string => chart.nodes.find((node) => node.id === id)?.name ?? id;
+  const title = titleOf(machine);
+  const since = sinceMs === undefined ? '' : ` since ${time(sinceMs)}`;
+  const ways = chart.edges.flatMap(({ from, to, transitions }) => {
+    const taken = moment.taken(transitions);
+    return taken === undefined
+      ? []
+      : [{ atMs: taken.atMs, text: `${nameOf(from)} to ${nameOf(to)} at ${time(taken.atMs)}` }];
+  });
+  const way = ways.toSorted((a, b) => a.atMs - b.atMs).map(({ text }) => text);
+  return [
+    `State chart of the ${title}: ${isPast ? 'then' : 'now'} ${state}${since}.`,
+    ...(way.length === 0 ? [] : [`Its way: ${way.join('; ')}.`]),
+    ...(due === undefined ? [] : [`Next: ${due.to} at ${time(due.atMs)}.`]),
+  ].join(' ');
+}
+
+interface StepProps {
+  readonly moment: Moment;
+  readonly words: Words;
+  readonly zone: Zone;
+}
+
+/** The event that was stepped back to, or the newest: what was asked, what refused, and what became of it. It is read out as it changes. */
+function Step({ moment: { event, isPast }, words, zone }: StepProps) {
+  return (
+    <div class={isPast ? 'chart-step past' : 'chart-step'} aria-live="polite" aria-atomic="true">
+      {event !== undefined && (
+        <>
+          <p class="event">
+            <span class="when">
+              {isPast ? 'Then' : 'Last'} <time dateTime={event.at}>{zone.timeOf(Date.parse(event.at))}</time>{' '}
+              {zone.name}
+            </span>{' '}
+            <code>{event.event}</code> <span class="word">{wordOf(event.event ?? '', words)}</span>
+          </p>
+          <p class="guards">
+            {event.guards.map(({ name, passed }, index) => (
+              <span key={`${index} ${name}`} class={passed ? 'guard passed' : 'guard failed'}>
+                <span class="asked">
+                  <code>{name}</code>
+                  <span aria-hidden="true">{passed ? '✓' : '✗'}</span>
+                  <span class="unseen">{passed ? ' yes, ' : ' no, '}</span>
+                </span>{' '}
+                <span class="word">{wordOf(name, words)}</span>{' '}
+              </span>
+            ))}
+            <span class="outcome">
+              <span aria-hidden="true">→ </span>
+              {outcomeOf(event)}
+            </span>
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function outcomeOf({ kind, to, detail }: OperatorEvent): string {
+  const { reason } = detail;
+  const because = kind === 'ended' && typeof reason === 'string' && reason !== to ? `: ${reasonWords(reason)}` : '';
+  return `${kind === 'stayed' ? 'stayed ' : ''}${to}${because}`;
+}
+
+interface TransitionsProps {
+  readonly machine: string;
+  readonly chart: Chart;
+  readonly moment: Moment;
+  readonly words: Words;
+  readonly zone: Zone;
+}
+
+/** Every transition, those that stay in their state as well: what the chart says, as a table. */
+function Transitions({ machine, chart, moment, words, zone }: TransitionsProps) {
+  const all = transitionsOf(chart);
+  const caption = `Every transition of the ${titleOf(machine)}, and when it was taken, in ${zone.name}`;
+  return (
+    <details class="chart-transitions">
+      <summary>All {all.length} transitions</summary>
+      <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+        <table>
+          <caption class="unseen">{caption}</caption>
+          <thead>
+            <tr>
+              {['From', 'To', 'Event', 'Guard', 'Taken'].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {all.map((one) => (
+              <Row key={`${one.from} ${one.to} ${one.event} ${one.guard}`} {...{ one, moment, words, zone }} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+interface RowProps extends Pick<TransitionsProps, 'moment' | 'words' | 'zone'> {
+  readonly one: ChartTransition;
+}
+
+function Row({ one, moment, words, zone }: RowProps) {
+  const { from, to, event, guard } = one;
+  const taken = moment.taken([one]);
+  return (
+    <tr class={taken === undefined ? '' : 'taken'}>
+      <th scope="row">{from}</th>
+      <td>{from === to ? 'stays' : to}</td>
+      <td>
+        <Named name={event} words={words} />
+      </td>
+      <td>{guard === null ? 'none' : <Named name={guard} words={words} />}</td>
+      <td>{taken === undefined ? 'no' : takenText(taken, zone)}</td>
+    </tr>
+  );
+}
+
+function Named({ name, words }: { readonly name: string; readonly words: Words }) {
+  return (
+    <>
+      {name !== '' && <code>{name}</code>} {wordOf(name, words)}
+    </>
+  );
+}
+
+/** How wide an element is, and goes on to be; 0 before it is there. */
+function useWidth<E extends HTMLElement>(): readonly [RefObject<E | null>, number] {
+  const ref = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (element === null) return undefined;
+    setWidth(element.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
 }

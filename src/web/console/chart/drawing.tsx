@@ -1,9 +1,9 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
 import { nodeNamed } from '../../shared/chart/nodes.ts';
-import { isByClock, type Moment } from './moment.ts';
 import { arrowOf, lineOf, sideOf } from '../../shared/chart/path.ts';
-import { Mark } from './tone.tsx';
-import { toneOf } from '../../shared/chart/tones.ts';
+import { toneOf, type Tone } from '../../shared/chart/tones.ts';
+import { STATE_SHAPES } from '../parts/marks.tsx';
+import { isByClock, type Moment } from './moment.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
 
 /** Of a line of a label; config/build-charts.mjs leaves the room. */
@@ -11,7 +11,7 @@ const LINE = 15;
 const NOTE = 14;
 
 /** The edge that the clock takes next, and how long until then. */
-export interface Next {
+interface Next {
   readonly edge: ChartEdge;
   readonly inMs: number;
 }
@@ -171,6 +171,15 @@ function State({ node, isLit, moment, zone }: StateProps) {
           {below}
         </text>
       )}
+    </g>
+  );
+}
+
+/** A shape of 12 by 12. */
+function Mark({ tone, x, y }: { readonly tone: Tone; readonly x: number; readonly y: number }) {
+  return (
+    <g class="mark" transform={`translate(${x} ${y})`}>
+      {STATE_SHAPES[tone]}
     </g>
   );
 }

@@ -3,7 +3,7 @@ import type { Chart, ChartEdge, ChartTransition } from '../../../protocol/operat
 import { nodeNamed } from '../../shared/chart/nodes.ts';
 
 /** How often something was done, and when last. */
-export interface Taken {
+export interface Occurrences {
   readonly count: number;
   readonly atMs: number;
 }
@@ -18,7 +18,7 @@ export interface Moment {
   readonly event: OperatorEvent | undefined;
   readonly isPast: boolean;
   /** What was taken until then; undefined for what never was. */
-  taken(transitions: readonly ChartTransition[]): Taken | undefined;
+  taken(transitions: readonly ChartTransition[]): Occurrences | undefined;
   /** Whether `event` took one of them. */
   isStep(transitions: readonly ChartTransition[]): boolean;
 }
@@ -32,7 +32,7 @@ export function momentOf(chart: Chart, state: string, events: readonly OperatorE
   const until = isPast ? events.slice(index) : events;
   const event = until.find(({ to }) => to !== null);
   const transitions = transitionsOf(chart);
-  const taken = new Map<ChartTransition, Taken>();
+  const taken = new Map<ChartTransition, Occurrences>();
   for (const { at, steps } of until.toReversed())
     for (const step of steps) {
       const transition = transitionOf(step, transitions);
@@ -63,7 +63,7 @@ function transitionOf({ event, guard, from, to }: Step, transitions: readonly Ch
   return fitting.find((one) => one.event === event) ?? fitting.find((one) => one.event === '*');
 }
 
-function sumOf(taken: readonly Taken[]): Taken | undefined {
+function sumOf(taken: readonly Occurrences[]): Occurrences | undefined {
   if (taken.length === 0) return undefined;
   const count = taken.reduce((sum, one) => sum + one.count, 0);
   return { count, atMs: Math.max(...taken.map(({ atMs }) => atMs)) };

@@ -1,4 +1,4 @@
-import type { Taken } from './moment.ts';
+import type { Occurrences } from './moment.ts';
 
 export type Words = Readonly<Record<string, string>>;
 
@@ -21,7 +21,7 @@ export function wordOf(name: string, words: Words): string {
 }
 
 /** `14:03:12`, `3× 14:03:12` */
-export function takenText({ count, atMs }: Taken, zone: Zone): string {
+export function takenText({ count, atMs }: Occurrences, zone: Zone): string {
   return count === 1 ? zone.timeOf(atMs) : `${count}× ${zone.timeOf(atMs)}`;
 }
 

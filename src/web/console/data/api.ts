@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { noteServerTime } from './server-time.ts';
 
-export interface Refused {
+export interface Refusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly code: string;
@@ -15,7 +15,7 @@ export interface Refused {
 }
 
 export type Failure =
-  | Refused
+  | Refusal
   /** No answer: the service, or the way to it, is away. */
   | { readonly kind: 'away' }
   /** Nobody is logged in any more. */
@@ -76,7 +76,7 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
     status,
     code,
     message: textOf(body['userMessage']) ?? textOf(body['error']) ?? `The service answered ${status}.`,
-    details: (body['details'] ?? []) as Refused['details'],
+    details: (body['details'] ?? []) as Refusal['details'],
     retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
     requestId: headers.get('x-request-id') ?? undefined,
   };

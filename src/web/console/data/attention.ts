@@ -1,11 +1,10 @@
 /** What an operator should look at first. The service judges itself and the provider; this is what else stands out in the overview. */
+import type { EndReason } from '../../../protocol/session.ts';
 import { countText, moneyText, shortName } from '../words/format.ts';
 import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
-import { isLate } from './nodes.ts';
-import { oddNodes } from './odd-nodes.ts';
+import { isLate, oddNodes } from './nodes.ts';
 import { queryText } from './query.ts';
-import type { EndReason } from '../../../protocol/session.ts';
 import type { Activity, Overview } from './shapes.ts';
 
 export interface Matter {

@@ -5,7 +5,7 @@ import type { Output } from './shapes.ts';
 
 type Reply = Output<typeof operatorEndManyReply>;
 export type OpenCount = Extract<Reply, { matched: number }>;
-export type Ended = Extract<Reply, { ended: number }>;
+export type EndPartReply = Extract<Reply, { ended: number }>;
 
 export type EndFilter = Readonly<Record<string, string>>;
 
@@ -23,7 +23,7 @@ export function endPart(
   expected: number,
   reason: string,
   batchId: string | undefined,
-): Promise<Answer<Ended>> {
+): Promise<Answer<EndPartReply>> {
   const batch = batchId === undefined ? {} : { batchId };
   return post('/api/operator/sessions/end', { ...bodyOf(filter), expected, reason, ...batch });
 }

@@ -11,8 +11,9 @@ import type {
 const PATH: typeof FEED_PATH = '/api/operator/feed';
 const SUBPROTOCOL: typeof FEED_SUBPROTOCOL = 'switchboard.operator.v1';
 const SECOND = 1000;
-const LONGEST_RETRY_MS = 30 * SECOND;
-const HIDDEN_REST_MS = 60 * SECOND;
+const MAX_RETRY_MS = 30 * SECOND;
+/** A page that nobody has seen for so long asks for nothing. */
+export const HIDDEN_REST_MS = 60 * SECOND;
 
 /** What a view wants to hear of. */
 export interface Watch {
@@ -26,6 +27,11 @@ interface Listener {
   readonly onFrame: (frame: FeedFrame) => void;
   /** The socket is gone: what happens until the next one is not told. */
   readonly onLost: () => void;
+}
+
+/** Milliseconds until the next try after so many failures: twice as long each time, and never the same for everybody. */
+export function retryMs(failed: number): number {
+  return Math.min(MAX_RETRY_MS, SECOND * 2 ** failed) * (0.75 + Math.random() / 2);
 }
 
 /** Whether the service tells by itself what happens. */
@@ -64,9 +70,8 @@ function connect(): void {
     socket = undefined;
     const wasOpen = isFeedOpen.peek();
     isFeedOpen.value = false;
-    const ms = Math.min(LONGEST_RETRY_MS, SECOND * 2 ** failures) * (0.75 + Math.random() / 2);
+    retry = setTimeout(connect, retryMs(failures));
     failures += 1;
-    retry = setTimeout(connect, ms);
     if (wasOpen) listener?.onLost();
   });
 }

@@ -5,7 +5,7 @@
  */
 import { computed, signal } from '@preact/signals';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
-import { isFeedOpen, listen, type Watch } from './feed.ts';
+import { HIDDEN_REST_MS, isFeedOpen, listen, retryMs, type Watch } from './feed.ts';
 import { noteServerTime, now } from './server-time.ts';
 
 const SECOND = 1000;
@@ -16,8 +16,6 @@ const ASK_BESIDE_FEED_MS = 30 * SECOND;
 export const UNTOLD_MS = ASK_EVERY_MS;
 const STALE_AFTER_MS = 6 * SECOND;
 const AWAY_AFTER_MS = 15 * SECOND;
-const HIDDEN_REST_MS = 60 * SECOND;
-const LONGEST_RETRY_MS = 30 * SECOND;
 /** However much happens, views read no more often. */
 const BETWEEN_READINGS_MS = 3 * SECOND;
 /** What happened is in the database by then, and other nodes have heard what is watched here. */
@@ -125,7 +123,7 @@ function noteOutcome(isHeard: boolean): void {
     planNext();
     return;
   }
-  const ms = Math.min(LONGEST_RETRY_MS, SECOND * 2 ** failures) * (0.75 + Math.random() / 2);
+  const ms = retryMs(failures);
   failures += 1;
   retryAt.value = now.peek() + ms;
   plan(ms);

@@ -1,7 +1,7 @@
 /** The overview as the feed goes on with it. */
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
+import { sumOf } from '../words/format.ts';
 import type { Activity, Overview } from './shapes.ts';
-import { sumOf } from './sum.ts';
 
 type Tick = Extract<FeedFrame, { type: 'tick' }>;
 

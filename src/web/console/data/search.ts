@@ -3,7 +3,7 @@ import type { SearchHit, searchReply } from '../../../protocol/operator/search.t
 import { post, type Failure } from './api.ts';
 import type { Output } from './shapes.ts';
 
-export type Found = { readonly hits: readonly SearchHit[] } | { readonly failure: Failure };
+export type SearchResult = { readonly hits: readonly SearchHit[] } | { readonly failure: Failure };
 
 /** The id of a session, or its ref, anywhere in what was pasted. */
 const session = /s:[0-9a-f]{32}:[\w-]{7}/;
@@ -14,7 +14,7 @@ export function isAddress(text: string): boolean {
 }
 
 /** Of an id its ref alone is sent: it names as much, and proves nothing. */
-export async function search(text: string): Promise<Found> {
+export async function search(text: string): Promise<SearchResult> {
   const q = session.exec(text)?.[0] ?? text;
   const answer = await post<Output<typeof searchReply>>('/api/operator/search', { q });
   if (!answer.ok) return { failure: answer.failure };

@@ -5,7 +5,6 @@ import { askedFilter, type Filter } from './filter.ts';
 import { isPaused, noteHeard, waiting } from './live.ts';
 import { differ, RowStore } from './row-store.ts';
 import { noteServerTime, now } from './server-time.ts';
-import { after, isLeaving, isUntold, reconciled, type Told } from './session-changes.ts';
 import type { Session, SessionPage } from './shapes.ts';
 
 const PAGE = 50;
@@ -23,7 +22,7 @@ export class SessionRows extends RowStore<Session> {
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #filter: Filter;
   /** What the feed told of rows, until a reading agrees. */
-  readonly #told = new Map<string, Told>();
+  readonly #told = new Map<string, HeardChange>();
   /** Rows that a reading found otherwise while it was paused, and what the feed told of rows meanwhile. */
   #differing = new Set<string>();
   #held = new Map<string, SessionChange>();
@@ -203,13 +202,13 @@ export class SessionRows extends RowStore<Session> {
 }
 
 /** A list that somebody left so lately is found as it was. */
-const KEPT_MS = 60_000;
+const KEEP_MS = 60_000;
 
 let left: { readonly address: string; readonly rows: SessionRows; atMs: number } | undefined;
 
 /** The list of a filter; the one that was shown a moment ago comes back with its place and what is selected. */
 export function rowsOf(address: string, filter: Filter): SessionRows {
-  const isSame = left?.address === address && now.peek() - left.atMs < KEPT_MS;
+  const isSame = left?.address === address && now.peek() - left.atMs < KEEP_MS;
   if (left === undefined || !isSame) left = { address, rows: new SessionRows(filter), atMs: now.peek() };
   return left.rows;
 }
@@ -223,4 +222,42 @@ export function leaveRows(rows: SessionRows): void {
 function withoutId(session: Session): Session {
   const { id: _, ...rest } = session as Session & { readonly id?: string };
   return rest;
+}
+
+/** A reading may be older than what was told: so long it does not take that back. */
+const HOLDS_MS = 10_000;
+
+export interface HeardChange {
+  readonly change: SessionChange;
+  /** When it was heard, by the clock of this machine. */
+  readonly heardMs: number;
+}
+
+/** A session after a change. What it used in all, and when it was heard last, no change tells; an older node not what comes next. */
+export function after(session: Session, { state, reason, at, next }: SessionChange): Session {
+  return { ...session, state, endReason: reason, endedAt: state === 'ended' ? at : null, deadline: next ?? null };
+}
+
+/** A session as it was read, or as it was told since. */
+export function reconciled(read: Session, told: HeardChange | undefined, nowMs: number): Session {
+  const isHeld = told !== undefined && nowMs - told.heardMs < HOLDS_MS && read.state !== told.change.state;
+  return isHeld ? after(read, told.change) : read;
+}
+
+/** Whether a filter does not find a session any more that it found. */
+export function isLeaving({ state, reason }: Filter, change: SessionChange): boolean {
+  return !isIn(state, change.state) || !isIn(reason, change.reason);
+}
+
+/** Whether a list must be read again to show a change. */
+export function isUntold(filter: Filter, change: SessionChange, isListed: boolean): boolean {
+  // Its place may be another one.
+  if ((filter.sort ?? '-startedAt') !== '-startedAt' || filter.endingWithinSec !== undefined) return true;
+  // What it used in all is known now.
+  if (isListed) return change.state === 'ended';
+  return change.was === null && !isLeaving(filter, change);
+}
+
+function isIn(list: string | undefined, value: string | null): boolean {
+  return list === undefined || list.split(',').some((one) => one === value);
 }

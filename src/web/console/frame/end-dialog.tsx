@@ -6,12 +6,10 @@ import { endTargets, say } from '../data/dialogs.ts';
 import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
-import { shortName } from '../words/format.ts';
-import { Modal } from '../parts/modal.tsx';
-import { ReasonField } from '../parts/reason-field.tsx';
-import { wordsOf } from '../parts/refused.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
+import { StateMark } from '../parts/marks.tsx';
+import { Modal, ReasonField, wordsOf } from '../parts/modal.tsx';
 import { Warning } from '../parts/view-states.tsx';
+import { shortName } from '../words/format.ts';
 
 const MAX_SHOWN = 5;
 

@@ -7,7 +7,7 @@ import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
 import { logOut, mayFindAddresses } from '../data/identity.ts';
 import { theme } from '../data/preferences.ts';
 import { savedFilters } from '../data/saved-filters.ts';
-import { isAddress, search, type Found } from '../data/search.ts';
+import { isAddress, search, type SearchResult } from '../data/search.ts';
 import { shownPlaces } from '../pages/all.ts';
 import { togglePause } from '../parts/freshness.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -21,10 +21,10 @@ interface Choice {
 }
 
 const ASK_AFTER_MS = 250;
-const NOTHING: Found = { hits: [] };
+const NOTHING: SearchResult = { hits: [] };
 const EXACT: ReadonlySet<string> = new Set<SearchHit['kind']>(['session', 'login', 'request']);
-const SHORTEST = 3;
-const LONGEST = 254;
+const MIN_LENGTH = 3;
+const MAX_LENGTH = 254;
 
 const actions: readonly Choice[] = [
   { kind: 'action', label: 'Pause, or follow again', act: togglePause },
@@ -43,7 +43,7 @@ function OpenPalette() {
   const { route } = useLocation();
   const { to } = useScope();
   const text = useSignal('');
-  const answer = useSignal<Found>(NOTHING);
+  const answer = useSignal<SearchResult>(NOTHING);
   const active = useSignal(0);
   const list = useRef<HTMLUListElement>(null);
   /** Enter came before the answer: then the first hit is meant. */
@@ -105,7 +105,7 @@ function OpenPalette() {
         aria-activedescendant={choices.length > 0 ? `choice-${here}` : undefined}
         autocomplete="off"
         spellcheck={false}
-        maxLength={LONGEST}
+        maxLength={MAX_LENGTH}
         value={text.value}
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value;
@@ -145,7 +145,7 @@ function labelOf({ kind, id, label }: SearchHit): string {
   return kind === 'session' || kind === 'login' ? label : `${id}: ${label}`;
 }
 
-function noneWords(text: string, answer: Found, address: string): string {
+function noneWords(text: string, answer: SearchResult, address: string): string {
   if ('failure' in answer) {
     const { failure } = answer;
     return failure.kind === 'refused' ? failure.message : 'The service does not answer.';
@@ -158,11 +158,11 @@ function noneWords(text: string, answer: Found, address: string): string {
 }
 
 /** Asks once the typing rests; an answer that comes too late is dropped. */
-function useServerHits(text: string, show: (found: Found) => void): void {
+function useServerHits(text: string, show: (found: SearchResult) => void): void {
   useEffect(() => {
     const wanted = text.trim();
     let isOver = false;
-    if (wanted.length < SHORTEST) {
+    if (wanted.length < MIN_LENGTH) {
       show(NOTHING);
       return undefined;
     }

@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownPlaces } from '../pages/all.ts';
+import { Icon } from '../parts/icons.tsx';
 import { useScope } from '../parts/scope.tsx';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
@@ -21,9 +22,9 @@ export function Rail() {
           return (
             <li key={to}>
               <a href={inScope(to)} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>
-                <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                <Icon>
                   <path d={icon} />
-                </svg>
+                </Icon>
                 {title}
               </a>
             </li>

@@ -1,14 +1,14 @@
 import { useComputed } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
 import { logOut, me } from '../data/identity.ts';
 import { singleKeys, theme, zone, type Theme } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { clockText, zoneText } from '../words/format.ts';
 import { LiveButton } from '../parts/freshness.tsx';
-import { Mark } from '../parts/mark.tsx';
+import { Icon, Mark } from '../parts/icons.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { ScopeChoice, useScope } from '../parts/scope.tsx';
-import { useNarrow } from './use-narrow.ts';
+import { clockText, zoneText } from '../words/format.ts';
 
 const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' };
 
@@ -28,10 +28,10 @@ export function TopBar() {
         aria-keyshortcuts="/ Control+K Meta+K"
         onClick={() => (isPaletteOpen.value = true)}
       >
-        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <Icon>
           <circle cx="7" cy="7" r="4.5" />
           <path d="m10.5 10.5 4 4" />
-        </svg>
+        </Icon>
         <span class="wide-only">Search or go to…</span>
         <kbd class="wide-only" aria-hidden="true">
           /
@@ -67,10 +67,10 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
       name="You and this browser"
       class="quiet you"
       label={
-        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <Icon>
           <circle cx="8" cy="5" r="3" />
           <path d="M2 14.5c.5-3 3-4.5 6-4.5s5.5 1.5 6 4.5" />
-        </svg>
+        </Icon>
       }
     >
       <p class="menu-title">
@@ -114,4 +114,17 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
       </div>
     </Menu>
   );
+}
+
+const narrow = matchMedia('(max-width: 639.98px)');
+
+/** Whether the screen is a phone's: rows are higher there. */
+function useNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(narrow.matches);
+  useEffect(() => {
+    const note = (): void => setNarrow(narrow.matches);
+    narrow.addEventListener('change', note);
+    return () => narrow.removeEventListener('change', note);
+  }, []);
+  return isNarrow;
 }

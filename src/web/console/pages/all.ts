@@ -1,8 +1,8 @@
 /** The pages of the console, one row each: rail, router, palette and keys follow from it. */
-import { lazy } from 'preact-iso';
 import type { FunctionComponent } from 'preact';
+import { lazy } from 'preact-iso';
 import { may, type Right } from '../data/identity.ts';
-import { Unloaded } from './unloaded.tsx';
+import { Unloaded } from '../parts/view-states.tsx';
 
 interface Page {
   /** As the router reads it. */

@@ -1,11 +1,14 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { Drawing } from '../chart/drawing.tsx';
+import { momentOf } from '../chart/moment.ts';
+import { titleOf, UTC } from '../chart/words.ts';
+import { useMachine } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
-import { History } from '../parts/history.tsx';
 import { CallFacts } from '../parts/calls.tsx';
-import { CopyMenu } from '../parts/copy-menu.tsx';
+import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
-import { MachineDrawing } from '../parts/machine-drawing.tsx';
+import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { Unread } from '../parts/view-states.tsx';
 
@@ -44,5 +47,29 @@ export function CallPage() {
       </History>
       <MachineDrawing machine="held-call" title="How a node holds it" />
     </div>
+  );
+}
+
+interface MachineDrawingProps {
+  readonly machine: string;
+  readonly title: string;
+}
+
+/** The chart of a machine whose events are not kept, and so with nothing lit in it; nothing while the machine is not known. */
+function MachineDrawing({ machine: id, title }: MachineDrawingProps) {
+  const machine = useMachine(id);
+  if (machine === undefined) return null;
+  const { charts, words } = machine;
+  const chart = charts.down;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <figure class="chart" data-machine={id}>
+        <Drawing
+          {...{ chart, words, zone: UTC, moment: momentOf(chart, '', [], null), next: undefined }}
+          sentence={`State chart of the ${titleOf(id)}.`}
+        />
+      </figure>
+    </details>
   );
 }

@@ -1,11 +1,11 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { ChallengeDetail } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
+import { Fact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
-import { CopyMenu } from '../parts/copy-menu.tsx';
-import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
-import { ChallengeMark } from '../parts/login-marks.tsx';
+import { ChallengeMark } from '../parts/marks.tsx';
+import { CopyMenu } from '../parts/menu.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Unread } from '../parts/view-states.tsx';

@@ -5,12 +5,13 @@ import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
-import { ChallengeMark, LoginTabs } from '../parts/login-marks.tsx';
+import { ChallengeMark } from '../parts/marks.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
+import { LoginTabs } from './logins.tsx';
 
 const STATES = [
   'pending',

@@ -9,10 +9,10 @@ import { Chips } from '../parts/filter-fields.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Shown } from '../parts/shown.tsx';
-import { countText } from '../words/format.ts';
+import { Shown } from '../parts/view-states.tsx';
 import { actionWords } from '../words/actions.ts';
 import { actOf, howMuch, whatMoved, whereMoved } from '../words/changes.ts';
+import { countText } from '../words/format.ts';
 
 const SPANS: readonly (readonly [since: string, words: string])[] = [
   ['-1h', '1 h'],

@@ -4,17 +4,16 @@ import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
-import { sumOf } from '../data/sum.ts';
-import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
+import { KeyStanding, Standing } from '../parts/marks.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { KeyStanding, Standing } from '../parts/standing.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Unread } from '../parts/view-states.tsx';
-import { countText, moneyText } from '../words/format.ts';
+import { countText, moneyText, sumOf } from '../words/format.ts';
 import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
+import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
 
 /** Open keys that are named above the tables; all are marked in them. */
 const MAX_NAMED = 5;

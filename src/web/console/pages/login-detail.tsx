@@ -4,16 +4,15 @@ import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
+import { Fact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
-import { CopyMenu } from '../parts/copy-menu.tsx';
-import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
-import { LoginMark } from '../parts/login-marks.tsx';
+import { loginEndWords, LoginMark } from '../parts/marks.tsx';
+import { CopyMenu } from '../parts/menu.tsx';
+import { RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { RevokeDialog } from '../parts/revoke-dialog.tsx';
 import { Unread, Warning } from '../parts/view-states.tsx';
-import { loginEndWords } from '../words/logins.ts';
 
 /** One console login: whose, and what it did. */
 export function LoginDetailPage() {

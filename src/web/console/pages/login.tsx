@@ -1,10 +1,10 @@
-import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
 import { get } from '../data/api.ts';
 import { access } from '../data/identity.ts';
 import { nextPath } from '../data/next-path.ts';
+import { Mark } from '../parts/icons.tsx';
 import { LoginForm } from '../parts/login-form.tsx';
-import { Mark } from '../parts/mark.tsx';
 import { usePage } from '../parts/page.ts';
 
 export function LoginPage() {

@@ -1,14 +1,17 @@
+import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
+import { useId } from 'preact/hooks';
 import type { loginPage, OperatorLogin } from '../../../protocol/operator/login.ts';
 import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
+import { liftAddress } from '../data/logins.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
-import { LiftAddressDialog } from './logins/lift-address-dialog.tsx';
-import { LoginMark, LoginTabs } from '../parts/login-marks.tsx';
+import { LoginMark } from '../parts/marks.tsx';
+import { RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import type { Column } from '../parts/table.tsx';
@@ -73,3 +76,48 @@ const COLUMNS: readonly Column<OperatorLogin>[] = [
       state === 'active' ? <Countdown to={expiresAt} /> : endedAt === null ? '–' : <Moment at={endedAt} />,
   },
 ];
+
+/** Lets an address log in again from new browsers. */
+function LiftAddressDialog() {
+  const id = useId();
+  const email = useSignal('');
+  return (
+    <RevokeDialog
+      title="Let an address log in again?"
+      verb="Let it log in"
+      isReady
+      act={(reason) => liftAddress(email.peek().trim(), reason)}
+      done="It may log in again"
+    >
+      <p>
+        Too many wrong codes close an address, or its domain, to browsers that never logged in by it. Be sure who asks:
+        this forgets the wrong codes, and lets the address pass what its domain has used up, for a day.
+      </p>
+      <label for={id}>E-mail address</label>
+      <input
+        id={id}
+        type="email"
+        required
+        autocomplete="off"
+        value={email.value}
+        onInput={({ currentTarget }) => {
+          email.value = currentTarget.value;
+        }}
+      />
+    </RevokeDialog>
+  );
+}
+
+/** Both lists belong together. */
+export function LoginTabs({ here }: { readonly here: 'logins' | 'challenges' }) {
+  return (
+    <nav class="tabs" aria-label="Logins and codes">
+      <a href="/console/logins" aria-current={here === 'logins' ? 'page' : undefined}>
+        Logins
+      </a>
+      <a href="/console/challenges" aria-current={here === 'challenges' ? 'page' : undefined}>
+        Codes
+      </a>
+    </nav>
+  );
+}

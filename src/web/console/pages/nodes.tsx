@@ -1,6 +1,5 @@
 import { Fragment } from 'preact';
-import { isLate, nodesAfter } from '../data/nodes.ts';
-import { oddNodes } from '../data/odd-nodes.ts';
+import { isLate, nodesAfter, oddNodes } from '../data/nodes.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
@@ -8,9 +7,8 @@ import { Dependencies } from '../parts/dependencies.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { Ago, Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Shown } from '../parts/shown.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Warning } from '../parts/view-states.tsx';
+import { Empty, Shown, Warning } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
 
 /** The processes that are here, and in what they differ. */

@@ -10,19 +10,19 @@ import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
 import { Dependencies } from '../parts/dependencies.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
+import { Shape } from '../parts/icons.tsx';
+import { StateMark } from '../parts/marks.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Shown } from '../parts/shown.tsx';
-import { SpendCard } from './overview/spend.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
-import { Verdict } from './overview/verdict.tsx';
-import { Warning } from '../parts/view-states.tsx';
+import { Shown, Warning } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
 import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES, STATES } from '../words/states.ts';
+import { SpendCard } from './overview/spend.tsx';
+import { Verdict } from './overview/verdict.tsx';
 
 /** Each tick tells what moves fastest; the verdict, reasons, codes and the spend are read. */
 const BESIDE_TICKS_MS = 10_000;
@@ -161,10 +161,10 @@ function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overv
           title="by the clock, if nothing comes in between"
         >
           <span class="state">
-            <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+            <Shape>
               <circle class="hollow" cx="6" cy="6" r="4.75" />
               <path class="hollow" d="M6 3v3.5h2.5" />
-            </svg>
+            </Shape>
             ending ≤60 s
           </span>
           <b class="figure">{endingSoon === null ? UNREAD : countText(endingSoon)}</b>

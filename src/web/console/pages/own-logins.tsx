@@ -3,11 +3,11 @@ import { dialog } from '../data/dialogs.ts';
 import { logOut } from '../data/identity.ts';
 import { revokeOwnLogin, type OwnLogins } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
+import { RevokeDialog } from '../parts/modal.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { RevokeDialog } from '../parts/revoke-dialog.tsx';
-import { Shown } from '../parts/shown.tsx';
 import { Table, type Column } from '../parts/table.tsx';
+import { Shown } from '../parts/view-states.tsx';
 
 /** Where whoever looks is logged in. */
 export function OwnLoginsPage() {

@@ -3,19 +3,16 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
-import { Card } from '../parts/card.tsx';
+import { Card, Fact } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
-import { CopyMenu } from '../parts/copy-menu.tsx';
-import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Matter } from '../parts/matter.tsx';
+import { CopyMenu } from '../parts/menu.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Shown } from '../parts/shown.tsx';
-import { Empty } from '../parts/view-states.tsx';
+import { Empty, Shown } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
-import { layerWords, leverWords } from '../words/layers.ts';
 
 /** Why one request was refused, by the id that its reply had. */
 export function RefusalPage() {
@@ -158,4 +155,33 @@ function Minute({ minute: { node, from, to, byCode } }: { readonly minute: Refus
       </Card>
     </>
   );
+}
+
+/** The parts of the way of a request that can say no, for whoever does not know them by heart. */
+const LAYERS: Readonly<Record<string, string>> = {
+  edge: 'the edge, before anything was looked at',
+  body: 'the body and the fields of the request',
+  key: 'the widget key',
+  origin: 'the origin of the page',
+  agent: 'what the key allows of agents',
+  bot: 'the bot verdict',
+  minute: 'the limit of a minute',
+  quota: 'the quota of the day',
+  slot: 'how many may be open at once',
+  mint: 'the voice provider',
+  proof: 'the proof that the session is the caller’s',
+  machine: 'the rules of the session',
+  login: 'who is logged in, and what they may',
+  service: 'the service itself',
+};
+
+function layerWords(layer: string): string {
+  return LAYERS[layer] ?? layer;
+}
+
+/** What kind of thing a lever is: variables are written in capitals, and may stand beside the field that overrules them. */
+function leverWords(lever: string): string {
+  if (lever.includes(' ')) return '';
+  if (lever === 'admins') return 'a field of the tenant';
+  return /^[A-Z0-9_]+$/.test(lever) ? 'a variable' : 'a field of the widget key';
 }

@@ -1,23 +1,22 @@
-import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
+import { get, type ReadMore } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
-import { useSessionEvents } from '../data/session-events.ts';
-import type { SessionDetail } from '../data/shapes.ts';
-import { History } from '../parts/history.tsx';
+import type { EventPage, OperatorEvent, SessionDetail } from '../data/shapes.ts';
 import { Calls } from '../parts/calls.tsx';
-import { CopyMenu } from '../parts/copy-menu.tsx';
+import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { StateMark } from '../parts/marks.tsx';
+import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { SessionFacts } from './session/session-facts.tsx';
-import { SessionNotes } from './session/session-notes.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
 import { Unread, Warning } from '../parts/view-states.tsx';
-import { Why } from './session/why.tsx';
 import { shortName } from '../words/format.ts';
+import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 
 export function SessionPage() {
   const ref = useRoute().params['ref'] ?? '';
@@ -89,4 +88,38 @@ function Shown({ detail, path, text }: ShownProps) {
       </History>
     </div>
   );
+}
+
+const PAGE = 200;
+
+interface Older {
+  readonly events: readonly OperatorEvent[];
+  /** Undefined before the first page was asked for. */
+  readonly cursor: string | null | undefined;
+}
+
+const none: Older = { events: [], cursor: undefined };
+
+/** The events of a session: those it came with, and older ones page by page. */
+function useSessionEvents(ref: string, detail: SessionDetail | undefined) {
+  const older = useSignal<Older>(none);
+  useEffect(() => {
+    older.value = none;
+  }, [ref]);
+  const newest = detail?.events ?? [];
+  const known = new Set(newest.map(({ id }) => id));
+  const { events, cursor } = older.value;
+  const more: ReadMore = async () => {
+    const query = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
+    const answer = await get<EventPage>(`/api/operator/sessions/${ref}/events?limit=${PAGE}${query}`);
+    if (!answer.ok) return answer.failure;
+    const page = answer.body;
+    older.value = { events: [...older.peek().events, ...page.events], cursor: page.nextCursor };
+    return undefined;
+  };
+  return {
+    events: [...newest, ...events.filter(({ id }) => !known.has(id))],
+    hasMore: cursor === undefined ? (detail?.moreEvents ?? false) : cursor !== null,
+    more,
+  };
 }

@@ -7,16 +7,16 @@ import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
 import { askedFilter, feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
 import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
-import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { now } from '../data/server-time.ts';
-import { EndManyDialog } from './sessions/end-many-dialog.tsx';
-import { Fresh } from '../parts/fresh.tsx';
+import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
+import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
-import { SessionFilter } from './sessions/session-filter.tsx';
-import { SessionTable } from './sessions/session-table.tsx';
 import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
+import { EndManyDialog } from './sessions/end-many-dialog.tsx';
+import { SessionFilter } from './sessions/session-filter.tsx';
+import { SessionTable } from './sessions/session-table.tsx';
 
 /** The sessions that a filter finds. The filter is the address; what is selected is not. */
 export function SessionsPage() {

@@ -12,11 +12,10 @@ import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
 import { usePage } from '../parts/page.ts';
-import { More } from '../parts/more.tsx';
-import { Shown } from '../parts/shown.tsx';
-import { UsageTable } from './usage/usage-table.tsx';
-import { Empty } from '../parts/view-states.tsx';
+import { More } from '../parts/table.tsx';
+import { Empty, Shown } from '../parts/view-states.tsx';
 import { clockText, countText, moneyText } from '../words/format.ts';
+import { UsageTable } from './usage/usage-table.tsx';
 
 const PATH = '/api/operator/usage';
 const BYS = ['subject', 'tenant', 'key', 'agent', 'session'] as const;

@@ -1,8 +1,7 @@
 import type { Call } from '../data/shapes.ts';
-import { sumOf } from '../data/sum.ts';
-import { countText, moneyText } from '../words/format.ts';
+import { countText, moneyText, sumOf } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
-import { Fact } from './facts.tsx';
+import { Fact } from './card.tsx';
 import { Span } from './moments.tsx';
 import { Warning } from './view-states.tsx';
 

@@ -2,10 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { isPassing } from '../data/api.ts';
 import type { PagedRows } from '../data/paged.ts';
 import type { RowStore } from '../data/row-store.ts';
-import { Fresh } from './fresh.tsx';
-import { More } from './more.tsx';
+import { Fresh } from './freshness.tsx';
 import { Moment } from './moments.tsx';
-import { Table, type Column } from './table.tsx';
+import { More, Table, type Column } from './table.tsx';
 import { Failed, Loading } from './view-states.tsx';
 
 interface Props<R> {

@@ -1,9 +1,10 @@
 /** How fresh the page is: whether it follows the service, stands still, or has lost it. */
 import { useComputed } from '@preact/signals';
-import { zone } from '../data/preferences.ts';
 import { freshness, heardAt, isPartial, isPaused, isUnread, refreshAll, retryAt, waiting } from '../data/live.ts';
+import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
-import { clockText } from '../words/format.ts';
+import { clockText, countText } from '../words/format.ts';
+import { Shape } from './icons.tsx';
 
 /** Stops the page, or lets it follow again. */
 export function togglePause(): void {
@@ -26,9 +27,7 @@ export function LiveButton() {
       title={isPaused.value ? 'Follow again (p)' : 'Pause (p)'}
       onClick={togglePause}
     >
-      <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-        {kind === 'paused' ? <path d="M2 1h3v10H2zM7 1h3v10H7z" /> : <circle cx="6" cy="6" r="4" />}
-      </svg>
+      <Shape>{kind === 'paused' ? <path d="M2 1h3v10H2zM7 1h3v10H7z" /> : <circle cx="6" cy="6" r="4" />}</Shape>
       {words}
     </button>
   );
@@ -61,5 +60,15 @@ export function AwayBanner() {
         Try now
       </button>
     </p>
+  );
+}
+
+/** New rows that wait until somebody asks for them. */
+export function Fresh({ count, onShow }: { readonly count: number; readonly onShow: () => void }) {
+  if (count === 0) return null;
+  return (
+    <button type="button" class="fresh" onClick={onShow}>
+      {countText(count)} new ↑
+    </button>
   );
 }

@@ -1,13 +1,18 @@
 import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
+import { StateChart } from '../chart/chart.tsx';
 import type { ReadMore } from '../data/api.ts';
+import { useMachine } from '../data/machines.ts';
+import { zone } from '../data/preferences.ts';
+import { now } from '../data/server-time.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
-import { stateAt } from '../data/timeline.ts';
-import { MachineChart } from './machine-chart.tsx';
+import { stateAt, stepFrom } from '../data/timeline.ts';
+import { clockText, zoneText } from '../words/format.ts';
+import { useKeys } from './keys.ts';
+import { StateOrWord } from './marks.tsx';
 import { Moment } from './moments.tsx';
-import { StateOrWord } from './state-mark.tsx';
 import { Timeline } from './timeline.tsx';
-import { useSteps } from './use-steps.ts';
 
 const nothing: ReadMore = () => Promise.resolve(undefined);
 
@@ -51,5 +56,45 @@ export function History({ machine, page, state, events, deadline, hasMore = fals
         <div class="side">{children}</div>
       </div>
     </>
+  );
+}
+
+/** Steps through what a machine did; the address of the page keeps at which event it stands. @param page the address of now */
+function useSteps(page: string, events: readonly OperatorEvent[]) {
+  const { query, route } = useLocation();
+  const at = query['at'];
+  const step = (to: string | undefined): void => route(to === undefined ? page : `${page}?at=${to}`, true);
+  useKeys({
+    '[': () => step(stepFrom(events, at, -1)),
+    ']': () => step(stepFrom(events, at, 1)),
+    Home: () => step(stepFrom(events, at, 'start')),
+    End: () => step(undefined),
+  });
+  return { at, step, here: events.find(({ id }) => id === at) };
+}
+
+interface MachineChartProps {
+  readonly machine: string;
+  readonly state: string;
+  /** Newest first. */
+  readonly events: readonly OperatorEvent[];
+  /** The event at which the page stands; undefined is now. */
+  readonly at: string | undefined;
+  /** When the clock alone moves it next, and to which state. */
+  readonly deadline: { readonly at: string; readonly to: string } | null;
+}
+
+/** What an actor did, in the chart of its machine; nothing while the machine is not known. */
+function MachineChart({ machine: id, state, events, at, deadline }: MachineChartProps) {
+  const machine = useMachine(id);
+  if (machine === undefined) return null;
+  const told = { name: zoneText(now.value, zone.value), timeOf: (atMs: number) => clockText(atMs, zone.value) };
+  const { charts, words } = machine;
+  return (
+    <section aria-label="Its machine">
+      <StateChart
+        {...{ machine: id, chart: charts, words, state, events, at: at ?? null, now: now.value, deadline, zone: told }}
+      />
+    </section>
   );
 }

@@ -1,5 +1,10 @@
+import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Failure } from '../data/api.ts';
+import { closeDialog, say } from '../data/dialogs.ts';
+import { refreshAll } from '../data/live.ts';
+import { Warning } from './view-states.tsx';
 
 interface Props {
   readonly title: string;
@@ -29,5 +34,138 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
     <dialog ref={dialog} class={name} aria-label={title}>
       {children}
     </dialog>
+  );
+}
+
+export function wordsOf(failure: Failure): string {
+  if (failure.kind === 'refused') return failure.message;
+  if (failure.kind === 'login') return 'Your login is over.';
+  return failure.kind === 'missing' ? 'There is no such thing any more.' : 'The service did not answer.';
+}
+
+/** In a dialog: why it was refused, and which field is wrong. */
+export function Refused({ failure }: { readonly failure: Failure | undefined }) {
+  if (failure === undefined) return null;
+  const details = failure.kind === 'refused' ? failure.details : [];
+  return (
+    <div class="problem" role="alert">
+      <p>{wordsOf(failure)}</p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ path, message }) => (
+            <li key={path}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const MAX_REASON_LENGTH = 500;
+
+/** Why somebody does what cannot be taken back: the audit keeps it. */
+export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
+  const id = useId();
+  return (
+    <>
+      <label for={id}>Reason, for the audit</label>
+      <textarea
+        id={id}
+        required
+        rows={2}
+        maxLength={MAX_REASON_LENGTH}
+        value={reason.value}
+        onInput={({ currentTarget }) => {
+          reason.value = currentTarget.value;
+          currentTarget.setCustomValidity(currentTarget.value.trim() === '' ? 'Please say why.' : '');
+        }}
+      />
+    </>
+  );
+}
+
+/** Takes something away, or gives it back: it says what that does, wants a reason, and where much hangs on it the name once more. */
+
+interface RevokeDialogProps {
+  readonly title: string;
+  readonly verb: string;
+  /** What it does. */
+  readonly children: ComponentChildren;
+  /** False until it is known what it does. */
+  readonly isReady: boolean;
+  /** Whether the audit keeps why. */
+  readonly needsReason?: boolean;
+  /** To be typed before anything is done. */
+  readonly confirm?: string;
+  /** @returns why it was refused */
+  readonly act: (reason: string) => Promise<Failure | undefined>;
+  readonly done: string;
+}
+
+export function RevokeDialog({
+  title,
+  verb,
+  children,
+  isReady,
+  needsReason = true,
+  confirm,
+  act,
+  done,
+}: RevokeDialogProps) {
+  const id = useId();
+  const reason = useSignal('');
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isRunning = useSignal(false);
+  const run = async (): Promise<void> => {
+    isRunning.value = true;
+    failure.value = await act(reason.peek().trim());
+    isRunning.value = false;
+    if (failure.peek() !== undefined) return;
+    say(done);
+    closeDialog();
+    void refreshAll();
+  };
+  return (
+    <Modal title={title} class="end" onClose={closeDialog}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <h2>
+          <Warning /> {title}
+        </h2>
+        {children}
+        {needsReason && <ReasonField reason={reason} />}
+        {confirm !== undefined && (
+          <>
+            <label for={id}>
+              Type <code>{confirm}</code> to confirm
+            </label>
+            <input
+              id={id}
+              required
+              autocomplete="off"
+              spellcheck={false}
+              onInput={({ currentTarget }) =>
+                currentTarget.setCustomValidity(currentTarget.value.trim() === confirm ? '' : `Please type ${confirm}.`)
+              }
+            />
+          </>
+        )}
+        <Refused failure={failure.value} />
+        <div class="buttons">
+          <button class="danger" disabled={!isReady || isRunning.value}>
+            <Warning /> {verb}
+          </button>
+          <button type="button" onClick={closeDialog}>
+            Keep
+          </button>
+        </div>
+      </form>
+    </Modal>
   );
 }

@@ -4,7 +4,7 @@ import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { forgetFilter, isSavable, savedFilters, saveFilter } from '../data/saved-filters.ts';
 import { Modal } from './modal.tsx';
 
-const LONGEST = 60;
+const MAX_NAME_LENGTH = 60;
 
 /** Gives the filter of the list a name, under which it is found here and in the palette. */
 export function SaveFilter({ href }: { readonly href: string }) {
@@ -45,7 +45,7 @@ function SaveFilterDialog({ href }: { readonly href: string }) {
           type="text"
           required
           pattern=".*\S.*"
-          maxLength={LONGEST}
+          maxLength={MAX_NAME_LENGTH}
           autocomplete="off"
           autofocus
           value={name.value}

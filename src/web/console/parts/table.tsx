@@ -1,5 +1,8 @@
-import { Signal } from '@preact/signals';
+import { Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
+import type { Failure, ReadMore } from '../data/api.ts';
+import { wordsOf } from './modal.tsx';
+import { Warning } from './view-states.tsx';
 
 export interface Column<R> {
   readonly title: string;
@@ -11,7 +14,7 @@ export interface Column<R> {
 }
 
 /** A row, or one of a store, which changes where it is. */
-export interface TableRow<R> {
+interface TableRow<R> {
   readonly key: string;
   readonly row: R | Signal<R>;
   /** It is dimmed. */
@@ -30,13 +33,13 @@ interface Props<R> extends Look<R> {
   readonly caption: string;
   readonly rows: readonly TableRow<R>[];
   /** Where only some rows of a long list are drawn: which, and how many pixels stand for the others. */
-  readonly drawn?: Drawn | undefined;
+  readonly drawn?: RowWindow | undefined;
   readonly box?: RefObject<HTMLDivElement | null>;
   /** Shown below the rows. */
   readonly children?: ComponentChildren;
 }
 
-interface Drawn {
+interface RowWindow {
   readonly count: number;
   readonly first: number;
   readonly before: number;
@@ -125,5 +128,41 @@ function Spacer({ height }: { readonly height: number }) {
     <tr class="spacer" aria-hidden="true">
       <td style={{ height: `${height}px` }} />
     </tr>
+  );
+}
+
+interface MoreProps {
+  /** Where a list goes on; null at its end. */
+  readonly cursor: string | null;
+  readonly more: ReadMore;
+  readonly words: string;
+  /** Shown before the button. */
+  readonly children?: ComponentChildren;
+}
+
+/** The way to the next page of a list, where there is one. What is shown stays when it cannot be read: then it can be tried again. */
+export function More({ cursor, more, words, children }: MoreProps) {
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isReading = useSignal(false);
+  const read = async (): Promise<void> => {
+    if (isReading.peek()) return;
+    isReading.value = true;
+    failure.value = await more();
+    isReading.value = false;
+  };
+  if (cursor === null) return null;
+  const why = failure.value;
+  return (
+    <div class="more">
+      {children}
+      {why !== undefined && (
+        <p class="problem" role="alert">
+          <Warning /> {wordsOf(why)}
+        </p>
+      )}
+      <button type="button" aria-busy={isReading.value} onClick={() => void read()}>
+        {why === undefined ? words : 'Try again'}
+      </button>
+    </div>
   );
 }

@@ -1,10 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReadMore } from '../data/api.ts';
+import { copy } from '../data/dialogs.ts';
+import { useWords } from '../data/machines.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { stepFrom, withSilences } from '../data/timeline.ts';
 import { spanText } from '../words/format.ts';
-import { More } from './more.tsx';
-import { TimelineEvent } from './timeline-event.tsx';
+import { noteWords } from '../words/notes.ts';
+import { reasonWords } from '../words/reasons.ts';
+import { StateOrWord } from './marks.tsx';
+import { Moment } from './moments.tsx';
+import { More } from './table.tsx';
 
 type Step = Parameters<typeof stepFrom>[2];
 
@@ -93,5 +98,119 @@ export function Timeline({ machine, events, at, onStep, hasMore, more }: Props) 
       </ol>
       <More cursor={hasMore ? 'older' : null} more={more} words="Older events" />
     </section>
+  );
+}
+
+interface TimelineEventProps {
+  /** The id of the machine that did it. */
+  readonly machine: string;
+  readonly event: OperatorEvent;
+  /** The machine is seen as it was then: the event says all that it knows. */
+  readonly isHere: boolean;
+  readonly onStep: () => void;
+}
+
+/** One event: when, what, from where to where, and why. */
+function TimelineEvent({ machine, event, isHere, onStep }: TimelineEventProps) {
+  const wordOf = useWords(machine);
+  const { at, event: name, from, to, guards, detail, node, requestId } = event;
+  const reason = typeof detail['reason'] === 'string' ? detail['reason'] : null;
+  return (
+    <li class={isHere ? 'event here' : 'event'} aria-current={isHere ? 'step' : undefined} data-event={event.id}>
+      <button type="button" class="event-at" onClick={onStep}>
+        <Moment at={at} hasMs />
+      </button>
+      <div class="event-what">
+        <p>
+          {noteWords(event) ?? wordOf(name ?? '')}{' '}
+          {to !== null && (
+            <span class="event-move">
+              {from !== null && from !== to && (
+                <>
+                  <StateOrWord name={from} /> <span aria-label="to">→</span>{' '}
+                </>
+              )}
+              <StateOrWord name={to} />
+            </span>
+          )}
+          {reason !== null && <> {reasonWords(reason)}</>}
+        </p>
+        <Guards guards={guards} machine={machine} />
+        {isHere && to !== null && <EventDetail event={event} />}
+      </div>
+      <p class="event-where soft">
+        {node !== null && <span title={node}>node {node.slice(0, 6)}</span>}
+        {requestId !== null && (
+          <button
+            type="button"
+            class="link"
+            title="Copy the request id"
+            onClick={() => void copy(requestId, 'Request id')}
+          >
+            {requestId}
+          </button>
+        )}
+      </p>
+    </li>
+  );
+}
+
+/** The steps that the machine took, and the record after them. */
+function EventDetail({ event: { event, steps, record } }: { readonly event: OperatorEvent }) {
+  const times = [
+    ['seen', record.lastSeenAt],
+    ['active', record.lastActivityAt],
+    ['settled', record.settledAt],
+  ] as const;
+  return (
+    <div class="event-detail">
+      <ol>
+        {steps.map((step, index) => (
+          <li key={index}>
+            <code>
+              {step.event || (index === 0 ? event : 'then')}: {step.from} → {step.to}
+            </code>
+            {step.guard !== null && (
+              <>
+                {' '}
+                if <code>{step.guard}</code>
+              </>
+            )}
+            {step.actions.length > 0 && (
+              <>
+                {' '}
+                does <code>{step.actions.join(', ')}</code>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p class="soft">
+        Record {record.version}
+        {times.map(([what, at]) =>
+          at === null ? null : (
+            <span key={what}>
+              , {what} <Moment at={at} hasMs />
+            </span>
+          ),
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** The guards that were asked, in their order: which passed, and which refused. */
+function Guards({ guards, machine }: Pick<OperatorEvent, 'guards'> & { readonly machine: string }) {
+  const wordOf = useWords(machine);
+  if (guards.length === 0) return null;
+  return (
+    <ul class="guards">
+      {guards.map(({ name, passed }, index) => (
+        <li key={`${index} ${name}`} class={passed ? 'passed' : 'failed'} title={name}>
+          {wordOf(name)} <span aria-hidden="true">{passed ? '✓' : '✗'}</span>
+          <span class="hidden">{passed ? 'yes' : 'no'}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

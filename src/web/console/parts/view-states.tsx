@@ -1,10 +1,11 @@
 /** What a view shows while it has nothing to show, and why. */
 import type { ComponentChildren } from 'preact';
-import { isForbidden, type Failure } from '../data/api.ts';
+import { isForbidden, isPassing, type Failure } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
 import { me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Resource } from '../data/resource.ts';
+import { Icon } from './icons.tsx';
 
 /** It comes after a moment only: most answers are quicker. */
 export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
@@ -118,9 +119,40 @@ function Again() {
 /** Danger and doubt have a shape as well as a colour. */
 export function Warning() {
   return (
-    <svg class="icon warning" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <Icon class="icon warning">
       <path d="M8 1.5 15 14H1z" />
       <path class="ink" d="M8 6v4M8 11.6v.9" />
-    </svg>
+    </Icon>
+  );
+}
+
+interface ShownProps<T> {
+  readonly resource: Pick<Resource<T>, 'body' | 'failure'>;
+  /** As in "This server does not have …". */
+  readonly what: string;
+  readonly children: (body: T) => ComponentChildren;
+}
+
+/** What was read, or why there is nothing. What is shown stays while the service is away: the top of the page says so. */
+export function Shown<T>({ resource: { body, failure }, what, children }: ShownProps<T>) {
+  const why = failure.value;
+  if (why !== undefined && !(body.value !== undefined && isPassing(why))) return <Failed failure={why} what={what} />;
+  return body.value === undefined ? <Loading /> : <>{children(body.value)}</>;
+}
+
+/** In the place of a page whose program did not come: the service was away, or is another version by now. */
+export function Unloaded() {
+  return (
+    <div class="page">
+      <div class="empty">
+        <h1>This page could not be loaded</h1>
+        <p>The service did not answer, or is a newer version than this window.</p>
+        <p>
+          <button type="button" onClick={() => location.reload()}>
+            Load the console again
+          </button>
+        </p>
+      </div>
+    </div>
   );
 }

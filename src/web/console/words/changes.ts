@@ -4,7 +4,7 @@ import type { Changes } from '../data/shapes.ts';
 import { countText } from './format.ts';
 import { reasonWords } from './reasons.ts';
 
-type Moved = Changes['moved'][number];
+type CountChange = Changes['moved'][number];
 
 const isCode = (what: string): boolean => /^[A-Z_]+$/.test(what);
 
@@ -15,7 +15,7 @@ function kindOf(what: string): { readonly base: string; readonly kind: string } 
 }
 
 /** `refused with ORIGIN_MISMATCH`, `sessions ended (create failed)`. */
-export function whatMoved({ what }: Moved): string {
+export function whatMoved({ what }: CountChange): string {
   if (isCode(what)) return `refused with ${what}`;
   const { base, kind } = kindOf(what);
   return base === 'sessions ended' ? `${base} (${reasonWords(kind)})` : what;
@@ -30,14 +30,14 @@ export function actOf(
 }
 
 /** `+940 %`, `−78 %`, `new`. */
-export function howMuch({ factor }: Moved): string {
+export function howMuch({ factor }: CountChange): string {
   if (factor === null) return 'new';
   const percent = Math.round((factor - 1) * 100);
   return `${percent < 0 ? '−' : '+'}${countText(Math.abs(percent))} %`;
 }
 
 /** @param since as the address of the page has it */
-export function whereMoved({ what }: Moved, since: string): string | undefined {
+export function whereMoved({ what }: CountChange, since: string): string | undefined {
   if (isCode(what)) return `/console/refusals${queryText({ code: what, from: since })}`;
   const { base, kind } = kindOf(what);
   if (base === 'sessions ended') return `/console/sessions${queryText({ reason: kind, sort: '-endedAt' })}`;

@@ -87,3 +87,8 @@ export function sizeText(bytes: number): string {
 export function shareText(share: number): string {
   return share > 0 && share < 0.01 ? '<1 %' : `${Math.round(share * 100)} %`;
 }
+
+/** How many there are of all kinds together. */
+export function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

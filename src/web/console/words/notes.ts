@@ -15,9 +15,9 @@ const CODES: Readonly<Record<number, string>> = {
   1012: 'the node went away',
 };
 
-type Told = Pick<OperatorEvent, 'kind' | 'detail'>;
+type NoteInput = Pick<OperatorEvent, 'kind' | 'detail'>;
 
-const WORDS: Readonly<Partial<Record<Told['kind'], (detail: Told['detail']) => string>>> = {
+const WORDS: Readonly<Partial<Record<NoteInput['kind'], (detail: NoteInput['detail']) => string>>> = {
   gap: ({ silentSec }) => `silent for ${spanText(Number(silentSec) * 1000)}`,
   attached: () => 'socket attached',
   detached({ code }) {
@@ -32,6 +32,6 @@ const WORDS: Readonly<Partial<Record<Told['kind'], (detail: Told['detail']) => s
 };
 
 /** What happened beside what a machine did, in few words; undefined for what a machine did. */
-export function noteWords({ kind, detail }: Told): string | undefined {
+export function noteWords({ kind, detail }: NoteInput): string | undefined {
   return WORDS[kind]?.(detail);
 }

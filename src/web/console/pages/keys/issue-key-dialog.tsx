@@ -7,10 +7,9 @@ import { closeDialog } from '../../data/dialogs.ts';
 import { mayOpenKeys } from '../../data/identity.ts';
 import { issueKey, type KeyTenant } from '../../data/keys.ts';
 import { refreshAll } from '../../data/live.ts';
-import { LIMITS, TOTALS } from '../../words/limits.ts';
 import { KeyIssued } from '../../parts/key-issued.tsx';
-import { Modal } from '../../parts/modal.tsx';
-import { Refused } from '../../parts/refused.tsx';
+import { Modal, Refused } from '../../parts/modal.tsx';
+import { LIMITS, TOTALS } from '../../words/limits.ts';
 
 interface Props {
   readonly tenants: readonly KeyTenant[];

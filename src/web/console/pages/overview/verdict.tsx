@@ -1,31 +1,32 @@
 import type { VNode } from 'preact';
-import type { Overview } from '../../data/shapes.ts';
 import { freshness, isUnread } from '../../data/live.ts';
-import { agoText, countText } from '../../words/format.ts';
 import { now } from '../../data/server-time.ts';
-import { nodeName } from '../../words/nodes.ts';
+import type { Overview } from '../../data/shapes.ts';
 import { DependencyMark } from '../../parts/dependencies.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { Warning } from '../../parts/view-states.tsx';
+import { agoText, countText } from '../../words/format.ts';
+import { nodeName } from '../../words/nodes.ts';
 
-type Judged = NonNullable<Overview['verdict']>;
+type ProviderVerdict = NonNullable<Overview['verdict']>;
 
-const marks: Readonly<Record<Judged['us'], VNode>> = {
+const marks: Readonly<Record<ProviderVerdict['us'], VNode>> = {
   fine: (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <Icon>
       <path d="m2.5 8.5 4 4 7-9" />
-    </svg>
+    </Icon>
   ),
   degraded: <Warning />,
   unknown: (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <Icon>
       <circle cx="8" cy="8" r="6" />
       <path d="M5 8h6" />
-    </svg>
+    </Icon>
   ),
 };
 
 /** Us or the provider: the first thing to know in a night. */
-export function Verdict({ overview, verdict }: { readonly overview: Overview; readonly verdict: Judged }) {
+export function Verdict({ overview, verdict }: { readonly overview: Overview; readonly verdict: ProviderVerdict }) {
   const [, provider, us] = /^Provider: (.*)\. Us: (.*)\.$/s.exec(verdict.sentence) ?? [];
   return (
     <section class="verdict" aria-label="Verdict">
@@ -51,7 +52,7 @@ function Side({
   words,
 }: {
   readonly name: string;
-  readonly judged: Judged['us'];
+  readonly judged: ProviderVerdict['us'];
   readonly words: string;
 }) {
   // A service that does not answer is not fine, whatever was heard of it last; one whose database is away judges all the same.

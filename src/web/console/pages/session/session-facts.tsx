@@ -1,11 +1,14 @@
 import { auditOf } from '../../data/audit.ts';
-import type { SessionDetail } from '../../data/shapes.ts';
+import { ending } from '../../data/ending.ts';
 import { keyPage } from '../../data/keys.ts';
 import { queryText } from '../../data/query.ts';
+import type { SessionDetail } from '../../data/shapes.ts';
+import { Fact } from '../../parts/card.tsx';
+import { Code } from '../../parts/code.tsx';
+import { Ago, Countdown, Moment, Span } from '../../parts/moments.tsx';
+import { actionWords } from '../../words/actions.ts';
 import { countText, moneyText } from '../../words/format.ts';
 import { limitRows } from '../../words/limits.ts';
-import { Fact } from '../../parts/facts.tsx';
-import { Ago, Moment, Span } from '../../parts/moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
@@ -80,5 +83,93 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
         </details>
       )}
     </section>
+  );
+}
+
+/** What others noted of the session: refusals, acts of operators, and times of which events may be missing. */
+export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { readonly detail: SessionDetail }) {
+  return (
+    <>
+      {refusals.length > 0 && (
+        <section class="card" aria-labelledby="refusals-title">
+          <h2 id="refusals-title">Refusals of its subject</h2>
+          <ul class="notes">
+            {refusals.map(({ requestId, at, code, sentence }) => (
+              <li key={requestId}>
+                <Moment at={at} />{' '}
+                <a href={`/console/refusals/${requestId}`}>
+                  <Code code={code} />
+                </a>{' '}
+                {sentence}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {audit.length > 0 && (
+        <section class="card" aria-labelledby="audit-title">
+          <h2 id="audit-title">
+            <a href={auditOf(ref)}>Audit</a>
+          </h2>
+          <ul class="notes">
+            {audit.map(({ at, actor, action, reason }) => (
+              <li key={`${at} ${action}`}>
+                <Moment at={at} /> {actor} {actionWords(action)}
+                {reason === null ? '' : `: ${reason}`}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {lost.length > 0 && (
+        <section class="card" aria-labelledby="lost-title">
+          <h2 id="lost-title">Events may be missing</h2>
+          <ul class="notes">
+            {lost.map(({ node, from, to, count }) => (
+              <li key={`${node} ${from}`}>
+                <Moment at={from} /> to <Moment at={to} />: {node === null ? 'a node' : `node ${node.slice(0, 6)}`} had
+                no room for {countText(count)}, of whatever session
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The one sentence that everybody came for: why it ended, or what ends it next. */
+export function Why({ detail }: { readonly detail: SessionDetail }) {
+  const { why, ref, state } = detail;
+  return (
+    <div class="why">
+      <p>{why.sentence}</p>
+      {why.facts.length > 0 && (
+        <ul class="soft">
+          {why.facts.map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
+      )}
+      {state !== 'ended' && (ending.value.has(ref) ? <p class="next">ending…</p> : <NextDeadline detail={detail} />)}
+    </div>
+  );
+}
+
+/** Counted down by the clock of the server. */
+function NextDeadline({ detail: { deadline } }: { readonly detail: SessionDetail }) {
+  if (deadline === null) return null;
+  const { at, to } = deadline;
+  const what = to === 'ended' ? 'ends' : `becomes ${to}`;
+  return (
+    <p class="next">
+      By the clock alone it {what}{' '}
+      <b>
+        <Countdown to={at} />
+      </b>{' '}
+      <span class="soft">
+        (<Moment at={at} />)
+      </span>
+    </p>
   );
 }

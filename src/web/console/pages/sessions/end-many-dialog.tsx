@@ -3,14 +3,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../data/api.ts';
 import { closeDialog } from '../../data/dialogs.ts';
-import { countOpen, endPart, type OpenCount, type EndFilter } from '../../data/ending-many.ts';
+import { countOpen, endPart, type EndFilter, type OpenCount } from '../../data/ending-many.ts';
 import { refreshAll } from '../../data/live.ts';
-import { countText, shortName } from '../../words/format.ts';
-import { Modal } from '../../parts/modal.tsx';
-import { ReasonField } from '../../parts/reason-field.tsx';
-import { Refused } from '../../parts/refused.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
+import { StateMark } from '../../parts/marks.tsx';
+import { Modal, ReasonField, Refused } from '../../parts/modal.tsx';
 import { Warning } from '../../parts/view-states.tsx';
+import { countText, shortName } from '../../words/format.ts';
 
 const MAX_SHOWN = 5;
 const MAX_TENANTS = 6;

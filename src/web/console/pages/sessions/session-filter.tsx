@@ -1,10 +1,10 @@
 /** The filter of the list: every choice is in the address at once. */
 import { filterQuery, toggled, type Filter, type FilterName } from '../../data/filter.ts';
+import { Choice, Text } from '../../parts/filter-fields.tsx';
+import { StateMark } from '../../parts/marks.tsx';
+import { SaveFilter } from '../../parts/saved-filters.tsx';
 import { REASON_NAMES, reasonWords } from '../../words/reasons.ts';
 import { STATE_NAMES } from '../../words/states.ts';
-import { Choice, Text } from '../../parts/filter-fields.tsx';
-import { SaveFilter } from '../../parts/saved-filters.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
 
 interface Props {
   readonly filter: Filter;

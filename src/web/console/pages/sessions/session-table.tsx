@@ -2,13 +2,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import { ending } from '../../data/ending.ts';
 import type { SessionRows } from '../../data/session-rows.ts';
 import type { Session } from '../../data/shapes.ts';
+import { useKeys } from '../../parts/keys.ts';
+import { StateMark } from '../../parts/marks.tsx';
+import { Ago, Countdown, Span } from '../../parts/moments.tsx';
+import { More, Table, type Column } from '../../parts/table.tsx';
 import { moneyText, shortName } from '../../words/format.ts';
 import { reasonWords } from '../../words/reasons.ts';
-import { useKeys } from '../../parts/keys.ts';
-import { Ago, Countdown, Span } from '../../parts/moments.tsx';
-import { More } from '../../parts/more.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
 import { useVirtualRows } from './virtual-rows.ts';
 
 interface Props {

@@ -1,11 +1,16 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { SearchHit } from '../../../../protocol/operator/search.ts';
 import { queryText } from '../../data/query.ts';
+import { search } from '../../data/search.ts';
 import type { UsageReport, UsageRow } from '../../data/shapes.ts';
 import { usageHref } from '../../data/usage-range.ts';
-import { countText, moneyText, shareText, shortName } from '../../words/format.ts';
-import { SessionsOf } from './sessions-of.tsx';
+import { StateOrWord } from '../../parts/marks.tsx';
+import { Moment } from '../../parts/moments.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Warning } from '../../parts/view-states.tsx';
+import { countText, moneyText, shareText, shortName } from '../../words/format.ts';
 
 interface Props {
   readonly by: string;
@@ -147,5 +152,52 @@ function Name({ by, row: { id, tenantId }, chosen, isOpen }: NameProps) {
     <a href={hrefs[by] ?? '/console/usage'}>
       {by === 'session' ? <code title={id}>{shortName(id.slice(2))}</code> : id}
     </a>
+  );
+}
+
+/** The sessions of a subject, by which it is known to the search. */
+function SessionsOf({ subject }: { readonly subject: string }) {
+  const hits = useSignal<readonly SearchHit[] | undefined>(undefined);
+  useEffect(() => {
+    let isOver = false;
+    void search(subject).then((found) => {
+      if (!isOver) hits.value = 'hits' in found ? found.hits.filter(({ kind }) => kind === 'session') : [];
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [subject]);
+  return (
+    <>
+      <p>
+        Subject <code class="break">{subject}</code>
+      </p>
+      {hits.value === undefined ? (
+        <p role="status">Looking for its sessions…</p>
+      ) : hits.value.length === 0 ? (
+        <p class="soft">None of its sessions is kept.</p>
+      ) : (
+        <ul class="notes">
+          {hits.value.map(({ id, label, href }) => (
+            <li key={id}>
+              <a href={href}>
+                <Told label={label} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** `acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z` as it is written everywhere else. */
+function Told({ label }: { readonly label: string }) {
+  const [, place, state, at] = /^(.*) \S+, (\w+), (\S+Z)$/.exec(label) ?? [];
+  if (place === undefined || state === undefined || at === undefined) return <>{label}</>;
+  return (
+    <>
+      {place} <StateOrWord name={state} /> <Moment at={at} />
+    </>
   );
 }

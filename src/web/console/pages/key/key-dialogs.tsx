@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
 import type { Failure } from '../../data/api.ts';
-import { revokeKey } from '../../data/keys.ts';
+import { pauseKey, revokeKey } from '../../data/keys.ts';
+import { Refused, RevokeDialog } from '../../parts/modal.tsx';
 import { countText } from '../../words/format.ts';
-import { Refused } from '../../parts/refused.tsx';
-import { RevokeDialog } from '../../parts/revoke-dialog.tsx';
 
 /** Revokes a key; how many sessions that ends is counted when it opens. */
 export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>) {
@@ -45,6 +44,29 @@ export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' |
         It is for ever: no setting brings a revoked key back, and its website stops talking until it has another one.
       </p>
       <Refused failure={failure.value} />
+    </RevokeDialog>
+  );
+}
+
+/** Pauses a key, or resumes one that is paused. */
+export function PauseKeyDialog({ tenantId, id, pausedAt }: Pick<OperatorKey, 'tenantId' | 'id' | 'pausedAt'>) {
+  const isPaused = pausedAt !== null;
+  return (
+    <RevokeDialog
+      title={`${isPaused ? 'Resume' : 'Pause'} the key ${tenantId}/${id}?`}
+      verb={isPaused ? 'Resume' : 'Pause'}
+      isReady
+      act={async (reason) => {
+        const answer = await pauseKey({ tenantId, id }, isPaused ? 'resume' : 'pause', reason);
+        return answer.ok ? undefined : answer.failure;
+      }}
+      done={isPaused ? 'Key resumed' : 'Key paused'}
+    >
+      {isPaused ? (
+        <p>Its website can open sessions again, at once.</p>
+      ) : (
+        <p>Its website opens no new sessions until the key is resumed. Sessions that are open go on to their limits.</p>
+      )}
     </RevokeDialog>
   );
 }
