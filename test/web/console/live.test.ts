@@ -92,6 +92,8 @@ let stop: () => void = () => {};
 // The modules are those of one page for all tests: its socket stays open from one to the next.
 beforeAll(async () => {
   browser = new Browser();
+  // Those that another file of this worker loaded count their seconds by real timers.
+  vi.resetModules();
   modules = {
     live: await import('../../../src/web/console/data/live.ts'),
     rows: await import('../../../src/web/console/data/session-rows.ts'),
