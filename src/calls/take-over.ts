@@ -7,7 +7,7 @@ import type { Orphan, VoiceCalls as CallStore } from '../stores/voice-calls/cont
 import type { Accounts } from './accounts.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { HeldCall } from './held-call.ts';
-import { CALLS_MS, type NodeLease } from '../node/lease.ts';
+import { CALLS_LEASE_MS, type NodeLease } from '../node/lease.ts';
 
 /** So many are taken at one look; the others are left to other nodes, or to the next. */
 const MAX_TAKEN = 1000;
@@ -20,7 +20,7 @@ export interface TakeOverDeps {
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly clock: Clock;
   readonly events: Pick<Events, 'callTaken' | 'callForeign'>;
-  readonly lease: Pick<NodeLease, 'node' | 'mayReturn'>;
+  readonly lease: Pick<NodeLease, 'node' | 'mayOthersReturn'>;
   /** Those of which nobody knows whether they were taken, because the database did not answer. */
   readonly doubtful: Map<string, Orphan>;
   /** @param uncountedSinceMs until then all that the call used was counted */
@@ -30,9 +30,12 @@ export interface TakeOverDeps {
 /** Takes calls over whose nodes are dead; of several nodes that try, one gets each. @throws Unavailable when the database is away */
 export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
   const { store, accounts, clock, lease, doubtful } = deps;
-  const orphans = await store.orphans(clock.now(), accounts.fingerprints, MAX_TAKEN);
-  const isDead = ({ ownerNode, ownerUntilMs }: Orphan): boolean => ownerUntilMs === null || !lease.mayReturn(ownerNode);
-  const all = [...doubtful.values(), ...orphans.filter((one) => !doubtful.has(one.id) && isDead(one))];
+  const at = clock.now();
+  const orphans = await store.orphans(at, accounts.fingerprints, MAX_TAKEN);
+  /** Of an owner that could not renew, and may now. One whose lease runs cannot hang the call up, and one without a row has left. */
+  const mayBeHeld = ({ ownerUntilMs }: Orphan): boolean =>
+    ownerUntilMs !== null && ownerUntilMs <= at && lease.mayOthersReturn;
+  const all = [...doubtful.values(), ...orphans.filter((one) => !doubtful.has(one.id) && !mayBeHeld(one))];
   await settleAll(all, (orphan) => take(orphan, deps), MAX_CONCURRENT);
 }
 
@@ -44,7 +47,7 @@ async function take(orphan: Orphan, deps: TakeOverDeps): Promise<void> {
   const setup = await setups.find(sessionId);
   const at = clock.now();
   // Its lease ran from its last sign of life on.
-  const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - CALLS_MS);
+  const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - CALLS_LEASE_MS);
   // Taken once more where it was taken in doubt.
   const isStillOrphan = (present: CallRecord): boolean =>
     present.fence === fence || (doubtful.has(id) && present.ownerNode === node && present.fence === fence + 1);

@@ -34,7 +34,7 @@ interface VoiceCallsOptions
 interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause'> {
   /** Of this process, as the owner of calls. */
   readonly lease: NodeLease;
-  /** That opens new calls. */
+  /** Opens new calls. */
   readonly provider: BrokeredProvider;
   /** The same provider with other credentials, which hear and end the calls that were opened with them. */
   readonly others?: readonly BrokeredProvider[] | undefined;
@@ -48,7 +48,6 @@ interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'cl
   readonly trace?: Trace<CallRecord> | undefined;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
-  /** From 0 to 1. */
   readonly random?: () => number;
 }
 
@@ -164,7 +163,7 @@ export class VoiceCalls implements Calls {
     await this.#remote.look();
     if (!isLookDue) return;
     await reloadChangedCalls(this.#held.values(), this.#deps.store);
-    if (this.#deps.lease.mayHoldCalls) await this.#takeOrphans();
+    await this.#takeOrphans();
   }
 
   /** Resolves when nothing is under way that nobody waits for. */
@@ -273,8 +272,9 @@ export class VoiceCalls implements Calls {
     await settleAll(due, (record) => this.#act(record), MAX_CONCURRENT);
   }
 
-  #takeOrphans(): Promise<void> {
-    return takeOrphans({
+  async #takeOrphans(): Promise<void> {
+    if (!this.#deps.lease.mayHoldCalls) return;
+    await takeOrphans({
       ...this.#deps,
       accounts: this.#accounts,
       doubtful: this.#doubtful,

@@ -1,6 +1,6 @@
 import { setImmediate as socketsRead } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.ts';
-import { Unavailable } from '../kernel/errors.ts';
+import { ifAway } from '../kernel/errors.ts';
 import type { NodeLeases } from '../stores/slots/contract.ts';
 import type { LiveNodes } from '../stores/voice-calls/contract.ts';
 import type { NodeList } from './nodes.ts';
@@ -8,12 +8,14 @@ import type { NodeList } from './nodes.ts';
 /** How often a node renews its lease in each store that keeps what it holds. */
 const RENEW_MS = 2000;
 /** A node that has not renewed in Redis for so long has no sockets: others take their places. */
-const SOCKETS_MS = 6000;
+const SOCKETS_LEASE_MS = 6000;
 /** A node that has not renewed in the database for so long is dead: others take its calls. */
-export const CALLS_MS = 9000;
+export const CALLS_LEASE_MS = 9000;
 /** A node that could not renew there for so long lets go of its calls, before others take them. */
 const SAFE_MS = 7000;
-/** After an outage of the database nodes that are heard have so long to renew before others take their calls. */
+/** In an outage of the database that is shorter no lease lapses, as nodes renew at least every three seconds. */
+const OUTAGE_MS = 6000;
+/** After an outage all nodes have so long to renew before others take their calls. */
 const RETURN_MS = 5000;
 
 export interface NodeLeaseDeps {
@@ -23,7 +25,7 @@ export interface NodeLeaseDeps {
   readonly calls: LiveNodes;
   /** In Redis, beside the places of the sockets. */
   readonly sockets: Pick<NodeLeases, 'keepAlive'>;
-  readonly nodes: Pick<NodeList, 'noteLeases' | 'isAlive'>;
+  readonly nodes: Pick<NodeList, 'noteLeases'>;
   readonly clock: Clock;
   /** Gets faults that are no outage. */
   readonly onError: (error: unknown) => void;
@@ -37,8 +39,9 @@ export class NodeLease {
   readonly node: string;
   readonly #deps: NodeLeaseDeps;
   #callsRenewedAtMs = -Infinity;
-  /** When a renewal for calls succeeded after some that did not. */
+  /** When a renewal for calls succeeded again after an outage. */
   #outageEndedAtMs = -Infinity;
+  #callsRenewal: Promise<void> | undefined;
   #socketsRenewedAtMs = -Infinity;
 
   constructor(deps: NodeLeaseDeps) {
@@ -57,10 +60,9 @@ export class NodeLease {
     return unheardSec > 0 && this.#deps.clock.now() - sinceMs > unheardSec * 1000;
   }
 
-  /** Whether a node whose lease for calls has lapsed may still renew it: it is alive, and the database was away until a moment ago. */
-  mayReturn(node: string): boolean {
-    const { nodes, clock } = this.#deps;
-    return clock.now() - this.#outageEndedAtMs < RETURN_MS && nodes.isAlive(node);
+  /** Whether nodes whose leases for calls have lapsed may still renew them: the database was away until a moment ago, so none could. */
+  get mayOthersReturn(): boolean {
+    return this.#deps.clock.now() - this.#outageEndedAtMs < RETURN_MS;
   }
 
   /** Renews where that is due; call it about every second while this node has sockets, and before it takes its first. Never throws. */
@@ -68,27 +70,36 @@ export class NodeLease {
     if (Math.abs(at - this.#socketsRenewedAtMs) < RENEW_MS) return;
     this.#socketsRenewedAtMs = at;
     const { sockets, onError } = this.#deps;
-    const renewal = sockets.keepAlive(this.node, at + SOCKETS_MS);
-    if (renewal instanceof Promise)
-      renewal.catch((fault: unknown) => (fault instanceof Unavailable ? undefined : onError(fault)));
+    const renewal = sockets.keepAlive(this.node, at + SOCKETS_LEASE_MS);
+    if (renewal instanceof Promise) renewal.catch(ifAway(() => undefined)).catch(onError);
   }
 
   /**
-   * Renews where that is due; call it about every second.
+   * Renews where that is due; call it about every second. One renewal runs at a time: an older one would shorten what a newer one took.
    * @param countAll counts what was heard until now: who takes the calls over marks a gap from the last sign of life on
    * @throws Unavailable when the database is away
    */
   async renewForCalls(countAll: () => Promise<void>): Promise<void> {
-    // Before the calls: how long they take is no time of the lease.
-    const at = this.#deps.clock.now();
-    if (at - this.#callsRenewedAtMs < RENEW_MS) return;
+    if (this.#deps.clock.now() - this.#callsRenewedAtMs < RENEW_MS) return;
+    this.#callsRenewal ??= this.#renewForCalls(countAll).finally(() => {
+      this.#callsRenewal = undefined;
+    });
+    await this.#callsRenewal;
+  }
+
+  async #renewForCalls(countAll: () => Promise<void>): Promise<void> {
+    const { calls, nodes, clock } = this.#deps;
+    // Before the work: how long it takes is no time of the lease.
+    const at = clock.now();
     // A process that stood still runs its timers before it reads what came meanwhile, and that is not counted yet.
     await socketsRead();
     await countAll();
-    const others = await this.#deps.calls.renew(this.node, at + CALLS_MS, at);
-    if (at - this.#callsRenewedAtMs > 2 * RENEW_MS) this.#outageEndedAtMs = at;
+    const others = await calls.renew(this.node, at + CALLS_LEASE_MS, at);
+    const hasRenewedBefore = Number.isFinite(this.#callsRenewedAtMs);
+    // Dated by now: other nodes count what waits, too, before they renew.
+    if (hasRenewedBefore && at - this.#callsRenewedAtMs >= OUTAGE_MS) this.#outageEndedAtMs = clock.now();
     this.#callsRenewedAtMs = at;
-    this.#deps.nodes.noteLeases(others);
+    nodes.noteLeases(others);
   }
 
   /** @throws Unavailable when the database is away; then the lease lapses by itself */

@@ -60,17 +60,13 @@ export class NodeList {
 
   /** A node tells of itself. */
   hear(node: OperatorNode, settings?: NodeSettings): void {
+    this.#forgetDead();
     this.#change(node.id, { node, settings, heardAtMs: this.#deps.clock.now() });
   }
 
   /** The database tells which nodes have a lease. */
   noteLeases(leases: readonly LiveNode[]): void {
     for (const { node, untilMs } of leases) this.#change(node, { leasedUntilMs: untilMs });
-  }
-
-  isAlive(id: string): boolean {
-    this.#forgetDead();
-    return this.#known.has(id);
   }
 
   /** Those that are alive, in the order in which they started. */

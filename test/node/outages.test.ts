@@ -189,6 +189,15 @@ describe('Whether another node is alive', () => {
     expect(dead['calls']).toEqual(from(15, 20));
   });
 
+  test('is yes for whoever takes calls over when Redis and the database were away together, and nobody was heard', async () => {
+    redis.isAway = true;
+    database().isAway = true;
+    const dead = await deadSeconds(40, (second) => {
+      if (second === 20) redis.isAway = database().isAway = false;
+    });
+    expect(dead['calls']).toEqual([]);
+  });
+
   test('is told by nothing that cannot get out, which would be counted as a gap', async () => {
     redis.isAway = true;
     redis.unsent = 0;

@@ -46,7 +46,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
       node: randomId(),
       sockets: leases,
       calls: { renew: noCalls, leave: noCalls, hasOther: noCalls },
-      nodes: { noteLeases: () => undefined, isAlive: () => false },
+      nodes: { noteLeases: () => undefined },
       clock: new ManualClock(),
       onError,
     });

@@ -106,7 +106,7 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
         (sql) => sql<LiveNode[]>`
           with renewed as (
             insert into live_node (node, until_ms) values (${node}, ${untilMs})
-            on conflict (node) do update set until_ms = excluded.until_ms)
+            on conflict (node) do update set until_ms = greatest(live_node.until_ms, excluded.until_ms))
           select node, until_ms as "untilMs" from live_node where node <> ${node} and until_ms > ${atMs}`,
       );
       return [...others];

@@ -173,8 +173,7 @@ export class CallsWorld {
       node: randomId(),
       calls: this.stores.liveNodes,
       sockets: { keepAlive: () => undefined },
-      // Nodes of these tests say nothing of themselves.
-      nodes: { noteLeases: () => undefined, isAlive: () => false },
+      nodes: { noteLeases: () => undefined },
       clock: this.clock,
       onError: (error) => this.faults.push(error),
     });

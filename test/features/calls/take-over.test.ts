@@ -266,7 +266,8 @@ describe('When the node that holds a call', () => {
     await world.open(owner);
     world.kill(owner);
     await world.addNode();
-    world.clock.advance(10_000);
+    await world.pass(8000);
+    world.clock.advance(2000);
     await Promise.all([...world.nodes].map((node) => node.renewLease()));
     await Promise.all([...world.nodes].map((node) => node.tick()));
     for (const node of world.nodes) await node.settled();
