@@ -105,6 +105,7 @@ function closeWith({ core, identity, usage, sessions, calls, operators }: Servic
   disposables.add(async () => journal.sessionNotes.finish());
   disposables.add(() => sessions.recovery.writer.flush());
   disposables.add(() => usage.metering.flush());
+  disposables.add(async () => core.nodes.stop());
   disposables.add(() => operators.presence.leave());
   disposables.add(() => operators.activityWriter.flush());
   disposables.add(() => calls.held?.stop());

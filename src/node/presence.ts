@@ -30,7 +30,7 @@ export interface PresenceDeps {
   readonly requests: () => number;
   /** What this process finds of what it stands on. */
   readonly dependencies: { look(): Promise<unknown>; list(): OperatorNode['dependencies'] };
-  readonly nodes: Pick<NodeList, 'hear' | 'stop'>;
+  readonly nodes: Pick<NodeList, 'hear'>;
   readonly journal: Pick<Journal, 'append'>;
   readonly requestTimes: Pick<RequestTimes, 'note'>;
   readonly bus: Pick<Bus, 'publish' | 'isConnected'>;
@@ -42,7 +42,8 @@ export class Presence {
   readonly #deps: PresenceDeps;
   readonly #started: NewEntry<'process'>;
   #watched: Watched | undefined;
-  #watchedText: string | undefined;
+  /** The text of what was said of it last. */
+  #saidText: string | undefined;
   #isWritten = false;
   #written = 0;
 
@@ -53,11 +54,11 @@ export class Presence {
 
   /** What operators watch here: told at once when it changed, and with each beat; undefined while nobody watches. */
   watch(watched: Watched | undefined): void {
-    const text = watched && JSON.stringify(watched);
-    if (text === this.#watchedText) return;
-    this.#watchedText = text;
     this.#watched = watched;
-    this.#sayWatched();
+    const text = watched && JSON.stringify(watched);
+    if (text === this.#saidText) return;
+    // What could not get out is tried again, because others tell nothing of what they do not know to be watched.
+    if (this.#sayWatched()) this.#saidText = text;
   }
 
   /** Looks at what this process stands on, and tells everybody. Call it every five seconds. Never rejects. */
@@ -81,10 +82,11 @@ export class Presence {
   }
 
   /** A message of its own, because older builds read it. What cannot get out would be counted as a gap, so that every node looked for more. */
-  #sayWatched(): void {
+  #sayWatched(): boolean {
     const { run, bus } = this.#deps;
-    if (this.#watched !== undefined && bus.isConnected)
-      bus.publish({ type: 'feed.watched', node: run.node, ...this.#watched });
+    if (this.#watched === undefined) return true;
+    if (bus.isConnected) bus.publish({ type: 'feed.watched', node: run.node, ...this.#watched });
+    return bus.isConnected;
   }
 
   /** Writes down that this process runs, and how many request ids it has given. @throws Unavailable; then the next time tells as much */
@@ -100,8 +102,7 @@ export class Presence {
 
   /** Takes this process from the lists of all. @throws Unavailable when that cannot be written down */
   async leave(): Promise<void> {
-    const { run, nodes, journal, bus, clock } = this.#deps;
-    nodes.stop();
+    const { run, journal, bus, clock } = this.#deps;
     if (bus.isConnected) bus.publish({ type: 'node.gone', id: run.node });
     await this.write();
     await journal.append([entryOf('stopped', clock.now(), run)]);

@@ -84,6 +84,19 @@ describe('Processes', () => {
     });
   });
 
+  test('say what is watched as soon as the bus is back, where it was away when that changed', async () => {
+    const { bus, start } = processes();
+    const heard: BusMessage[] = [];
+    const cutOff = { ...bus, isConnected: false, publish: (message: BusMessage) => void heard.push(message) };
+    const { presence } = start('a', cutOff);
+    const watched = { refs: [], topics: ['sessions'] };
+    presence.watch(watched);
+    cutOff.isConnected = true;
+    presence.watch(watched);
+    presence.watch(watched);
+    expect(heard).toEqual([{ type: 'feed.watched', node: 'a', refs: [], topics: ['sessions'] }]);
+  });
+
   test('are forgotten 15 seconds after they were heard of last', async () => {
     const { clock, start } = processes();
     const { nodes, presence } = start('a');
