@@ -56,6 +56,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
     endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
   });
   const configHash = hashConfig(config, installationKey);
+  let machines: ReturnType<typeof describeMachines> | undefined;
   const presence = new Presence({
     ...stores,
     run: {
@@ -99,7 +100,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
       clock,
       rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },
     },
-    machines: () => describeMachines(config),
+    machines: () => (machines ??= describeMachines(config)),
     /** What answers now is ready only if it took the last probe's write, and if work succeeds. */
     probes: {
       async database() {

@@ -4,7 +4,7 @@ import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
 import { iso } from '../kernel/time.ts';
 import { deadlineOf } from '../operators/sessions/view.ts';
-import { viewOfEvent } from '../operators/journal/view.ts';
+import { toWholeAuditRow, viewOfEvent } from '../operators/journal/view.ts';
 import type { HostedRecords } from '../operators/journal/transition.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 import type { Feed } from './feed.ts';
@@ -56,11 +56,7 @@ export function tellNotes(
 export function tellActs(
   feed: Pick<Feed, 'isWatched' | 'tell'>,
 ): (entry: NewEntry<'act'>, result: string, count: number | undefined) => void {
-  return ({ atMs, code, of, detail, requestId }, result, count) => {
-    if (!feed.isWatched) return;
-    const { actor = '', target = '', tenantId = null, batchId = null } = of;
-    const { role, reason } = detail;
-    const row = { at: new Date(atMs).toISOString(), actor, role, action: code, target, tenantId, reason, requestId };
-    feed.tell({ kind: 'audit', row: { ...row, batchId, result, count: count ?? null } });
+  return (entry, result, count) => {
+    if (feed.isWatched) feed.tell({ kind: 'audit', row: { ...toWholeAuditRow(entry), result, count: count ?? null } });
   };
 }

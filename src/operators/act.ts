@@ -48,6 +48,12 @@ export async function act<T>(
   return audited(journal.acts, toActEntry(what, by), change, resultOf);
 }
 
+/** One of many changes that are made as one act. */
+interface ActPart {
+  readonly act: Act;
+  readonly change: () => Promise<ActResult>;
+}
+
 /** How many of the changes of one act were made, and how many were not, or perhaps not. */
 export interface ManyChanged {
   readonly done: number;
@@ -59,36 +65,31 @@ export interface ManyChanged {
 /**
  * Makes many changes as one act: the act as a whole and each of its parts are kept before the first change, and what came of each after the
  * last. Changes that fail hold up no others; their faults are logged.
- * @param change makes the change of the part at a place in `parts`
  * @throws Unavailable when the journal cannot be written: then nothing is changed
  */
 export async function actOnMany(
   whole: Act & { readonly batchId: string },
-  parts: readonly Act[],
+  parts: readonly ActPart[],
   by: ActBy,
-  {
-    core: {
-      events,
-      journal: { acts },
-    },
-  }: Pick<OperatorServices, 'core'>,
-  change: (at: number) => Promise<ActResult>,
+  { core }: Pick<OperatorServices, 'core'>,
 ): Promise<ManyChanged> {
+  const { events } = core;
+  const { acts } = core.journal;
   const entry = toActEntry(whole, by);
-  const entries = parts.map((part) => toActEntry({ ...part, batchId: whole.batchId }, by));
+  const entries = parts.map((part) => toActEntry({ ...part.act, batchId: whole.batchId }, by));
   await acts.append([entry, ...entries]);
   events.operatorActed(by.role, whole.action, whole.batchId, by.requestId);
   /** Null where nobody knows. */
   const results = parts.map((): ActResult | null => 'failed');
-  const changeOne = async (at: number): Promise<void> => {
+  const changeOne = async ([at, { change }]: [number, ActPart]): Promise<void> => {
     try {
-      results[at] = await change(at);
+      results[at] = await change();
     } catch (fault) {
       if (mayHaveHappened(fault)) results[at] = null;
       throw fault;
     }
   };
-  await settleAll([...parts.keys()], changeOne, AT_ONCE).catch((fault: unknown) =>
+  await settleAll([...parts.entries()], changeOne, AT_ONCE).catch((fault: unknown) =>
     events.faulted(fault, by.requestId, 'end of many sessions'),
   );
   const count = (wanted: ActResult | null): number => results.filter((result) => result === wanted).length;
@@ -96,7 +97,7 @@ export async function actOnMany(
   const settle = async (): Promise<boolean> => {
     for (const result of ['done', 'unchanged', 'failed'] as const) {
       const ids = entries.filter((_, at) => results[at] === result).map(({ id }) => id);
-      await acts.settle(ids, result);
+      if (ids.length > 0) await acts.settle(ids, result);
     }
     if (unknown > 0) return false;
     await acts.settle([entry.id], done > 0 ? 'done' : failed > 0 ? 'failed' : 'unchanged', done);

@@ -110,21 +110,15 @@ function recordOf(version: number | null, detail: FlatDetail): Pick<OperatorEven
 /** Only voice sessions have these times. */
 const instantOf = (atMs: unknown): string | null => isoOrNull(typeof atMs === 'number' ? atMs : null);
 
-/** An act as an operator sees it. */
-export function toAuditRow({ atMs, requestId, code, of, detail }: Entry<'act'>, operator: Operator): AuditRow {
+/** An act as it is told, with the whole address of who did it. */
+export function toWholeAuditRow({ atMs, requestId, code, of, detail }: NewEntry<'act'>): AuditRow {
   const { actor = '', target = '', tenantId = null, batchId = null } = of;
   const { role, reason, result, count } = detail;
-  return {
-    at: iso(atMs),
-    actor: actorSeenBy(operator, actor),
-    role,
-    action: code,
-    target,
-    tenantId,
-    reason,
-    requestId,
-    batchId,
-    result,
-    count,
-  };
+  return { at: iso(atMs), actor, role, action: code, target, tenantId, reason, requestId, batchId, result, count };
+}
+
+/** An act as an operator sees it. */
+export function toAuditRow(entry: Entry<'act'>, operator: Operator): AuditRow {
+  const row = toWholeAuditRow(entry);
+  return { ...row, actor: actorSeenBy(operator, row.actor) };
 }

@@ -68,17 +68,18 @@ export async function endMany(
   if (matched > expected * (1 + GROWTH)) return countChanged(matched, expected);
   if (begun !== undefined && (await services.core.stores.journal.beginnerOf(begun)) !== by.actor) return notBegun();
   const batchId = begun ?? `batch_${randomId()}`;
-  const records = (await findSome(filter, MAX_ENDED, services.core.stores.history)).map(({ record }) => record);
+  const rows = await findSome(filter, MAX_ENDED, services.core.stores.history);
   const { done, failed, isAudited } = await actOnMany(
     { action: 'sessions.end', target, tenantId, batchId },
-    records.map((record) => ({ action: 'session.end', target: refOf(record.id), tenantId: record.tenantId })),
+    rows.map(({ record: { id, tenantId: ofTenant } }) => ({
+      act: { action: 'session.end', target: refOf(id), tenantId: ofTenant },
+      async change() {
+        const outcome = await services.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId);
+        return isEndedBy(outcome) ? 'done' : 'unchanged';
+      },
+    })),
     by,
     services,
-    async (at) => {
-      const { id = '' } = records[at] ?? {};
-      const outcome = await services.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId);
-      return isEndedBy(outcome) ? 'done' : 'unchanged';
-    },
   );
   const left = await services.core.stores.history
     .countOpen(filter)
