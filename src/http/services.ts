@@ -1,5 +1,3 @@
-import type { Config } from '../../config/config.ts';
-import type { Identity } from '../auth/identity.ts';
 import type { Calls } from '../calls/contract.ts';
 import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -9,28 +7,22 @@ import type { NodeList } from '../node/nodes.ts';
 import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
+import type { OperatorCore, OperatorServices } from '../operators/services.ts';
 import type { CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { Usage } from '../quota/usage.ts';
-import type { DurableStores, LiveStores } from '../stores/contract.ts';
-import type { ActLog } from '../stores/journal/contract.ts';
-import type { Events } from '../telemetry/events.ts';
+import type { LiveStores } from '../stores/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
-import type { TenantDirectory } from '../tenants/directory.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { CreateInput } from '../voice/create/step.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';
 
-/** What every feature stands on. */
-interface Core {
-  readonly config: Config;
+/** What the routes stand on, beside the features. */
+interface Core extends OperatorCore {
   readonly clock: Clock;
-  readonly stores: DurableStores;
   readonly live: Pick<LiveStores, 'windows'>;
   readonly edge: EdgeWindows;
   /** All nodes of the installation as this one knows them. */
@@ -38,11 +30,7 @@ interface Core {
   readonly provider: UpstreamProvider;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: { list(): readonly KeptMail[] } | undefined;
-  readonly journal: {
-    readonly refusals: Pick<Refusals, 'find' | 'newest' | 'keep'>;
-    readonly acts: ActLog;
-  };
-  readonly events: Events;
+  readonly journal: OperatorCore['journal'] & { readonly refusals: Pick<Refusals, 'keep'> };
   readonly metrics: Metrics;
   /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
   readonly publicUrl: () => string;
@@ -53,12 +41,8 @@ interface Core {
 }
 
 /** The features of the service, as its routes see them: a route names those it uses. */
-export interface Services {
+export interface Services extends OperatorServices {
   readonly core: Core;
-  readonly tenants: TenantDirectory;
-  readonly identity: Identity;
-  readonly usage: Usage;
-  readonly sessions: VoiceSessions;
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
   readonly calls: Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
   readonly origins: Origins;

@@ -9,18 +9,21 @@ import type { TenantDirectory } from '../tenants/directory.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Refusals } from './journal/refusals.ts';
 
+/** What the verbs and views of operators stand on. */
+export interface OperatorCore {
+  readonly config: Config;
+  readonly stores: DurableStores;
+  readonly journal: {
+    /** Of this process. */
+    readonly refusals: Pick<Refusals, 'find' | 'newest'>;
+    readonly acts: ActLog;
+  };
+  readonly events: Events;
+}
+
 /** The features of the service, as far as operators are shown them and change them. */
 export interface OperatorServices {
-  readonly core: {
-    readonly config: Config;
-    readonly stores: DurableStores;
-    readonly journal: {
-      /** Of this process. */
-      readonly refusals: Pick<Refusals, 'find' | 'newest'>;
-      readonly acts: ActLog;
-    };
-    readonly events: Events;
-  };
+  readonly core: OperatorCore;
   readonly tenants: TenantDirectory;
   readonly identity: Identity;
   readonly usage: Usage;
