@@ -56,7 +56,6 @@ function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** The sender of mails. */
 export interface MailSender {
   /** Empty when there is only an address. */
   readonly name: string;

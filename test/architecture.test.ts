@@ -107,7 +107,6 @@ const rings: Readonly<Record<string, Ring>> = {
       'kernel',
       'host',
       'contracts',
-      'telemetry',
       'protocol',
       'auth',
       'tenants',

@@ -30,10 +30,10 @@ export type AuthEvent = (
   | { readonly type: 'DESTROY'; readonly at: number; readonly reason: Exclude<DestroyReason, 'expired'> }
   | { readonly type: 'CLOCK'; readonly at: number }
 ) &
-  Asked;
+  WithRequestId;
 
-/** Of whoever asked, for those who follow what machines do. */
-interface Asked {
+/** Which request an event came by, for the trace. */
+interface WithRequestId {
   readonly requestId?: string | undefined;
 }
 

@@ -31,10 +31,10 @@ export type ChallengeEvent = (
   | { readonly type: 'SUPERSEDE'; readonly at: number }
   | { readonly type: 'CLOCK'; readonly at: number }
 ) &
-  Asked;
+  WithRequestId;
 
-/** Of whoever asked, for those who follow what machines do. */
-interface Asked {
+/** Which request an event came by, for the trace. */
+interface WithRequestId {
   readonly requestId?: string | undefined;
 }
 

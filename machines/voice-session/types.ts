@@ -66,10 +66,10 @@ export type VoiceEvent = (
   | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
   | { readonly type: 'CLOCK'; readonly at: number }
 ) &
-  Asked;
+  WithRequestId;
 
-/** Of whoever asked, for those who follow what machines do. */
-interface Asked {
+/** Which request an event came by, for the trace. */
+interface WithRequestId {
   readonly requestId?: string | undefined;
 }
 

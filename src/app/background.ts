@@ -66,7 +66,6 @@ export async function carryOver({ stores, clock }: Pick<Core, 'stores' | 'clock'
   for (let chunk = 0; chunk < CHUNKS_A_ROUND && (await stores.formerTables.carrySome(clock.now())); chunk += 1);
 }
 
-/** Deletes what is over. */
 async function purge({ core, usage, calls }: Service): Promise<void> {
   const { config, clock, stores, events, onError } = core;
   const { calendar } = usage;

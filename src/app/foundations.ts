@@ -25,13 +25,12 @@ import { faultsOfFiles, StartFaults } from './file-faults.ts';
 import { requireDrained } from './former-provider.ts';
 import { openLiveStores } from './stores.ts';
 
-/** What a service stands on: engines, outside parties, clock. The command opens them, or a test does. */
+/** What a service stands on: engines (the database with its tables), outside parties, clock. The command opens them, or a test does. */
 export interface Foundations {
   readonly config: Config;
   readonly clock: Clock;
   /** How a request that waits for another lets time pass. */
   readonly pause?: (ms: number) => Promise<unknown>;
-  /** Migrated. */
   readonly database: Database;
   readonly stores: PostgresStores;
   readonly live: LiveStores;

@@ -84,7 +84,7 @@ interface KnownToken {
 }
 
 const CAPACITY = 10_000;
-/** HMAC SHA-256 in base64url. */
+/** Characters of the signature that ends a token: HMAC SHA-256 in base64url. */
 const SIGNATURE_LENGTH = 43;
 
 /**

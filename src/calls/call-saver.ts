@@ -15,7 +15,6 @@ export interface HeldCallDeps extends ListenerDeps {
   /** Who can be asked for the call; undefined where nobody here has its credential. */
   readonly provider: BrokeredProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
-  /** Of machines/held-call. */
   readonly steps: HeldCallSteps;
   readonly hangUps: HangUps;
   readonly metering: Metering;
@@ -29,7 +28,6 @@ export interface HeldCallDeps extends ListenerDeps {
   readonly maxOpenResponses: number;
   /** How time passes while a provider asks to wait. */
   readonly pause?: RetryOptions['pause'];
-  /** From 0 to 1. */
   readonly random: () => number;
 }
 

@@ -14,7 +14,7 @@ export function meteredCall(record: CallRecord, setup: SessionSetup | undefined)
 }
 
 const BYTES_A_TOKEN = 4;
-/** As far as any model reads, for pages that may say themselves how much of a conversation is read. */
+/** No model reads more of a conversation. It holds for pages that may set this limit themselves. */
 const MAX_UNBOUND_CONTEXT_TOKENS = 128_000;
 
 /** What bounds the responses of a call. @param setup of its session, where it is still kept */

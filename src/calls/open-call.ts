@@ -1,8 +1,7 @@
 import { classify } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits } from '../../machines/voice-session/types.ts';
-import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import type { Host } from '../actors/host.ts';
-import type { CallEvent, CallFact } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';

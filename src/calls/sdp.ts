@@ -60,7 +60,6 @@ interface SdpLine {
   readonly value: string;
 }
 
-/** A session description, parsed. */
 interface Sdp {
   /** The lines above the first `m=`. */
   readonly session: readonly SdpLine[];

@@ -13,7 +13,6 @@ interface SidebandConnectionDeps {
   readonly isHangUpUnderWay: () => boolean;
   readonly send: (event: HeldCallEvent) => void;
   readonly clock: Clock;
-  /** From 0 to 1. */
   readonly random: () => number;
 }
 

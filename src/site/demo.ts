@@ -60,17 +60,17 @@ export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
 }
 
 /** Whom the page shows: an agent of a key's tenant. */
-export interface Shown extends NonNullable<ReturnType<TenantDirectory['keyOf']>> {
+export interface DemoTarget extends NonNullable<ReturnType<TenantDirectory['keyOf']>> {
   readonly agentId: string | undefined;
 }
 
-export function findDemo({ core, tenants }: DemoServices, host: string | undefined): Shown | undefined {
+export function findDemo({ core, tenants }: DemoServices, host: string | undefined): DemoTarget | undefined {
   const { protocol, host: ownHost } = new URL(core.publicUrl());
   const found = findDemoKey(tenants, `${protocol}//${host ?? ownHost}`);
   return found && { ...found, agentId: found.tenant.agents[0]?.id };
 }
 
-function findShown(services: DemoServices, { query, headers }: Call['request']): Shown | undefined {
+function findShown(services: DemoServices, { query, headers }: Call['request']): DemoTarget | undefined {
   const given = new URLSearchParams(query);
   const widgetKey = given.get('widgetKey');
   if (widgetKey === null) return findDemo(services, headers['host']);
@@ -80,7 +80,7 @@ function findShown(services: DemoServices, { query, headers }: Call['request']):
 
 /** What a page may do that shows a conversation: talk to the provider too, where it opens the calls itself. */
 export function policyFor(
-  shown: Pick<Shown, 'tenant' | 'key' | 'agentId'> | undefined,
+  shown: Pick<DemoTarget, 'tenant' | 'key' | 'agentId'> | undefined,
   { core, calls }: DemoServices,
 ): Header {
   const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, calls.modeOf);
@@ -88,7 +88,7 @@ export function policyFor(
   return pagePolicyWith(isDirect ? core.provider.callOrigins : []);
 }
 
-function demoConfig({ core: { provider } }: DemoServices, shown: Shown | undefined): DemoConfig {
+function demoConfig({ core: { provider } }: DemoServices, shown: DemoTarget | undefined): DemoConfig {
   return {
     widgetKey: shown?.key.key ?? null,
     tenantId: shown?.tenant.id ?? null,

@@ -5,7 +5,7 @@ import type { Readiness } from '../http/readiness.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { sendFile, sendPage } from './files.ts';
-import { findDemo, policyFor, type DemoServices, type Shown } from './demo.ts';
+import { findDemo, policyFor, type DemoServices, type DemoTarget } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 
 type HomeServices = DemoServices & Pick<Services, 'readiness'>;
@@ -59,7 +59,7 @@ export function masthead(links: readonly Place[]): Html {
 }
 
 /** For strangers: whether it works, and neither what with nor in which version. */
-function statusPage(isUp: boolean, demo: Shown | undefined): Html {
+function statusPage(isUp: boolean, demo: DemoTarget | undefined): Html {
   const about = isUp
     ? 'Conversations can be started and go on.'
     : 'Something that the service needs does not answer. Conversations that are under way go on as far as they can; new ones may have to wait.';
@@ -74,7 +74,7 @@ function statusPage(isUp: boolean, demo: Shown | undefined): Html {
     </main>`;
 }
 
-function homePage(state: Readiness, demo: Shown | undefined, call: Call, { core }: HomeServices): Html {
+function homePage(state: Readiness, demo: DemoTarget | undefined, call: Call, { core }: HomeServices): Html {
   const { publicUrl, provider, mailbox } = core;
   const hasMailbox = mailbox !== undefined && isLoopback(publicUrl()) && isLocal(call);
   // The echo reaches browsers of its own machine only.
@@ -130,7 +130,7 @@ function standing({ ready, dependencies }: Readiness, provider: Services['core']
 }
 
 /** The element itself, as the tag puts it on any page. */
-function widget({ key, tenant, agentId }: Shown): Html {
+function widget({ key, tenant, agentId }: DemoTarget): Html {
   return html`<script src="/switchboard-widget.js" defer></script>
     <switchboard-widget
       widget-key="${key.key}"
@@ -139,7 +139,7 @@ function widget({ key, tenant, agentId }: Shown): Html {
     ></switchboard-widget>`;
 }
 
-function embed(publicUrl: string, demo: Shown | undefined, isHere: boolean): Html {
+function embed(publicUrl: string, demo: DemoTarget | undefined, isHere: boolean): Html {
   const tag = `<script src="${publicUrl}/switchboard-widget.js" defer></script>
 <switchboard-widget
   widget-key="${demo?.key.key ?? 'YOUR_WIDGET_KEY'}"
@@ -155,7 +155,7 @@ function embed(publicUrl: string, demo: Shown | undefined, isHere: boolean): Htm
   </section>`;
 }
 
-function otherOrigins(demo: Shown | undefined): Html {
+function otherOrigins(demo: DemoTarget | undefined): Html {
   const command = `npm start -- keys issue --tenant ${demo?.tenant.id ?? 'acme'} --site shop --origin https://shop.example`;
   const why =
     demo === undefined

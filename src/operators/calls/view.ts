@@ -7,7 +7,7 @@ import { isoOrNull } from '../../kernel/time.ts';
 import type { OperatorServices } from '../services.ts';
 
 /** The calls of a session, the newest first, and what those have used that used something. */
-export interface CallsKnown {
+export interface SessionCalls {
   readonly records: readonly CallRecord[];
   readonly meters: readonly CallMeter[];
 }
@@ -21,13 +21,13 @@ export async function callsOf(
       stores: { ledger },
     },
   }: OperatorServices,
-): Promise<CallsKnown> {
+): Promise<SessionCalls> {
   const records = await calls.ofSession(sessionId);
   return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
 }
 
 /** Calls as an operator sees them: the provider's name of one, with which it is ended there, only with whole ids, and its process with the others. */
-export function toOperatorCalls({ records, meters }: CallsKnown, operator: Operator): OperatorCall[] {
+export function toOperatorCalls({ records, meters }: SessionCalls, operator: Operator): OperatorCall[] {
   const namesAll = seesWholeIds(operator);
   return records.map((record) => {
     const call = toOperatorCall(

@@ -6,7 +6,7 @@ import type { CallMeter, UsageTotals } from '../../stores/ledger/contract.ts';
 import { longestSilenceMs } from '../../voice/silence.ts';
 
 /** A ceiling of the day, what counts against it, and what sets it. */
-export interface QuotaKnown {
+export interface QuotaFacts {
   /** Whose total it is. */
   readonly whose: 'the caller' | 'the widget key' | 'the tenant';
   /** Null where whoever asks is not told. */
@@ -18,7 +18,7 @@ export interface QuotaKnown {
 }
 
 /** What is known of a session when somebody asks why it is as it is. */
-export interface Known {
+export interface SessionFacts {
   readonly record: VoiceRecord;
   readonly limits: VoiceLimits;
   /** HEARTBEAT_INTERVAL_SEC. */
@@ -37,7 +37,7 @@ export interface Known {
   /** Who ended it, or revoked its key, where somebody did. */
   readonly act: NewEntry<'act'> | undefined;
   /** The totals of the day of its end. */
-  readonly quotas: readonly QuotaKnown[];
+  readonly quotas: readonly QuotaFacts[];
 }
 
 /** The clock is at most two seconds late (docs/contract.md, section 5.4). */
@@ -46,7 +46,7 @@ const LATE_MS = 2000;
 const TALKED_MS = 10_000;
 
 /** What is worth seeing beside the reason: the times, and all that does not fit together. */
-export function factsOf(known: Known): string[] {
+export function factsOf(known: SessionFacts): string[] {
   return [
     ...timesOf(known),
     ...silenceOf(known),
@@ -60,9 +60,9 @@ export function factsOf(known: Known): string[] {
   ];
 }
 
-const endOf = ({ record, atMs }: Known): number => record.endedAtMs ?? atMs;
+const endOf = ({ record, atMs }: SessionFacts): number => record.endedAtMs ?? atMs;
 
-function timesOf({ record, atMs }: Known): string[] {
+function timesOf({ record, atMs }: SessionFacts): string[] {
   const { startedAtMs, lastSeenAtMs, lastActivityAtMs } = record;
   const lasted = span((record.endedAtMs ?? atMs) - startedAtMs);
   const told = `Opened ${when(startedAtMs)}, ${record.endedAtMs === null ? 'open for' : 'lasted'} ${lasted}`;
@@ -70,7 +70,7 @@ function timesOf({ record, atMs }: Known): string[] {
 }
 
 /** A client that beats no more is closed, asleep or cut off, whatever the reason of the end says. */
-function silenceOf(known: Known): string[] {
+function silenceOf(known: SessionFacts): string[] {
   const { record, heartbeatIntervalSec } = known;
   const silentMs = endOf(known) - record.lastSeenAtMs;
   if (silentMs <= longestSilenceMs(heartbeatIntervalSec)) return [];
@@ -80,14 +80,14 @@ function silenceOf(known: Known): string[] {
   ];
 }
 
-function changedLimits({ record, limits }: Known): string[] {
+function changedLimits({ record, limits }: SessionFacts): string[] {
   const { endedAtMs, endReason } = record;
   if (endReason !== 'duration_exceeded' || endedAtMs === null || endedAtMs === durationEndMs(record, limits)) return [];
   return [`MAX_SESSION_MINUTES is ${limits.maxMinutes} now; it was another value then.`];
 }
 
 /** What fell due while no process ran is dated at the instant at which it was due. */
-function lateness({ record, limits, atMs, events }: Known): string[] {
+function lateness({ record, limits, atMs, events }: SessionFacts): string[] {
   if (record.endedAtMs === null) {
     const dueMs = nextDeadline(record, limits);
     if (atMs - dueMs <= LATE_MS) return [];
@@ -100,7 +100,7 @@ function lateness({ record, limits, atMs, events }: Known): string[] {
   ];
 }
 
-function callTold(call: CallRecord, known: Known): string[] {
+function callTold(call: CallRecord, known: SessionFacts): string[] {
   const { id, state, closedAtMs, closeReason, hangup, hangupTries, unheardSinceMs } = call;
   const told: string[] = [];
   if (state === 'closed' && closedAtMs !== null)
@@ -113,13 +113,13 @@ function callTold(call: CallRecord, known: Known): string[] {
   return told;
 }
 
-function distance(atMs: number, { record }: Known): string {
+function distance(atMs: number, { record }: SessionFacts): string {
   const beforeMs = (record.endedAtMs ?? atMs) - atMs;
   return beforeMs >= 1000 ? `, ${span(beforeMs)} before the end` : '';
 }
 
 /** Usage of calls that were heard here; of others only their clients tell, and some never do. */
-function usageOf(known: Known): string[] {
+function usageOf(known: SessionFacts): string[] {
   const { record, calls, meters, used } = known;
   if (!record.isHeard) {
     const isOver = record.endedAtMs !== null && record.endedAtMs - record.startedAtMs >= TALKED_MS;
@@ -137,24 +137,16 @@ function openFor({ openedAtMs, closedAtMs }: CallRecord, untilMs: number): numbe
   return openedAtMs === null ? 0 : Math.max(0, (closedAtMs ?? untilMs) - openedAtMs);
 }
 
-function gapsOf({ lost }: Known): string[] {
+function gapsOf({ lost }: SessionFacts): string[] {
   const count = lost.reduce((sum, one) => sum + one.detail.count, 0);
   return count === 0 ? [] : [`Of its time ${count} events of some sessions were not kept; one may be its own.`];
-}
-
-interface Noted {
-  readonly record: VoiceRecord;
-  /** The newest first. */
-  readonly events: readonly NewEntry<'transition' | 'note'>[];
-  /** When it is asked. */
-  readonly atMs: number;
 }
 
 /** Whose socket closes so close to the end was told of it. */
 const TOLD_MS = 1000;
 
 /** A socket that closed some time before the end, and that no other followed: its client may never have heard of the end. */
-function socketOf({ record, events, atMs }: Noted): string[] {
+function socketOf({ record, events, atMs }: SessionFacts): string[] {
   const sockets = events.filter(isNote).filter(({ code }) => code === 'attached' || code === 'detached');
   const [last] = sockets;
   // A session may have several, and a process that dies tells of no close.
@@ -169,7 +161,7 @@ function socketOf({ record, events, atMs }: Noted): string[] {
 }
 
 /** Of an end by the clock its client is warned, where a socket is there to be warned over. */
-function warningsOf({ record, events }: Noted): string[] {
+function warningsOf({ record, events }: SessionFacts): string[] {
   const { endReason, endedAtMs } = record;
   if (endReason !== 'duration_exceeded' || endedAtMs === null) return [];
   const warned = events

@@ -4,7 +4,7 @@ import type { CloseReason } from '../../../machines/voice-call/close-reasons.ts'
 import { effectOf } from '../../../machines/voice-call/selectors.ts';
 import type { CallLimits } from '../../../machines/voice-call/types.ts';
 import type { NewEntry } from '../../stores/journal/contract.ts';
-import { dollars, factsOf, type Known, type QuotaKnown, span, when } from './explain-facts.ts';
+import { dollars, factsOf, type SessionFacts, type QuotaFacts, span, when } from './explain-facts.ts';
 
 export interface Why {
   readonly sentence: string;
@@ -12,7 +12,7 @@ export interface Why {
 }
 
 /** Why a session ended, or that it is still open: one sentence with the numbers and what sets them, and what else is worth seeing. */
-export function explain(known: Known): Why {
+export function explain(known: SessionFacts): Why {
   const { endedAtMs, endReason } = known.record;
   const sentence =
     endedAtMs === null || endReason === null
@@ -22,7 +22,7 @@ export function explain(known: Known): Why {
 }
 
 /** What follows “Ended” and the time, where more is known than the name of the reason; a later version may have others, too. */
-const whyEnded: { readonly [R in EndReason]?: (known: Known, endedAtMs: number) => string } = {
+const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: number) => string } = {
   duration_exceeded: ({ record }, endedAtMs) =>
     `, because ${span(endedAtMs - record.startedAtMs)} (MAX_SESSION_MINUTES) were over`,
 
@@ -90,7 +90,7 @@ const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
 } satisfies Record<CloseReason, WhyClosed>;
 
 /** Sentences of sessions that are still open. */
-const whyOpen: Readonly<Record<VoiceState, (known: Known) => string>> = {
+const whyOpen: Readonly<Record<VoiceState, (known: SessionFacts) => string>> = {
   engaged(known) {
     const { record, limits } = known;
     const [ends, idles] = [durationEndMs(record, limits), idleAtMs(record, limits)];
@@ -108,7 +108,7 @@ const whyOpen: Readonly<Record<VoiceState, (known: Known) => string>> = {
   ended: (known) => `Still open, though it was due ${nextAt(known)}.`,
 };
 
-function nextAt({ record, limits }: Known): string {
+function nextAt({ record, limits }: SessionFacts): string {
   return when(nextDeadline(record, limits));
 }
 
@@ -118,7 +118,7 @@ function reasonOf({ detail: { reason }, requestId }: NewEntry<'act'>): string {
 }
 
 /** The ceilings that the totals of the day have reached. */
-function passedIn({ whose, used, ceilings, setBy }: QuotaKnown): string[] {
+function passedIn({ whose, used, ceilings, setBy }: QuotaFacts): string[] {
   const passed: string[] = [];
   if (used === null) return passed;
   if (used.tokens >= ceilings.dailyTokens)
@@ -131,7 +131,7 @@ function passedIn({ whose, used, ceilings, setBy }: QuotaKnown): string[] {
 }
 
 /** The ceilings as they are now, where none of them is known to be reached: they were raised since, or the total is not told. */
-function ceilingsIn({ whose, used, ceilings, setBy }: QuotaKnown): string[] {
+function ceilingsIn({ whose, used, ceilings, setBy }: QuotaFacts): string[] {
   const told: string[] = [];
   const may = used === null ? 'may' : 'may now';
   if (Number.isFinite(ceilings.dailyTokens))

@@ -31,7 +31,7 @@ export const exampleSession: OperatorSession = {
   usage: { tokens: 1833, dollars: 0.064187 },
 };
 
-type Asked = z.output<typeof sessionFilters>;
+type SessionQuery = z.output<typeof sessionFilters>;
 type Sort = HistorySort | 'deadline';
 
 /** The list of sessions by filters. */
@@ -41,7 +41,7 @@ export function sessionsRoute({
   },
   sessions,
 }: Services): Route {
-  function pageOf(asked: Asked, sort: Sort, after: Position | undefined, operator: Operator, atMs: number) {
+  function pageOf(asked: SessionQuery, sort: Sort, after: Position | undefined, operator: Operator, atMs: number) {
     const filter = toHistoryFilter(asked, operator);
     if (sort !== 'deadline') return history.list(filter, after, asked.limit, sort);
     const untilMs = atMs + (asked.endingWithinSec ?? 0) * 1000;

@@ -1,17 +1,16 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { nodeSeenBy, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
-import { totalCeilings } from '../../quota/ceilings.ts';
-import { leverOfShared } from '../../quota/ceilings.ts';
+import { leverOfShared, totalCeilings } from '../../quota/ceilings.ts';
 import type { Entry } from '../../stores/journal/contract.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import { explain, type Why } from './explain.ts';
-import type { QuotaKnown } from './explain-facts.ts';
-import type { CallsKnown } from '../calls/view.ts';
+import type { QuotaFacts } from './explain-facts.ts';
+import type { SessionCalls } from '../calls/view.ts';
 import type { SessionEvents } from '../journal/read.ts';
 import type { OperatorServices } from '../services.ts';
 
-interface Asked extends CallsKnown, SessionEvents {
+interface WhyInput extends SessionCalls, SessionEvents {
   readonly record: VoiceRecord;
   /** What `actOf` found. */
   readonly act: Entry<'act'> | undefined;
@@ -24,7 +23,7 @@ interface Asked extends CallsKnown, SessionEvents {
 
 /** Why a session is as it is. @throws Unavailable when the database is away */
 export async function whyOf(
-  { record, records, meters, page, lost, act, used, atMs, operator }: Asked,
+  { record, records, meters, page, lost, act, used, atMs, operator }: WhyInput,
   services: OperatorServices,
 ): Promise<Why> {
   return explain({
@@ -59,11 +58,11 @@ export async function actOf(
   return undefined;
 }
 
-async function quotasOf(record: VoiceRecord, { tenants }: Operator, services: OperatorServices): Promise<QuotaKnown[]> {
+async function quotasOf(record: VoiceRecord, { tenants }: Operator, services: OperatorServices): Promise<QuotaFacts[]> {
   const { subject, caller, tenantId, keyId, endedAtMs } = record;
   const { day } = services.usage.calendar(endedAtMs ?? record.settledAtMs);
   const kind = caller === 'widget' ? 'WIDGET' : 'CONSOLE';
-  const ofCaller: QuotaKnown = {
+  const ofCaller: QuotaFacts = {
     whose: 'the caller',
     // A console user's day is added up over all tenants, and none of them is told how much that is.
     used: caller === 'console' && tenants !== '*' ? null : await services.core.stores.ledger.totals(subject, day),
@@ -75,7 +74,7 @@ async function quotasOf(record: VoiceRecord, { tenants }: Operator, services: Op
   };
   const shared = services.usage
     .sharedOf(tenantId, keyId)
-    .map(async ({ account, whose, totals }): Promise<QuotaKnown> => {
+    .map(async ({ account, whose, totals }): Promise<QuotaFacts> => {
       const ofKey = whose === 'key' ? ' of the key' : '';
       return {
         whose: whose === 'key' ? 'the widget key' : 'the tenant',

@@ -5,13 +5,13 @@ import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/cl
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { explain } from '../../../src/operators/sessions/explain.ts';
-import type { Known, QuotaKnown } from '../../../src/operators/sessions/explain-facts.ts';
+import type { SessionFacts, QuotaFacts } from '../../../src/operators/sessions/explain-facts.ts';
 import { DAY_BEGIN, voiceRecord } from '../../contracts/support.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-function known(record: Partial<VoiceRecord> = {}, more: Partial<Known> = {}): Known {
+function known(record: Partial<VoiceRecord> = {}, more: Partial<SessionFacts> = {}): SessionFacts {
   return {
     record: voiceRecord(record),
     limits: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },
@@ -33,7 +33,12 @@ function known(record: Partial<VoiceRecord> = {}, more: Partial<Known> = {}): Kn
 const seen = { id: 'entry', node: 'n1', requestId: null, of: {} } as const;
 
 /** A session that was alive until it ended. */
-function ended(endReason: EndReason, afterMs: number, more: Partial<Known> = {}, record: Partial<VoiceRecord> = {}) {
+function ended(
+  endReason: EndReason,
+  afterMs: number,
+  more: Partial<SessionFacts> = {},
+  record: Partial<VoiceRecord> = {},
+) {
   const endedAtMs = DAY_BEGIN + afterMs;
   return known({ endReason, endedAtMs, lastSeenAtMs: endedAtMs, lastActivityAtMs: endedAtMs, ...record }, more);
 }
@@ -67,7 +72,7 @@ const call: CallRecord = {
   version: 3,
 };
 
-const quota: QuotaKnown = {
+const quota: QuotaFacts = {
   whose: 'the caller',
   used: { tokens: 300_100, microDollars: 4_200_000 },
   ceilings: { dailyTokens: 300_000, dailyMicroDollars: 20_000_000 },
@@ -85,7 +90,7 @@ const act: NewEntry<'act'> = {
 };
 
 /** What is said of each end, and what of the session is known. A new reason needs a row. */
-const ends: Readonly<Record<EndReason, readonly [known: Known, sentence: string]>> = {
+const ends: Readonly<Record<EndReason, readonly [known: SessionFacts, sentence: string]>> = {
   duration_exceeded: [
     ended('duration_exceeded', 15 * MINUTE),
     'Ended 2030-01-01 00:15:00 UTC, because 15 min (MAX_SESSION_MINUTES) were over.',
@@ -129,7 +134,7 @@ const ends: Readonly<Record<EndReason, readonly [known: Known, sentence: string]
 const settled = (afterSec: number): Partial<VoiceRecord> => ({ settledAtMs: DAY_BEGIN + afterSec * SECOND });
 const lateActivity = { lastActivityAtMs: DAY_BEGIN + 14 * MINUTE, ...settled(14 * 60) };
 
-const opens: readonly [state: VoiceState | 'engaged to the end', known: Known, sentence: string][] = [
+const opens: readonly [state: VoiceState | 'engaged to the end', known: SessionFacts, sentence: string][] = [
   [
     'engaged',
     known(),
@@ -187,7 +192,7 @@ describe('Why a session ended is told', () => {
   });
 
   test('with every ceiling that was reached, of the caller and of the key, and those that were raised since', () => {
-    const ofKey: QuotaKnown = {
+    const ofKey: QuotaFacts = {
       ...quota,
       whose: 'the widget key',
       ceilings: { dailyTokens: Infinity, dailyMicroDollars: 4_000_000 },
@@ -210,7 +215,7 @@ describe('Of a session that is still open is told', () => {
 });
 
 describe('Beside the reason is told', () => {
-  const factsOf = (what: Known): string => explain(what).facts.join('\n');
+  const factsOf = (what: SessionFacts): string => explain(what).facts.join('\n');
 
   test('when it was opened, and when it was last heard of', () => {
     expect(explain(ended('closed_by_client', MINUTE)).facts).toEqual([
@@ -257,7 +262,7 @@ describe('Beside the reason is told', () => {
       ({ ...seen, kind: 'note', code: kind, atMs: DAY_BEGIN + afterMs, detail: { code } }) as const;
     const attached = note('attached', 0);
     const closed = note('detached', 60 * SECOND);
-    const of = (...events: Known['events']) => factsOf(ended('abandoned', 100 * SECOND, { events }));
+    const of = (...events: SessionFacts['events']) => factsOf(ended('abandoned', 100 * SECOND, { events }));
     expect(of(closed, attached)).toContain(
       'Its last socket closed 2030-01-01 00:01:00 UTC, 40 s before the end, with 1006, which is a connection that was cut off.',
     );
@@ -299,7 +304,7 @@ describe('Beside the reason is told', () => {
   });
 
   test('that a call was open and nothing was told of its usage, where calls are heard here', () => {
-    const heard = (more: Partial<Known>) => ended('closed_by_client', 2 * MINUTE, more, { isHeard: true });
+    const heard = (more: Partial<SessionFacts>) => ended('closed_by_client', 2 * MINUTE, more, { isHeard: true });
     const meter = { callId: 'call_1', basis: 'events', estimatedMicroDollars: 0, gapMs: 0 } as const;
     const tokens = {
       textIn: 0,
