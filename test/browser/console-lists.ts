@@ -86,8 +86,9 @@ const node = (index: number, isLong: boolean): object => ({
   version: isLong ? '1.23.4-rc.12+build.20261124' : '0.1.0',
   configHash: index % 2 === 0 ? 'one' : 'other',
   startedAt: at(index),
-  seenAt: new Date().toISOString(),
-  loopP99Ms: 123,
+  // The longest that it says of a process that is listed.
+  seenAt: new Date(Date.now() - 14_000).toISOString(),
+  loopP99Ms: isLong ? 999 : 123,
   rss: 1_234_567_890,
   sockets: 12_345,
   historyWaiting: 12_345,

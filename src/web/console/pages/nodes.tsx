@@ -123,7 +123,7 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
       </Marked>
     ),
   },
-  { title: 'Memory', style: 'number', cell: ({ rss }) => sizeText(rss) },
+  { title: 'Memory', style: 'amounts', cell: ({ rss }) => sizeText(rss) },
   { title: 'Sockets', style: 'number', cell: ({ sockets }) => countText(sockets) },
   {
     title: 'Waiting',
