@@ -182,7 +182,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   return {
     open,
     send(id, event, admits) {
-      const tail = tails.get(id);
+      const tail = tails.size === 0 ? undefined : tails.get(id);
       const outcome =
         tail === undefined
           ? attempt(id, event, admits, MAX_ATTEMPTS)

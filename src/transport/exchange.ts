@@ -40,7 +40,7 @@ export function serveRequest(
   res.onAborted(() => exchange.abort());
   all.traffic.requests += 1;
   try {
-    exchange.start(readRequest(res, req, all.clock.now()));
+    exchange.start(readRequest(res, req, all.clock.now(), all.commonPeer.text));
   } catch (error) {
     exchange.fail(error);
   }
@@ -84,7 +84,7 @@ export class Exchange implements Pending {
   claim(): boolean {
     if (!this.#open) return false;
     this.#open = false;
-    this.#all.pending.delete(this);
+    if (this.#all.pending.size > 0) this.#all.pending.delete(this);
     return true;
   }
 

@@ -99,8 +99,14 @@ function visitOther(name: string, value: string): void {
  * Repeated headers that are lists by nature (X-Forwarded-For among them) are joined in order with ", " (RFC 9110 5.3);
  * repeated ones that must be single are left out of `headers` and named in `duplicates`.
  * A value that is not UTF-8 arrives as an empty string: uWebSockets.js hands it on so.
+ * @param commonPeer see `CommonPeer`
  */
-export function readRequest(res: NativeResponse, req: NativeRequest, atMs: number): IncomingRequest {
+export function readRequest(
+  res: NativeResponse,
+  req: NativeRequest,
+  atMs: number,
+  commonPeer: string | undefined,
+): IncomingRequest {
   headers = new Headers();
   duplicates = undefined;
   req.forEach(visit);
@@ -110,7 +116,7 @@ export function readRequest(res: NativeResponse, req: NativeRequest, atMs: numbe
   request.path = req.getUrl();
   request.query = req.getQuery() ?? '';
   if (duplicates !== undefined) request.duplicates = duplicates;
-  request.peer = peerText(res.getRemoteAddress());
+  request.peer = commonPeer ?? peerText(res.getRemoteAddress());
   request.requestId = nextRequestId();
   request.atMs = atMs;
   return request;
@@ -118,10 +124,16 @@ export function readRequest(res: NativeResponse, req: NativeRequest, atMs: numbe
 
 let requests = 0;
 
+/** The last two digits of an id, which differ from request to request; what stands before them is written once for so many. */
+const ID_ENDS: readonly string[] = Array.from({ length: 36 * 36 }, (_, end) => end.toString(36).padStart(2, '0'));
+let idStart = '';
+
 /** A request id that is unique over nodes and restarts and costs no randomness per request. */
 function nextRequestId(): string {
+  const end = requests % ID_ENDS.length;
+  if (end === 0) idStart = `req_${thisNode.requestPrefix}${(requests / ID_ENDS.length).toString(36)}`;
   requests += 1;
-  return `req_${thisNode.requestPrefix}${requests.toString(36)}`;
+  return idStart + ID_ENDS[end];
 }
 
 /** How many request ids this process has given. */
@@ -154,6 +166,22 @@ export function bodyFraming(request: HttpRequest): number {
 
 function repeatsFraming(names: readonly string[]): boolean {
   return names.includes('content-length') || names.includes('transfer-encoding');
+}
+
+/**
+ * The address of all open connections while they have the same one, as behind a proxy. To ask a connection for its address is a system
+ * call, and uWebSockets.js names no connection to a later request of it: each is asked once, when it opens.
+ */
+export class CommonPeer {
+  /** Undefined while two have different ones, and until all of those have closed. */
+  text: string | undefined;
+
+  /** @param open how many connections speak HTTP now, with the new one */
+  opened(open: number, res: NativeResponse): void {
+    if (open > 1 && this.text === undefined) return;
+    const peer = peerText(res.getRemoteAddress());
+    this.text = open === 1 || peer === this.text ? peer : undefined;
+  }
 }
 
 const MAX_KNOWN_PEERS = 10_000;

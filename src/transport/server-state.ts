@@ -2,6 +2,7 @@ import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Runs } from './reply.ts';
+import type { CommonPeer } from './request.ts';
 
 /** What a drain must know of the connections that speak HTTP; each number but `connections` only grows. */
 export interface ConnectionCounts {
@@ -29,6 +30,7 @@ export interface ServerState {
   /** What a drain waits for and the deadline looks through. */
   readonly pending: Set<Pending>;
   readonly runs: Runs;
+  readonly commonPeer: CommonPeer;
   /** From the start of a drain on every reply asks the client to close. */
   draining: boolean;
 }

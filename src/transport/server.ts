@@ -7,6 +7,7 @@ import type { ServerState } from './server-state.ts';
 import { loadUws } from './load-uws.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { Runs } from './reply.ts';
+import { CommonPeer } from './request.ts';
 import { serveSockets, type OpenSockets, type SocketEndpoint } from './socket.ts';
 
 export interface ListenOptions {
@@ -80,6 +81,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     traffic: { accepted: 0, connections: 0, requests: 0 },
     pending: new Set(),
     runs: new Runs(),
+    commonPeer: new CommonPeer(),
     draining: false,
   };
   const { traffic } = all;
@@ -132,7 +134,10 @@ function serve(app: NativeApp, all: ServerState, options: ListenOptions): Served
   const openConnections = (): number => traffic.connections + sockets.reduce((sum, { count }) => sum + count, 0);
   app.filter((res, change) => {
     traffic.connections += change;
-    if (change > 0) traffic.accepted += 1;
+    if (change > 0) {
+      traffic.accepted += 1;
+      all.commonPeer.opened(traffic.connections, res);
+    }
     if (change < 0 || openConnections() <= maxConnections) return;
     // Without a reply: a proxy takes a connection that closes to another node, and a client that floods gets nothing to wait for.
     res.close();

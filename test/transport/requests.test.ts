@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { SocketListener } from '../../src/kernel/socket.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
+import { RawSocket } from '../support/socket-client.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
 
 afterEach(closeServers);
@@ -125,6 +127,67 @@ describe('a request', () => {
     await client.reply();
     expect(requests[0]?.peer).toBe('::1');
     expect(transport.address).toBe(`[::1]:${port}`);
+    client.destroy();
+  });
+
+  it('has the address of its own connection, whoever else connects, goes, or goes over to a socket', async () => {
+    const path = '/socket';
+    const accept = (): SocketListener => ({
+      message: () => undefined,
+      binary: () => undefined,
+      ping: () => undefined,
+      closed: () => undefined,
+    });
+    const { port, requests, transport } = await serve(
+      (request) => (request.path === path ? { status: 101, headers: [], body: '' } : text('')),
+      { host: '::', sockets: [{ path, accept }] },
+    );
+    const connect = (host: string) => RawClient.connect(port, host);
+    const peersOf = async (...clients: RawClient[]): Promise<unknown[]> => {
+      const peers = [];
+      for (const client of clients) {
+        client.send(requestText('GET', '/'));
+        await client.reply();
+        peers.push(requests.at(-1)?.peer);
+      }
+      return peers;
+    };
+    const close = async (...clients: RawClient[]): Promise<void> => {
+      const left = transport.connections - clients.length;
+      for (const client of clients) client.destroy();
+      await expect.poll(() => transport.connections).toBe(left);
+    };
+    const four = '127.0.0.1';
+    const six = '::1';
+    const [first, second] = [await connect(four), await connect(four)];
+    expect(await peersOf(first, second)).toEqual([four, four]);
+    const third = await connect(six);
+    expect(await peersOf(first, third, second)).toEqual([four, six, four]);
+    await close(second);
+    expect(await peersOf(third, first)).toEqual([six, four]);
+    await close(third);
+    const fourth = await connect(six);
+    expect(await peersOf(first, fourth)).toEqual([four, six]);
+    await close(first, fourth);
+    const socket = await RawSocket.open(port, path);
+    const fifth = await connect(six);
+    expect(await peersOf(fifth)).toEqual([six]);
+    await close(fifth);
+    const sixth = await connect(four);
+    expect(await peersOf(sixth)).toEqual([four]);
+    socket.client.destroy();
+    sixth.destroy();
+  });
+
+  it('has an id that no other of this process has', async () => {
+    const { port, requests } = await serve(() => text(''));
+    const client = await RawClient.connect(port);
+    // More than the two digits at its end can tell apart.
+    for (let sent = 0; sent < 1400; sent += 1) {
+      client.send(requestText('GET', '/'));
+      await client.reply();
+    }
+    expect(new Set(requests.map(({ requestId }) => requestId)).size).toBe(1400);
     client.destroy();
   });
 

@@ -19,10 +19,10 @@ export function readBody(x: RequestContext): Refusal | undefined {
   if (body === 'too_large') return tooLarge();
   const wrong = wrongContent(x.request, JSON_CONTENT, isJson);
   if (wrong !== undefined) return wrong;
-  const text = body.toString('utf8');
-  // Such a text is flat and plain ASCII, so nothing that the parser refuses passes here.
-  x.body = x.route?.usual?.(text);
+  // Such a text is flat and plain ASCII, which Latin-1 reads as well: nothing that the parser refuses passes here.
+  x.body = x.route?.usual?.(body.latin1Slice());
   if (x.body !== undefined) return undefined;
+  const text = body.toString('utf8');
   const value = parseJsonObject(body, text);
   if (value instanceof Refusal) return value;
   const checked = schema.safeParse(value);
@@ -52,7 +52,9 @@ function patternOf(contentType: string): RegExp {
 }
 
 function wrongContent({ headers }: HttpRequest, contentType: string, pattern: RegExp): Refusal | undefined {
-  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? ''))
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined && headers['content-type'] === contentType) return undefined;
+  if (!/^(identity)?$/i.test(encoding ?? ''))
     return new Refusal(
       'UNSUPPORTED_MEDIA_TYPE',
       'Send the body as it is (Content-Encoding: identity), not compressed.',

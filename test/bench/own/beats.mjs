@@ -87,7 +87,7 @@ let now = app.clock.now();
 function beat(n) {
   if (n % SESSIONS === 0) now += 1;
   present = requests[n % SESSIONS];
-  new Exchange(all, res).start(readRequest(res, req, now));
+  new Exchange(all, res).start(readRequest(res, req, now, '127.0.0.1'));
   receive(present.body, true);
 }
 
