@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { viewOf, viewText } from '../voice/records.ts';
+import { viewText } from '../voice/records.ts';
 
 /**
  * The answer to a heartbeat of an engaged session as text, which is what JSON.stringify makes of the frame, at a third of
@@ -7,5 +7,5 @@ import { viewOf, viewText } from '../voice/records.ts';
  */
 export function heartbeatAnswer(record: VoiceRecord, at: number, id: string | number | undefined): string {
   const idText = id === undefined ? '' : `"id":${typeof id === 'string' ? JSON.stringify(id) : id},`;
-  return `{"type":"heartbeat",${idText}"session":${viewText(viewOf(record, at))},"state":"engaged"}`;
+  return `{"type":"heartbeat",${idText}"session":${viewText(record, at)},"state":"engaged"}`;
 }

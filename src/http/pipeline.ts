@@ -5,9 +5,9 @@ import { clientAddress } from './client-address.ts';
 import { refusalOfFault } from './error-reply.ts';
 import { invalid } from './invalid-request.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
-import type { RequestContext, Step } from './request-context.ts';
+import type { Endpoint, RequestContext, Step } from './request-context.ts';
 import { accessOfPath, windowOfPath, type Result, type Route } from './route.ts';
-import { createRouter, noParams } from './router.ts';
+import { createRouter, noParams, type Match } from './router.ts';
 import type { Services } from './services.ts';
 import { createAnswer } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
@@ -27,31 +27,17 @@ export function createPipeline(
   services: PipelineServices,
 ): (request: HttpRequest) => Eventually<HttpReply> {
   const { events, metrics } = services.core;
-  const contextOf = createContextOf(routes, services.core);
-  const { countAddress, countCaller, countOperation } = createLimits(services);
-  const steps: readonly Step[] = [
-    countAddress,
-    refuseRepeatedHeaders,
-    only(countsCredentials, createLogin(services)),
-    countCaller,
-    only(({ route }) => route === undefined, createMethodCheck(services)),
-    readBody,
-    only(mayChangeByCookie, createOriginCheck(services)),
-    only(
-      ({ access }) => access === 'operator',
-      (x) => requireRole(x) ?? countOperation(x),
-    ),
-    handle,
-  ];
+  const contextOf = createContextOf(routes, services.core, createSteps(services));
   const answer = createAnswer(routes, services);
 
   function walk(x: RequestContext, from: number): Eventually<Result> {
+    const { steps, routeName } = x.endpoint;
     for (let at = from; at < steps.length; at += 1) {
       const result = steps[at]?.(x);
       if (result instanceof Promise) return walkOn(x, result, at + 1);
       if (result !== undefined) return result;
     }
-    throw new Error(`no step answered ${x.routeName}`);
+    throw new Error(`no step answered ${routeName}`);
   }
 
   /** Apart, so that what is done without a promise makes no closure. */
@@ -61,7 +47,7 @@ export function createPipeline(
 
   function answerFault(x: RequestContext, fault: unknown): HttpReply {
     const { requestId } = x.request;
-    events.faulted(fault, requestId, x.routeName);
+    events.faulted(fault, requestId, x.endpoint.routeName);
     return answer(x, refusalOfFault(fault, requestId));
   }
 
@@ -71,7 +57,7 @@ export function createPipeline(
       .then((found) => answer(x, found))
       .catch((fault: unknown) => answerFault(x, fault))
       .then((reply) => {
-        metrics.durations.note(x.routeName, performance.now() - since);
+        metrics.durations.note(x.endpoint.routeName, performance.now() - since);
         return reply;
       });
   }
@@ -87,9 +73,29 @@ export function createPipeline(
   };
 }
 
-/** The step for those requests that it concerns; all others pass it by. */
-function only(concerns: (x: RequestContext) => boolean, step: Step): Step {
-  return (x) => (concerns(x) ? step(x) : undefined);
+type Concerns = (endpoint: Omit<Endpoint, 'steps'>) => boolean;
+
+/** All steps in their order, and which of them an endpoint takes. */
+function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'steps'>) => readonly Step[] {
+  const { countAddress, countCaller, countOperation } = createLimits(services);
+  const login = createLogin(services);
+  const checkOrigin = createOriginCheck(services);
+  const table: readonly (readonly [Step, Concerns])[] = [
+    [countAddress, ({ window }) => window !== 'none'],
+    [refuseRepeatedHeaders, () => true],
+    // What is public is the same for everybody, and a socket waits for nobody (see `Route.kind`): for both the caller stays unknown.
+    [
+      (x) => (bringsCredentials(x) ? login(x) : undefined),
+      ({ access, kind }) => access !== 'public' && kind !== 'socket',
+    ],
+    [countCaller, ({ window }) => window === 'api'],
+    [createMethodCheck(services), ({ route }) => route === undefined],
+    [readBody, ({ route }) => route?.body !== undefined || route?.text !== undefined],
+    [(x) => (usesCookie(x) ? checkOrigin(x) : undefined), ({ route }) => route?.method === 'POST'],
+    [(x) => requireRole(x) ?? countOperation(x), ({ access }) => access === 'operator'],
+    [(x) => x.endpoint.route?.handle(x), () => true],
+  ];
+  return (endpoint) => table.filter(([, concerns]) => concerns(endpoint)).map(([step]) => step);
 }
 
 function refuseRepeatedHeaders({ request: { duplicates } }: RequestContext): Refusal | undefined {
@@ -97,34 +103,22 @@ function refuseRepeatedHeaders({ request: { duplicates } }: RequestContext): Ref
   return invalid(`The header ${duplicates.join(', ')} came more than once; send it once.`, 'headers');
 }
 
-/** What is public is the same for everybody, and a socket waits for nobody (see `Route.kind`): for both the caller stays unknown. */
-function countsCredentials(x: RequestContext): boolean {
-  return x.access !== 'public' && x.kind !== 'socket' && bringsCredentials(x);
+function usesCookie({ login, endpoint: { route } }: RequestContext): boolean {
+  return login !== undefined || route?.cookie === 'set';
 }
 
-function mayChangeByCookie({ request, login, route }: RequestContext): boolean {
-  return request.method === 'POST' && (login !== undefined || route?.cookie === 'set');
-}
-
-function handle(x: RequestContext): Eventually<Result | undefined> {
-  return x.route?.handle(x);
-}
-
-/** Makes the context of a request: the route of its path and method, or what holds for a path that no route has. */
+/** Makes the context of a request: the endpoint of its path and method, or what holds for a path that no route has. */
 function createContextOf(
   routes: readonly Route[],
   { config: { trustedProxies, debugMetrics }, events }: Services['core'],
+  stepsOf: (endpoint: Omit<Endpoint, 'steps'>) => readonly Step[],
 ): (request: HttpRequest) => RequestContext {
   const { fixed, match } = createRouter(routes);
   const isTimed = debugMetrics || events.requestAnswered !== undefined;
-  return (request) => {
-    const { headers, path } = request;
-    const forwardedFor = headers['x-forwarded-for'];
-    const found = fixed.get(path) ?? match(path);
-    const route = found?.methods.get(request.method === 'HEAD' ? 'GET' : request.method);
+
+  function endpointOf(route: Route | undefined, path: string, found: Match | undefined): Endpoint {
     const any = route ?? found?.methods.values().next().value;
-    return {
-      request,
+    const endpoint = {
       route,
       routeName: any?.path ?? 'none',
       kind: route?.kind ?? 'request',
@@ -132,6 +126,20 @@ function createContextOf(
       window: route?.window ?? windowOfPath(path),
       cors: any?.cors ?? corsScopeOf(path),
       allow: found?.allow ?? '',
+    };
+    return { ...endpoint, steps: stepsOf(endpoint) };
+  }
+
+  const endpoints = new Map(routes.map((route) => [route, endpointOf(route, route.path, undefined)]));
+
+  return (request) => {
+    const { headers, path } = request;
+    const forwardedFor = headers['x-forwarded-for'];
+    const found = fixed.get(path) ?? match(path);
+    const route = found?.methods.get(request.method === 'HEAD' ? 'GET' : request.method);
+    return {
+      request,
+      endpoint: (route && endpoints.get(route)) ?? endpointOf(undefined, path, found),
       params: found?.params ?? noParams,
       ip: forwardedFor === undefined ? request.peer : clientAddress(request.peer, forwardedFor, trustedProxies),
       origin: headers['origin'],

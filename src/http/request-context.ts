@@ -4,11 +4,8 @@ import type { Operator } from '../operators/roles.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import type { Access, AddressWindow, Call, CookieChange, CorsScope, Result, Route } from './route.ts';
 
-/**
- * One request on its way through the pipeline: what is known of it from the start, and what the steps find out for each other.
- * Handlers see it as a `Call`.
- */
-export interface RequestContext extends Call {
+/** What a path and a method lead to, alike for all requests. */
+export interface Endpoint {
   /** Undefined where no route has this path and method; what stands below then follows the path. */
   readonly route: Route | undefined;
   /** The path of the route, as metrics and the log name it. */
@@ -17,8 +14,18 @@ export interface RequestContext extends Call {
   readonly access: Access;
   readonly window: AddressWindow;
   readonly cors: CorsScope;
-  /** The Allow header of the path; empty where no route has it. */
+  /** The Allow header of the path, where it has routes for other methods alone; else empty. */
   readonly allow: string;
+  /** What its requests go through, in order. */
+  readonly steps: readonly Step[];
+}
+
+/**
+ * One request on its way through the pipeline: what is known of it from the start, and what the steps find out for each other.
+ * Handlers see it as a `Call`.
+ */
+export interface RequestContext extends Call {
+  readonly endpoint: Endpoint;
   /** performance.now(), where replies or the log tell how long they took. */
   readonly startedAt: number;
   /** The tighter of the windows that counted the request. Set by the limit steps. */

@@ -61,6 +61,14 @@ export function speaksFor(
   return subjects.equal(subject, record.subject);
 }
 
+const needsNoProof = (record: VoiceRecord): boolean => !record.named;
+
+/** Of which sessions `speaksFor` is true. Without an address and a service token, as nearly all come, it makes no closure. */
+export function spokenForBy(address: string | undefined, subjects: Subjects, isService: boolean): Admits {
+  if (address === undefined && !isService) return needsNoProof;
+  return (record) => speaksFor(record, address, subjects, isService);
+}
+
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
 type Answer = Eventually<VoiceOutcome | undefined>;
 type Admits = (record: VoiceRecord) => boolean;

@@ -7,6 +7,7 @@ import type { ServerState } from '../../src/transport/server-state.ts';
 import type { NativeResponse } from '../../src/transport/native.ts';
 import { IncomingRequest } from '../../src/transport/request.ts';
 import { Runs } from '../../src/transport/reply.ts';
+import { CommonPeer } from '../../src/transport/request.ts';
 
 const ok: HttpReply = { status: 200, headers: [], body: '' };
 
@@ -51,6 +52,7 @@ function setUp(handle: ServerState['handle']): { all: ServerState; res: FakeResp
     clock: systemClock,
     traffic: { accepted: 0, connections: 0, requests: 0 },
     runs: new Runs(),
+    commonPeer: new CommonPeer(),
     pending: new Set(),
     draining: false,
   };

@@ -140,7 +140,7 @@ describe('a request', () => {
     });
     const { port, requests, transport } = await serve(
       (request) => (request.path === path ? { status: 101, headers: [], body: '' } : text('')),
-      { host: '::', sockets: [{ path, accept }] },
+      { host: '::', sockets: [{ path, accept, subprotocol: 'any' }] },
     );
     const connect = (host: string) => RawClient.connect(port, host);
     const peersOf = async (...clients: RawClient[]): Promise<unknown[]> => {

@@ -1,10 +1,9 @@
-import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { heartbeatRequest, type HeartbeatRequest } from '../../protocol/heartbeat.ts';
 import { endedRefusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
-import { viewOf, viewText } from '../../voice/records.ts';
-import { speaksFor, type VoiceOutcome } from '../../voice/sessions.ts';
+import { viewText } from '../../voice/records.ts';
+import { spokenForBy, type VoiceOutcome } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
@@ -41,15 +40,24 @@ export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions'
     ],
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
-      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, identity.subjects, isService);
       const { atMs, requestId } = request;
+      const admits = spokenForBy(body.email, identity.subjects, isService);
       const beating = sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId);
-      // In the place of `andThen`, whose closure would be made for each heartbeat.
       return beating instanceof Promise
-        ? beating.then((outcome) => reply(outcome, call, sessions, identity))
+        ? replyLater(beating, call, sessions, identity)
         : reply(beating, call, sessions, identity);
     },
   });
+}
+
+/** Apart, so that what is answered at once makes no closure. */
+function replyLater(
+  beating: Promise<VoiceOutcome | undefined>,
+  call: Call,
+  sessions: Services['sessions'],
+  identity: Services['identity'],
+): Promise<Result> {
+  return beating.then((outcome) => reply(outcome, call, sessions, identity));
 }
 
 function reply(
@@ -62,7 +70,7 @@ function reply(
   const { record } = outcome;
   const { atMs } = call.request;
   if (record.endReason === null)
-    return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
+    return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(record, atMs)}}` };
   return refusedOf(record, endedRefusal(record.endReason, limits.maxMinutes), call, identity);
 }
 

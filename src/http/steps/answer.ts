@@ -29,7 +29,7 @@ export function createAnswer(
   let knownFor: ReadonlySet<string> | undefined;
 
   /** Those that follow from who asks for what; kept, because nearly all replies have one of a few sets of them. */
-  function sharedOf({ access, cors, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
+  function sharedOf({ endpoint: { access, cors }, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
     const { widgetOrigins } = origins.directory;
     // Origins come and go with the keys of tenants.
     if (widgetOrigins !== knownFor) known = knownHeaders();
@@ -76,15 +76,15 @@ export function createAnswer(
   }
 
   function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): Answer {
-    const language =
-      x.access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
+    const { access, allow, routeName: route } = x.endpoint;
+    const language = access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
     headers.push(['Content-Language', language]);
     // Caches keep public replies alone, and must know that this one depends on the language.
-    if (x.access === 'public') headers.push(varyByLanguage);
+    if (access === 'public') headers.push(varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
-    if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
+    if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', allow]);
     const { requestId, atMs } = x.request;
-    const { routeName: route, ip: address, origin: from } = x;
+    const { ip: address, origin: from } = x;
     events.refused(refusal.code, route, requestId, refusal.error, refusal.why);
     journal.refusals.keep({ requestId, atMs, route, address, origin: from }, refusal);
     return { status: refusal.status, body: errorBodyOf(refusal, language) };
@@ -97,11 +97,12 @@ export function createAnswer(
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const answer: Answer = refusal === undefined ? (result as Answer) : refuse(x, refusal, headers);
     if (answer.headers !== undefined) headers.push(...answer.headers);
-    if (x.window === 'page') addPageHeaders(headers);
+    const { window, routeName } = x.endpoint;
+    if (window === 'page') addPageHeaders(headers);
     const isJson = answer.isJson === true || isObject(answer.body);
     const reply = toReply(answer, sharedOf(x, isJson), headers, linesOf(x));
-    count(x.routeName, reply.status);
-    events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
+    count(routeName, reply.status);
+    events.requestAnswered?.(x.request, routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
     return reply;
   };
 }

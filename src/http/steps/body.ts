@@ -12,15 +12,16 @@ const isJson = patternOf(JSON_CONTENT);
 
 /** Reads the body by the schema of its route, or as the text that it is; a request without one is right where the schema takes undefined. */
 export function readBody(x: RequestContext): Refusal | undefined {
-  const schema = x.route?.body;
-  if (schema === undefined) return x.route?.text === undefined ? undefined : readText(x, x.route.text);
+  const { route } = x.endpoint;
+  const schema = route?.body;
+  if (schema === undefined) return route?.text === undefined ? undefined : readText(x, route.text);
   const { body } = x.request;
   if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
   if (body === 'too_large') return tooLarge();
   const wrong = wrongContent(x.request, JSON_CONTENT, isJson);
   if (wrong !== undefined) return wrong;
   // Such a text is flat and plain ASCII, which Latin-1 reads as well: nothing that the parser refuses passes here.
-  x.body = x.route?.usual?.(body.latin1Slice());
+  x.body = route?.usual?.(body.toString('latin1'));
   if (x.body !== undefined) return undefined;
   const text = body.toString('utf8');
   const value = parseJsonObject(body, text);

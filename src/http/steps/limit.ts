@@ -56,7 +56,7 @@ export function createLimits({
    */
   function countPage(x: RequestContext, scope: string): Refusal | undefined {
     const { atMs, headers } = x.request;
-    if (x.access === 'operator') {
+    if (x.endpoint.access === 'operator') {
       const refusal = refuseGuesses(x, scope);
       if (refusal !== undefined || serviceOf(headers['authorization']) !== undefined) return refusal;
     }
@@ -66,13 +66,13 @@ export function createLimits({
   }
 
   function countAddress(x: RequestContext): Eventually<Refusal | undefined> {
-    if (x.window === 'none') return undefined;
+    const { window, kind, route } = x.endpoint;
     const scope = addressScope(x.ip);
-    if (x.window === 'page') return countPage(x, scope);
+    if (window === 'page') return countPage(x, scope);
     if (countsLater(x)) return refuseGuesses(x, scope);
-    if (x.kind === 'socket') return note(x, edge.address, countAtOnce(edge.address, scope, x.request.atMs));
+    if (kind === 'socket') return note(x, edge.address, countAtOnce(edge.address, scope, x.request.atMs));
     const counting = count(x, edge.address, scope);
-    return x.route?.countsNetworks === true ? andThen(counting, (refusal) => refusal ?? countNetworks(x, 0)) : counting;
+    return route?.countsNetworks === true ? andThen(counting, (refusal) => refusal ?? countNetworks(x, 0)) : counting;
   }
 
   /** The windows of the networks around an IPv6 address, the narrowest first. */
@@ -88,7 +88,6 @@ export function createLimits({
   }
 
   function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
-    if (x.window !== 'api') return undefined;
     if (!countsLater(x)) return countUser(x);
     const { actor, role } = x.operator;
     if (role !== 'nobody') return count(x, edge.operator, actor);
@@ -97,7 +96,7 @@ export function createLimits({
 
   /** In the window that the route has for itself, once it is known what is asked. */
   function countOperation(x: RequestContext): Eventually<Refusal | undefined> {
-    const rate = x.route?.perOperator;
+    const rate = x.endpoint.route?.perOperator;
     const isCounted = rate !== undefined && (rate.concerns?.(x.body) ?? true);
     return isCounted ? count(x, operatorWindow(rate), x.operator.actor) : undefined;
   }
@@ -131,7 +130,8 @@ function note(x: RequestContext, window: EdgeWindow, counted: WindowCount): Refu
  * that is known counts at once.
  */
 function countsLater(x: RequestContext): boolean {
-  return x.access === 'operator' && x.kind !== 'socket' && x.request.duplicates.length === 0 && bringsCredentials(x);
+  const { access, kind } = x.endpoint;
+  return access === 'operator' && kind !== 'socket' && x.request.duplicates.length === 0 && bringsCredentials(x);
 }
 
 /** Whether something came along that may say who calls. */

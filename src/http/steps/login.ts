@@ -31,7 +31,7 @@ export function createLogin({
     if (found === undefined) return;
     const { login, renewedToken } = found;
     x.login = login;
-    if (x.access === 'operator' && !x.isService) x.operator = operatorOf(login.email);
+    if (x.endpoint.access === 'operator' && !x.isService) x.operator = operatorOf(login.email);
     if (renewedToken !== undefined) x.cookie = { kind: 'set', token: renewedToken, expiresAtMs: login.expiresAtMs };
   }
 
@@ -40,13 +40,13 @@ export function createLogin({
     const service = serviceOf(headers['authorization']);
     if (service !== undefined) {
       x.isService = true;
-      if (x.access === 'operator') x.operator = serviceOperator(service);
+      if (x.endpoint.access === 'operator') x.operator = serviceOperator(service);
     }
     const token = readSessionCookie(headers['cookie']);
     if (token === undefined) return undefined;
     const authenticate = () => andThen(logins.authenticate(token, atMs), (found) => note(x, found));
     // What the caller proves otherwise does not wait for whoever could check the cookie.
-    return x.access === 'proof' ? orNothing(authenticate) : authenticate();
+    return x.endpoint.access === 'proof' ? orNothing(authenticate) : authenticate();
   };
 }
 
@@ -64,7 +64,7 @@ function orNothing(work: () => Eventually<undefined>): Eventually<undefined> {
  * Lets nobody to a route for operators whose role does not have its right (docs/contract.md, section 8). Whose data the role is shown the
  * handler sees to.
  */
-export function requireRole({ operator: { role }, login, route }: RequestContext): Refusal | undefined {
+export function requireRole({ operator: { role }, login, endpoint }: RequestContext): Refusal | undefined {
   if (role === 'nobody')
     return login === undefined
       ? new Refusal('AUTH_REQUIRED', 'Log in as an operator, or send a service token.')
@@ -72,7 +72,7 @@ export function requireRole({ operator: { role }, login, route }: RequestContext
           'FORBIDDEN',
           'This login is no operator (OPERATOR_EMAILS), no viewer (VIEWER_EMAILS) and the admin of no tenant (its admins).',
         );
-  const right = route?.right ?? 'see';
+  const right = endpoint.route?.right ?? 'see';
   if (mayDo(role, right)) return undefined;
   if (role === 'viewer')
     return new Refusal('FORBIDDEN', 'A viewer (VIEWER_EMAILS) changes nothing; an operator (OPERATOR_EMAILS) may.');

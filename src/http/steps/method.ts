@@ -5,7 +5,7 @@ import { preflightHeaders } from './origin.ts';
 
 /** Answers what has no handler: a path that no route has, a method that the path has not, and preflights. */
 export function createMethodCheck({ origins }: Pick<Services, 'origins'>): Step {
-  return ({ request: { headers, method, path }, allow, origin, cors }) => {
+  return ({ request: { headers, method, path }, endpoint: { allow, cors }, origin }) => {
     if (allow === '') return new Refusal('NOT_FOUND', `There is no ${path.slice(0, 200)}; see /docs for all paths.`);
     if (method !== 'OPTIONS') return new Refusal('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${allow}.`);
     const allowed = preflightHeaders(origins, origin, cors, allow, headers['access-control-request-headers']);

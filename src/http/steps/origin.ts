@@ -91,7 +91,7 @@ export function preflightHeaders(
  */
 export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
   return (x) => {
-    const setsCookie = x.route?.cookie === 'set';
+    const setsCookie = x.endpoint.route?.cookie === 'set';
     if (isOwn(origins, x.origin, x.request.headers['sec-fetch-site'])) return undefined;
     if (setsCookie || !isProven(x))
       return new Refusal(
@@ -105,7 +105,7 @@ export function createOriginCheck({ origins }: { readonly origins: Origins }): S
   };
 }
 
-function isProven({ access, route, body }: RequestContext): boolean {
+function isProven({ endpoint: { access, route }, body }: RequestContext): boolean {
   return access === 'proof' || route?.proves?.(body) === true;
 }
 

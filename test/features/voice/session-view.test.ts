@@ -1,15 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { viewText } from '../../../src/voice/records.ts';
+import { viewOf, viewText } from '../../../src/voice/records.ts';
+import { opened } from '../../machines/voice-session-support.ts';
 
-const dates = fc.date({ noInvalidDate: true });
+const instants = fc.date({ noInvalidDate: true }).map((date) => date.getTime());
 
 test('the text of a view is its JSON', () => {
-  const instant = dates.map((date) => date.toISOString());
   fc.assert(
-    fc.property(fc.boolean(), instant, instant, fc.nat(), fc.nat(), (active, startedAt, lastSeenAt, duration, idle) => {
-      const view = { active, startedAt, lastSeenAt, durationSec: duration, idleSec: idle };
-      expect(viewText(view)).toBe(JSON.stringify(view));
+    fc.property(instants, instants, instants, fc.option(instants), instants, (start, seen, active, end, at) => {
+      const times = { startedAtMs: start, lastSeenAtMs: seen, lastActivityAtMs: active, endedAtMs: end };
+      const record = { ...opened(), ...times };
+      expect(viewText(record, at)).toBe(JSON.stringify(viewOf(record, at)));
     }),
   );
 });
