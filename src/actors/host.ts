@@ -59,6 +59,17 @@ export interface Host<R extends HostedRecord, E extends EventObject, F extends E
    * @throws Unavailable when the store is away, or when others were first too many times in a row.
    */
   send(id: string, event: E, admits?: (record: R) => boolean): Eventually<Outcome<R, F> | undefined>;
+  /**
+   * What an event would change, not saved: for whoever saves it together with something else, by the same compare-and-save. Undefined
+   * unless this process knows the record, admits it, has no other event of it under way, and needs no actor for this one.
+   */
+  foresee(id: string, event: E, admits: (record: R) => boolean): Foreseen<R> | undefined;
+}
+
+/** A change that an event would make, and the version that it is made of. */
+export interface Foreseen<R> {
+  readonly record: R;
+  readonly expectedVersion: number;
 }
 
 /** The outcome of one event, before it is saved. */
@@ -181,6 +192,12 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
 
   return {
     open,
+    foresee(id, event, admits) {
+      const recalled = tails.has(id) ? undefined : store.recall?.(id);
+      if (recalled === undefined || !admits(recalled)) return undefined;
+      const record = kind.fastPath?.(recalled, event);
+      return record && { record, expectedVersion: recalled.version };
+    },
     send(id, event, admits) {
       const tail = tails.size === 0 ? undefined : tails.get(id);
       const outcome =

@@ -77,10 +77,11 @@ type Concerns = (endpoint: Omit<Endpoint, 'steps'>) => boolean;
 
 /** All steps in their order, and which of them an endpoint takes. */
 function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'steps'>) => readonly Step[] {
-  const { countAddress, countCaller, countOperation } = createLimits(services);
+  const { countAndHandle, countAddress, countCaller, countOperation } = createLimits(services);
   const login = createLogin(services);
   const checkOrigin = createOriginCheck(services);
   const table: readonly (readonly [Step, Concerns])[] = [
+    [(x) => countAndHandle?.(x), ({ route }) => countAndHandle !== undefined && route?.handleCounted !== undefined],
     [countAddress, ({ window }) => window !== 'none'],
     [refuseRepeatedHeaders, () => true],
     // What is public is the same for everybody, and a socket waits for nobody (see `Route.kind`): for both the caller stays unknown.

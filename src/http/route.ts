@@ -4,6 +4,7 @@ import type { Operator, Right } from '../operators/roles.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Header, HttpRequest } from './message.ts';
 
 /** What a route's handler gets: the checked request. */
@@ -144,6 +145,19 @@ export interface Route<B = unknown> {
   /** Whether a body proves its caller, so that it does not use the login that may come along. Where access is `proof` every body does. */
   proves?(body: B): boolean;
   handle(call: Call<B>): Eventually<Result>;
+  /**
+   * `handle` for a body that `usual` knows, together with the count of the request's address: one step of the stores. Undefined where the
+   * request must be counted first, and nothing is done then; the promise answers undefined where nobody knows what was done.
+   */
+  handleCounted?(call: Call<B>, request: UncountedRequest): Promise<CountedResult | undefined> | undefined;
+}
+
+/** What became of a request that was counted by its handler. */
+export interface CountedResult {
+  /** How many its window has counted, with it. */
+  readonly taken: number;
+  /** Undefined where nothing was done but to count. */
+  readonly result: Result | undefined;
 }
 
 /** Types the body of a route by its schema. */

@@ -2,7 +2,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import type { PassiveHealth } from '../kernel/passive-health.ts';
 import { faultOf, unavailable, saysError } from './faults.ts';
 import type { Route } from './route.ts';
-import { script } from './lua/script.ts';
+import { countedScript, script } from './lua/script.ts';
 
 /** One call never keeps a server longer than a few milliseconds. */
 const MAX_OPERATIONS = 500;
@@ -74,55 +74,58 @@ export class Batch {
     for (const group of groups.values()) void this.#send(group);
   }
 
-  async #send(group: readonly Operation[]): Promise<void> {
+  /** Without async functions here and below: a lone heartbeat pays for each promise. */
+  #send(group: readonly Operation[]): Promise<void> {
     const deadlineAt = performance.now() + this.#options.deadlineMs;
-    try {
-      const replies = await evaluate(this.#route, (group[0] as Operation).tag, commandOf(group), deadlineAt);
-      this.#pending -= group.length;
-      this.#options.health.served();
-      for (let n = 0; n < group.length; n += 1) (group[n] as Operation).resolve(replies[n]);
-    } catch (error) {
-      this.#pending -= group.length;
-      const fault = faultOf(error);
-      if (fault instanceof Unavailable) this.#options.health.refused(fault);
-      else this.#options.health.served();
-      for (const { reject } of group) reject(fault);
-    }
+    const used = group.every(isCounted) ? countedScript : script;
+    return evaluate(this.#route, (group[0] as Operation).tag, used, argumentsOf(group), deadlineAt).then(
+      (replies) => {
+        this.#pending -= group.length;
+        this.#options.health.served();
+        for (let n = 0; n < group.length; n += 1) (group[n] as Operation).resolve(replies[n]);
+      },
+      (error: unknown) => {
+        this.#pending -= group.length;
+        const fault = faultOf(error);
+        if (fault instanceof Unavailable) this.#options.health.refused(fault);
+        else this.#options.health.served();
+        for (const { reject } of group) reject(fault);
+      },
+    );
   }
+}
+
+function isCounted({ name }: Operation): boolean {
+  return name === 'counted';
 }
 
 /** KEYS has one key an operation, ARGV the name and the arguments of each (see `lua/script.ts`). */
-function commandOf(operations: readonly Operation[]): string[] {
-  const command = scriptCall();
-  command.push(String(operations.length));
-  for (let n = 0; n < operations.length; n += 1) command.push((operations[n] as Operation).key);
+function argumentsOf(operations: readonly Operation[]): string[] {
+  const list = [String(operations.length)];
+  for (let n = 0; n < operations.length; n += 1) list.push((operations[n] as Operation).key);
   for (let n = 0; n < operations.length; n += 1) {
     const { name, args } = operations[n] as Operation;
-    command.push(name);
-    for (let i = 0; i < args.length; i += 1) command.push(args[i] as string);
+    list.push(name);
+    for (let i = 0; i < args.length; i += 1) list.push(args[i] as string);
   }
-  return command;
-}
-
-/** The begin of a script call: the number of keys, the keys and the arguments follow. */
-function scriptCall(): string[] {
-  return ['EVALSHA', script.sha];
+  return list;
 }
 
 /**
- * Runs a script call on the server of a tag. A server that does not know the script (new, or told to forget) gets its text and keeps it.
+ * Runs a script on the server of a tag. A server that does not know it (new, or told to forget) gets its text and keeps it.
+ * @param list the number of keys, the keys and the arguments
  * @throws Unavailable, or ErrorReply when the script fails
  */
-async function evaluate(
+function evaluate(
   route: Route,
   tag: number,
-  command: readonly string[],
+  { sha, text }: typeof script,
+  list: readonly string[],
   deadlineAt: number,
 ): Promise<readonly unknown[]> {
-  try {
-    return (await route.send(tag, command, deadlineAt)) as readonly unknown[];
-  } catch (error) {
+  const running = route.send(tag, ['EVALSHA', sha, ...list], deadlineAt).catch((error: unknown) => {
     if (!saysError(error, 'NOSCRIPT')) throw error;
-    return (await route.send(tag, ['EVAL', script.text, ...command.slice(2)], deadlineAt)) as readonly unknown[];
-  }
+    return route.send(tag, ['EVAL', text, ...list], deadlineAt);
+  });
+  return running as Promise<readonly unknown[]>;
 }

@@ -33,6 +33,8 @@ export interface Redis {
   readonly health: WorkHealth;
   /** See `Batch.run`. */
   run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown>;
+  /** The whole name of a key, where one server has them all: an operation may then touch others than its own. Undefined in a Cluster. */
+  readonly wholeKey: ((key: string) => string) | undefined;
   /** Operations that wait for their answers. */
   readonly pending: number;
   /** Tells all who listen on a channel, on whatever server of a cluster. */
@@ -83,6 +85,7 @@ export function openRedis(options: RedisOptions): Redis {
 
     health,
 
+    wholeKey: urls.length === 1 ? (key) => before + key : undefined,
     run: (tag, name, key, args) => batch.run(tag, name, before + key, args),
     get pending() {
       return batch.pending;

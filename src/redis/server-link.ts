@@ -68,18 +68,10 @@ export class ServerLink {
    * @param asking sends ASKING before it: the server is taking over the key's slot.
    * @throws Unavailable, or ErrorReply when the server refuses this very command
    */
-  async send(args: readonly string[], deadlineAt: number, asking = false): Promise<unknown> {
-    const client = this.#client ?? (await this.#connected(deadlineAt));
-    try {
-      return await this.#within(deadlineAt, client, () => {
-        if (asking) void client.sendCommand(['ASKING']).catch(() => undefined);
-        return client.sendCommand(args);
-      });
-    } catch (error) {
-      // A master that became a replica: a new connection finds the new master behind the same name.
-      if (saysError(error, 'READONLY')) this.#giveUp(client, error);
-      throw error;
-    }
+  send(args: readonly string[], deadlineAt: number, asking = false): Promise<unknown> {
+    const client = this.#client;
+    if (client !== undefined) return this.#sendOver(client, args, deadlineAt, asking);
+    return this.#connected(deadlineAt).then((connected) => this.#sendOver(connected, args, deadlineAt, asking));
   }
 
   async close(): Promise<void> {
@@ -171,6 +163,13 @@ export class ServerLink {
     this.#lose?.(error);
   }
 
+  #sendOver(client: Client, args: readonly string[], deadlineAt: number, asking: boolean): Promise<unknown> {
+    return this.#within(deadlineAt, client, () => {
+      if (asking) void client.sendCommand(['ASKING']).catch(() => undefined);
+      return client.sendCommand(args);
+    });
+  }
+
   #within(deadlineAt: number, client: Client, work: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const callOff = deadline(deadlineAt - performance.now(), () => {
@@ -178,9 +177,18 @@ export class ServerLink {
         reject(fault);
         this.#giveUp(client, fault);
       });
-      work()
-        .finally(callOff)
-        .then(resolve, (error: unknown) => reject(error instanceof ErrorReply ? error : faultOf(error)));
+      work().then(
+        (reply) => {
+          callOff();
+          resolve(reply);
+        },
+        (error: unknown) => {
+          callOff();
+          // A master that became a replica: a new connection finds the new master behind the same name.
+          if (saysError(error, 'READONLY')) this.#giveUp(client, error);
+          reject(error instanceof ErrorReply ? error : faultOf(error));
+        },
+      );
     });
   }
 }

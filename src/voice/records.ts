@@ -8,7 +8,8 @@ import { ifAway } from '../kernel/errors.ts';
 import { iso } from '../kernel/time.ts';
 import type { SessionView } from '../protocol/session.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
-import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
+import type { CountedSave, VoiceRegistry } from '../stores/voice-registry/contract.ts';
+import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
@@ -71,6 +72,26 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
       this.#ifAway(() => {
         this.#apart.set(record.id, NOT_SAVED);
         return false;
+      }),
+    );
+  }
+
+  /** As `VoiceRegistry.saveCounted`; the promise answers undefined where the registry is away, and may have done it all the same. */
+  saveCounted(
+    record: VoiceRecord,
+    expectedVersion: number,
+    request: UncountedRequest,
+  ): Promise<CountedSave | undefined> | undefined {
+    const { registry, limits } = this.#deps;
+    const saving = registry.saveCounted?.(record, expectedVersion, slotUntilMs(record, limits), request);
+    return saving?.then(
+      (saved) => {
+        this.#noteIf(saved.isSaved, record);
+        return saved;
+      },
+      this.#ifAway(() => {
+        this.#apart.set(record.id, NOT_SAVED);
+        return undefined;
       }),
     );
   }

@@ -24,6 +24,7 @@ import { settleAll } from '../kernel/settle-all.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter, type HistoryListener } from './history-writer.ts';
 import { findSessions, idsOfEither, type FoundSessions } from './find-sessions.ts';
@@ -70,6 +71,12 @@ export function spokenForBy(address: string | undefined, subjects: Subjects, isS
 }
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
+/** A heartbeat whose request was counted with it: how often its window was, and the record if it is saved. */
+export interface CountedHeartbeat {
+  readonly taken: number;
+  readonly record: VoiceRecord | undefined;
+}
+
 type Answer = Eventually<VoiceOutcome | undefined>;
 type Admits = (record: VoiceRecord) => boolean;
 
@@ -162,6 +169,24 @@ export class VoiceSessions {
   /** A heartbeat from a caller that `admits` accepts; undefined when the session is unknown or not the caller's. */
   heartbeat(id: string, at: number, idleSec: number | undefined, admits: Admits, requestId?: string): Answer {
     return this.recovery.host.send(id, { type: 'HEARTBEAT', at, idleSec, requestId }, admits);
+  }
+
+  /**
+   * As `heartbeat`, with the count of its request in the same step of the stores: for a heartbeat that moves no state, of a session that
+   * this node remembers. Undefined where it must be counted first; the promise answers undefined where the registry is away.
+   */
+  countedHeartbeat(
+    id: string,
+    at: number,
+    idleSec: number | undefined,
+    admits: Admits,
+    request: UncountedRequest,
+  ): Promise<CountedHeartbeat | undefined> | undefined {
+    const foreseen = this.recovery.host.foresee(id, { type: 'HEARTBEAT', at, idleSec }, admits);
+    if (foreseen === undefined) return undefined;
+    const { record, expectedVersion } = foreseen;
+    const saving = this.#records.saveCounted(record, expectedVersion, request);
+    return saving?.then((saved) => saved && { taken: saved.taken, record: saved.isSaved ? record : undefined });
   }
 
   /** Activity that is no heartbeat: a usage report that names the session. */

@@ -146,6 +146,19 @@ function calls(): void {
     expect(await callsOf(() => Promise.all(records.map(({ id }) => beat(id))))).toBe(2);
   });
 
+  test('100 heartbeats of one tick that are counted with their saves are one call', async () => {
+    const records = Array.from({ length: 100 }, () => voiceRecord());
+    await Promise.all(records.map((record) => node.registry.insert(record)));
+    const beat = async (id: string) => {
+      const request = node.windows.uncounted?.(id, 10, DAY_BEGIN);
+      const record = node.registry.recall(id);
+      if (request === undefined || record === undefined) throw new Error('not known, or not to be counted so');
+      const next = { ...record, version: record.version + 1 };
+      return node.registry.saveCounted?.(next, record.version, DAY_BEGIN + HOUR_MS, request);
+    };
+    expect(await callsOf(() => Promise.all(records.map(({ id }) => beat(id))))).toBe(1);
+  });
+
   test('a sweep that finds nothing due is one call, and so is one that claims over all tags after it', async () => {
     expect(await callsOf(() => node.registry.claimDue(DAY_BEGIN - 1, 10, 1000))).toBe(1);
     const records = Array.from({ length: 100 }, () => voiceRecord());

@@ -1,10 +1,11 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { heartbeatRequest, type HeartbeatRequest } from '../../protocol/heartbeat.ts';
 import { endedRefusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import { viewText } from '../../voice/records.ts';
 import { spokenForBy, type VoiceOutcome } from '../../voice/sessions.ts';
-import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
 import { refusedOf } from '../session-refusal.ts';
@@ -38,6 +39,15 @@ export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions'
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
+    handleCounted(call, counted) {
+      const { body, request, isService } = call;
+      const admits = spokenForBy(body.email, identity.subjects, isService);
+      const { sm_session_id, idleSec } = body;
+      const beating = sessions.countedHeartbeat(sm_session_id, request.atMs, idleSec, admits, counted);
+      return beating?.then(
+        (beat) => beat && { taken: beat.taken, result: beat.record && goesOn(beat.record, request.atMs) },
+      );
+    },
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
       const { atMs, requestId } = request;
@@ -69,9 +79,12 @@ function reply(
   if (outcome === undefined) return sessionNotFound();
   const { record } = outcome;
   const { atMs } = call.request;
-  if (record.endReason === null)
-    return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(record, atMs)}}` };
+  if (record.endReason === null) return goesOn(record, atMs);
   return refusedOf(record, endedRefusal(record.endReason, limits.maxMinutes), call, identity);
+}
+
+function goesOn(record: VoiceRecord, atMs: number): Answer {
+  return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(record, atMs)}}` };
 }
 
 /** Where the id begins, and where it ends, in the texts below. */

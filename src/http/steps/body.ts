@@ -32,6 +32,13 @@ export function readBody(x: RequestContext): Refusal | undefined {
   return undefined;
 }
 
+/** The body, where it is one of the texts that nearly all callers send (`Route.usual`); undefined for every other. */
+export function usualBody({ endpoint: { route }, request }: RequestContext): unknown {
+  const { body } = request;
+  if (body === 'too_large' || wrongContent(request, JSON_CONTENT, isJson) !== undefined) return undefined;
+  return route?.usual?.(body.toString('latin1'));
+}
+
 function readText(x: RequestContext, { contentType, maxBytes }: TextBody): Refusal | undefined {
   const { body } = x.request;
   if (body === 'too_large' || body.length > maxBytes) return tooLarge(maxBytes / 1024);

@@ -7,8 +7,9 @@ import type { WindowCount } from '../../stores/windows/contract.ts';
 import { clientAddress } from '../client-address.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
-import { windowOfPath } from '../route.ts';
+import { windowOfPath, type Result } from '../route.ts';
 import type { Services } from '../services.ts';
+import { usualBody } from './body.ts';
 
 /** The steps that count a request: in the window of its address before anything else, and in the one of its user or operator once that is known. */
 export function createLimits({
@@ -75,6 +76,24 @@ export function createLimits({
     return route?.countsNetworks === true ? andThen(counting, (refusal) => refusal ?? countNetworks(x, 0)) : counting;
   }
 
+  /**
+   * Counts a request and handles it in one step of the stores, where that is possible and none of the steps between concerns it; undefined
+   * where it goes the long way.
+   */
+  function countAndHandle(x: RequestContext): Promise<Result | undefined> | undefined {
+    const { route } = x.endpoint;
+    if (bringsCredentials(x) || x.request.duplicates.length > 0) return undefined;
+    const { prefix, perMinute } = edge.address;
+    const request = windows.uncounted?.(prefix + addressScope(x.ip), perMinute, x.request.atMs);
+    x.body = request && usualBody(x);
+    if (request === undefined || x.body === undefined) return undefined;
+    return route?.handleCounted?.(x, request)?.then((counted) => {
+      if (counted === undefined) return undefined;
+      const refusal = note(x, edge.address, request.toCount(counted.taken));
+      return refusal ?? counted.result ?? route.handle(x);
+    });
+  }
+
   /** The windows of the networks around an IPv6 address, the narrowest first. */
   function countNetworks(x: RequestContext, from: number): Eventually<Refusal | undefined> {
     const window = edge.networks[from];
@@ -101,7 +120,7 @@ export function createLimits({
     return isCounted ? count(x, operatorWindow(rate), x.operator.actor) : undefined;
   }
 
-  return { countAddress, countCaller, countOperation };
+  return { countAndHandle: windows.uncounted && countAndHandle, countAddress, countCaller, countOperation };
 }
 
 /**

@@ -26,20 +26,6 @@ local function unindex(key)
   if name and name ~= '' then call('SREM', keySet(key, name), id) end
 end
 
--- change is "<expected version> <value>": true when saved; else the present value, or false when there is none
-local function put(key, change, isEarlier)
-  local space = find(change, ' ', 1, true)
-  local present = call('HMGET', key, 'd', 'c')
-  if not present[1] or sub(present[1], 1, space) ~= sub(change, 1, space) then return present[1] end
-  local value = sub(change, space + 1)
-  call('HSET', key, 'd', value)
-  if present[2] then call('HDEL', key, 'c') end
-  if present[2] or isEarlier then
-    call('ZADD', base(key) .. 'due', 'LT', match(value, '^%d+ (%S+)'), nameOf(key))
-  end
-  return true
-end
-
 -- what a save that lost answers: the present record, so that the next try needs no load
 local function lost(key, present)
   if not present then return 0 end
@@ -158,5 +144,30 @@ end
 
 function op.size(key, i)
   return call('ZCARD', key), i
+end
+`;
+
+/** How a record is saved, and the one operation that most calls are made of: a request is counted, and with it a heartbeat saved. */
+export const BEATS_LUA = `
+-- change is "<expected version> <value>": true when saved; else the present value, or false when there is none
+local function put(key, change, isEarlier)
+  local space = find(change, ' ', 1, true)
+  local present = call('HMGET', key, 'd', 'c')
+  if not present[1] or sub(present[1], 1, space) ~= sub(change, 1, space) then return present[1] end
+  local value = sub(change, space + 1)
+  call('HSET', key, 'd', value)
+  if present[2] then call('HDEL', key, 'c') end
+  if present[2] or isEarlier then
+    call('ZADD', base(key) .. 'due', 'LT', match(value, '^%d+ (%S+)'), nameOf(key))
+  end
+  return true
+end
+
+-- window, limit, change: counts in the window, whose key is whole; what it lets through makes a save as that of op.beat. The count,
+-- below zero when it saved.
+function op.counted(key, i)
+  local taken = take(ARGV[i])
+  if taken <= tonumber(ARGV[i + 1]) and put(key, ARGV[i + 2], false) == true then return -taken, i + 3 end
+  return taken, i + 3
 end
 `;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PROBE_LUA } from './probe.ts';
-import { REGISTRY_LUA } from './registry.ts';
+import { BEATS_LUA, REGISTRY_LUA } from './registry.ts';
 import { RESTORATION_LUA } from './restoration.ts';
 import { SLOTS_LUA } from './slots.ts';
 import { WINDOWS_LUA } from './windows.ts';
@@ -10,7 +10,8 @@ import { WINDOWS_LUA } from './windows.ts';
  * one that it is about; what else it touches has the same hash tag. ARGV holds each operation's name and arguments one after the
  * other. Each operation answers its result and the place after its arguments.
  */
-const TEXT = `
+function scriptOf(operations: string): { readonly text: string; readonly sha: string } {
+  const text = `
 local call, sub, find, match, unpack = redis.call, string.sub, string.find, string.match, unpack
 local KEYS, ARGV = KEYS, ARGV
 local op = {}
@@ -24,6 +25,17 @@ local function nameOf(key)
   return sub(key, find(key, '}', 1, true) + 1)
 end
 
+${operations}
+local results, at = {}, 1
+for n = 1, #KEYS do
+  results[n], at = op[ARGV[at]](KEYS[n], at + 1)
+end
+return results
+`;
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+const RUN_LUA = `
 -- The run of this server, empty where its user may not ask. What is marked with another one comes from a snapshot, a log or a primary
 -- that this server copied, and may be older than what nodes were told.
 local thisRun
@@ -34,12 +46,12 @@ local function run()
   end
   return thisRun
 end
-${WINDOWS_LUA}${SLOTS_LUA}${REGISTRY_LUA}${RESTORATION_LUA}${PROBE_LUA}
-local results, at = {}, 1
-for n = 1, #KEYS do
-  results[n], at = op[ARGV[at]](KEYS[n], at + 1)
-end
-return results
 `;
 
-export const script = { text: TEXT, sha: createHash('sha1').update(TEXT).digest('hex') } as const;
+/** All operations. */
+export const script = scriptOf(
+  RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + PROBE_LUA,
+);
+
+/** For calls of nothing but `counted`, as heartbeats make them: a server makes the functions of a script anew for each call. */
+export const countedScript = scriptOf(WINDOWS_LUA + BEATS_LUA);

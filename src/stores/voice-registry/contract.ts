@@ -1,9 +1,17 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
+import type { UncountedRequest } from '../windows/contract.ts';
 
 /** When the sweep must look at a record again, in milliseconds since the Unix epoch. */
 export type DueAt = (record: VoiceRecord) => number;
+
+/** What became of a request that was counted together with a save. */
+export interface CountedSave {
+  /** How many its window has counted, with it. */
+  readonly taken: number;
+  readonly isSaved: boolean;
+}
 
 /**
  * The live registry: the records of sessions that are under way, shared by every node and rebuildable from the history.
@@ -16,6 +24,16 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
    * session's saves lease none.
    */
   save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Eventually<boolean>;
+  /**
+   * Counts a request and, where its window lets it through, saves a change that moves the deadline later or not at all: in one step.
+   * Undefined, or not there, where this process does not know enough for that, and nothing is counted then.
+   */
+  saveCounted?(
+    record: VoiceRecord,
+    expectedVersion: number,
+    slotUntilMs: number | undefined,
+    request: UncountedRequest,
+  ): Promise<CountedSave> | undefined;
   /** Registers a record unless one with its id is there already; false says that it was. */
   insert(record: VoiceRecord): Eventually<boolean>;
   /** Forgets a record; the history keeps it. */

@@ -68,6 +68,19 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
       });
     },
 
+    saveCounted(record, expectedVersion, slotUntilMs = 0, request) {
+      const dueAtMs = dueAt(record);
+      if (!isLater(record.id, expectedVersion, dueAtMs)) return undefined;
+      const change = `${expectedVersion} ${movingPart(record, dueText(dueAtMs), slotUntilMs)}`;
+      return ask('counted', record.id, [request.key, String(request.limit), change]).then((answer) => {
+        const taken = Math.abs(answer as number);
+        const isSaved = answer !== taken;
+        if (isSaved) recent.set(record.id, record);
+        else if (taken <= request.limit) recent.delete(record.id);
+        return { taken, isSaved };
+      });
+    },
+
     async insert(record) {
       const due = dueText(dueAt(record));
       const key = record.keyId === null ? '' : keySet(record.tenantId, record.keyId);

@@ -7,7 +7,7 @@ import type { WindowCount, Windows } from './contract.ts';
 import { createInProcessWindows } from './in-process.ts';
 
 export interface RedisWindowsDeps {
-  readonly redis: Pick<Redis, 'run'>;
+  readonly redis: Pick<Redis, 'run' | 'wholeKey'>;
   /** Told once an outage that windows are counted in this process alone, with the reason. */
   readonly onLocal?: (reason: unknown) => void;
   /** Told when they are shared again. */
@@ -56,11 +56,23 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
 
   function ask(key: string, minute: number): Promise<number> {
     const tag = tagOfText(key);
-    const name = tagged(tag, `w:${minute.toString(36)}:${key}`);
-    return redis.run(tag, 'take', name, []) as Promise<number>;
+    return redis.run(tag, 'take', nameOf(tag, key, minute), []) as Promise<number>;
   }
 
+  const { wholeKey } = redis;
   return {
+    uncounted:
+      wholeKey &&
+      ((key, limit, atMs) => {
+        if (isLocal) return undefined;
+        const minute = minuteOf(atMs);
+        return {
+          key: wholeKey(nameOf(tagOfText(key), key, minute)),
+          limit,
+          toCount: (taken) => toCount(taken, limit, minute),
+        };
+      }),
+
     take(key, limit, atMs) {
       const minute = minuteOf(atMs);
       return ask(key, minute).then(
@@ -82,4 +94,8 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
 
     known: (key, limit, atMs) => local.known(key, limit, atMs),
   };
+}
+
+function nameOf(tag: number, key: string, minute: number): string {
+  return tagged(tag, `w:${minute.toString(36)}:${key}`);
 }

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../config/config.ts';
+import { openLiveStores } from '../../src/app/stores.ts';
+import { createNodeIdentity } from '../../src/node/identity.ts';
+import type { LiveStores } from '../../src/stores/contract.ts';
+import { createPostgresStores } from '../../src/stores/postgres.ts';
+import { createEvents } from '../../src/telemetry/events.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
+import { seedTenants, type TestApp } from '../support/app.ts';
+import { ManualClock } from '../support/clock.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { useApps } from '../support/use-apps.ts';
+import { atEach } from './support.ts';
+
+const skipped = reasonToSkipRedis();
+const PER_MINUTE = 20;
+const MINUTE_MS = 60_000;
+const PATH = '/api/realtime/heartbeat';
+
+describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its save ${skipped ?? ''}`, () => {
+  const { buildForFile, database } = useApps();
+  const clock = new ManualClock();
+  const opened: LiveStores[] = [];
+  let service: RedisService;
+  let app: TestApp;
+  let other: TestApp;
+
+  async function openNode(): Promise<TestApp> {
+    const { history, clockAgreements } = createPostgresStores(database());
+    const live = await openLiveStores(readConfig({ NODE_ENV: 'test', REDIS_URL: service.url }), {
+      node: createNodeIdentity().id,
+      history,
+      events: createEvents(createLog('silent', false), new Metrics()),
+      localClock: clock,
+      clockAgreements,
+      onError: () => undefined,
+    });
+    opened.push(live);
+    // Its time is turned by hand as well.
+    return buildForFile({ live: { ...live, clock }, clock, env: { RATE_IP_PER_MIN: String(PER_MINUTE) } });
+  }
+
+  beforeAll(async () => {
+    service = await startRedis();
+    app = await openNode();
+    other = await openNode();
+    await seedTenants(app);
+  });
+
+  afterAll(async () => {
+    for (const live of opened) await live.close();
+    await service.stop();
+  });
+
+  /** A session, in a minute of its own. */
+  async function open(node = app): Promise<string> {
+    clock.advance(MINUTE_MS);
+    const id = await node.open(await node.key());
+    // Whatever a create leaves to be done is done.
+    await node.flush();
+    clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
+    return id;
+  }
+
+  const beat = (node: TestApp, id: string, fields: object = {}) => node.post(PATH, { sm_session_id: id, ...fields });
+
+  async function scriptCalls(work: () => Promise<unknown>): Promise<number> {
+    await atEach(service, ['CONFIG', 'RESETSTAT']);
+    await work();
+    const [stats] = (await atEach(service, ['INFO', 'commandstats'])) as string[];
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats ?? '')?.[1] ?? 0);
+  }
+
+  test('is one call, and answers what one that was counted first does', async () => {
+    const id = await open();
+    await beat(app, id);
+    clock.advance(2000);
+    let reply = await beat(app, id);
+    expect(await scriptCalls(async () => (reply = await beat(app, id, { idleSec: 1 })))).toBe(1);
+    expect(reply.status).toBe(200);
+    // A body with a blank is none of the usual texts.
+    const long = await app.send({ method: 'POST', path: PATH, body: `{ "sm_session_id":"${id}","idleSec":1}` });
+    expect(long.body).toEqual(reply.body);
+    expect(Object.keys(long.headers)).toEqual(Object.keys(reply.headers));
+    const remaining = (one: typeof reply) => Number(one.headers['x-ratelimit-remaining']);
+    expect(remaining(reply) - remaining(long)).toBe(1);
+  });
+
+  test('is refused beyond the limit of its address, and moves nothing then', async () => {
+    const id = await open();
+    const statuses = [];
+    for (let sent = 0; sent < PER_MINUTE + 3; sent += 1) {
+      clock.advance(100);
+      statuses.push((await beat(app, id)).status);
+    }
+    expect(statuses).toEqual([...Array<number>(PER_MINUTE).fill(200), 429, 429, 429]);
+    const record = await app.live.registry.load(id);
+    expect(record?.lastSeenAtMs).toBe(clock.now() - 300);
+    clock.advance(MINUTE_MS);
+    expect(await beat(app, id)).toMatchObject({ status: 200 });
+  });
+
+  test('finds what another node has changed, and is counted once all the same', async () => {
+    const id = await open();
+    await beat(app, id);
+    clock.advance(1000);
+    await beat(other, id);
+    clock.advance(1000);
+    const reply = await beat(app, id);
+    expect(reply).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': String(PER_MINUTE - 3) } });
+    expect((await app.live.registry.load(id))?.version).toBe(4);
+    expect(await other.post('/api/realtime/end', { sm_session_id: id })).toMatchObject({ status: 200 });
+    expect(await beat(app, id)).toMatchObject({ status: 403, body: { code: 'SESSION_DURATION_EXCEEDED' } });
+  });
+
+  test('reaches the history as every other does, and goes the long way where a state moves', async () => {
+    const id = await open();
+    clock.advance(1000);
+    await beat(app, id);
+    expect(app.sessions.recovery.writer.waiting.get(id)?.lastSeenAtMs).toBe(clock.now());
+    clock.advance(app.sessions.limits.maxIdleSec * 1000 + 1000);
+    expect(await beat(app, id)).toMatchObject({ status: 403 });
+  });
+
+  test('of somebody else is not found', async () => {
+    const named = await app.open(await app.key(), { email: 'visitor@mail.example' });
+    expect(await beat(app, named)).toMatchObject({ status: 404 });
+    expect(await beat(app, named, { email: 'visitor@mail.example' })).toMatchObject({ status: 200 });
+  });
+});
