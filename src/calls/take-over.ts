@@ -12,6 +12,15 @@ import { CALLS_LEASE_MS, type NodeLease } from '../node/lease.ts';
 /** So many are taken at one look; the others are left to other nodes, or to the next. */
 const MAX_TAKEN = 1000;
 const MAX_CONCURRENT = 50;
+/** A save that the database did not answer for so long is not carried out any more: its deadlines are shorter. */
+const DOUBT_MS = 10_000;
+
+/** A call of which nobody knows whether this node took it, because the database did not answer. */
+export interface DoubtfulTake {
+  readonly orphan: Orphan;
+  /** Until then the save may still be carried out. */
+  readonly untilMs: number;
+}
 
 export interface TakeOverDeps {
   readonly store: Pick<CallStore, 'orphans'>;
@@ -21,8 +30,8 @@ export interface TakeOverDeps {
   readonly clock: Clock;
   readonly events: Pick<Events, 'callTaken' | 'callForeign'>;
   readonly lease: Pick<NodeLease, 'node' | 'mayOthersReturn'>;
-  /** Those of which nobody knows whether they were taken, because the database did not answer. */
-  readonly doubtful: Map<string, Orphan>;
+  /** By the ids of the calls. */
+  readonly doubtful: Map<string, DoubtfulTake>;
   /** @param uncountedSinceMs until then all that the call used was counted */
   readonly hold: (record: CallRecord, setup: SessionSetup | undefined, uncountedSinceMs: number) => void;
 }
@@ -35,29 +44,37 @@ export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
   /** Of an owner that could not renew, and may now. One whose lease runs cannot hang the call up, and one without a row has left. */
   const mayBeHeld = ({ ownerUntilMs }: Orphan): boolean =>
     ownerUntilMs !== null && ownerUntilMs <= at && lease.mayOthersReturn;
-  const all = [...doubtful.values(), ...orphans.filter((one) => !doubtful.has(one.id) && !mayBeHeld(one))];
-  await settleAll(all, (orphan) => take(orphan, deps), MAX_CONCURRENT);
+  const present = new Set(orphans.map(({ id }) => id));
+  const doubts = [...doubtful.values()].filter(({ orphan: { id } }) => !present.has(id));
+  const takes = [
+    ...orphans.filter((orphan) => !mayBeHeld(orphan)).map((orphan) => ({ orphan, isOrphan: true })),
+    ...doubts.map(({ orphan }) => ({ orphan, isOrphan: false })),
+  ];
+  await settleAll(takes, ({ orphan, isOrphan }) => take(orphan, isOrphan, deps), MAX_CONCURRENT);
 }
 
-async function take(orphan: Orphan, deps: TakeOverDeps): Promise<void> {
+/** @param isOrphan whether nobody holds it; else its owner has renewed its lease, or is this node since a take that was in doubt */
+async function take(orphan: Orphan, isOrphan: boolean, deps: TakeOverDeps): Promise<void> {
   const { id, sessionId, fence, ownerUntilMs } = orphan;
   const { accounts, host, setups, clock, events, doubtful, hold } = deps;
   const { node } = deps.lease;
   // Before the call is ours: a node that took it and could not hold it would hang it up without a word of what nobody heard.
   const setup = await setups.find(sessionId);
   const at = clock.now();
+  const doubt = doubtful.get(id);
   // Its lease ran from its last sign of life on.
   const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - CALLS_LEASE_MS);
-  // Taken once more where it was taken in doubt.
-  const isStillOrphan = (present: CallRecord): boolean =>
-    present.fence === fence || (doubtful.has(id) && present.ownerNode === node && present.fence === fence + 1);
+  const isTakenInDoubt = (present: CallRecord): boolean =>
+    doubtful.has(id) && present.ownerNode === node && present.fence === fence + 1;
+  const mayTake = (present: CallRecord): boolean => (isOrphan && present.fence === fence) || isTakenInDoubt(present);
   const isForeign = accounts.of(orphan) === undefined;
   const event: CallEvent = { type: 'TAKEN', at, node, unheardSinceMs, isForeign };
-  const outcome = await Promise.resolve(host.send(id, event, isStillOrphan)).catch((fault: unknown) => {
-    doubtful.set(id, orphan);
+  const outcome = await Promise.resolve(host.send(id, event, mayTake)).catch((fault: unknown) => {
+    doubtful.set(id, { orphan, untilMs: at + DOUBT_MS });
     throw fault;
   });
-  doubtful.delete(id);
+  const isStillDoubtful = outcome === undefined && !isOrphan && at < (doubt?.untilMs ?? 0);
+  if (!isStillDoubtful) doubtful.delete(id);
   if (outcome === undefined || outcome.record.fence === fence) return;
   const { record } = outcome;
   events.callTaken(record);

@@ -10,7 +10,7 @@ import type { NodeLease } from '../node/lease.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
-import type { LiveNodes, Orphan, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
+import type { LiveNodes, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
 import { Accounts } from './accounts.ts';
@@ -22,7 +22,7 @@ import { HeldCall } from './held-call.ts';
 import { openCall, type OpenCallDeps } from './open-call.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { closeReasonFor, followSessions, runDueCall } from './run-due-call.ts';
-import { reloadChangedCalls, takeOrphans } from './take-over.ts';
+import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
 
 interface VoiceCallsOptions
   extends
@@ -69,7 +69,7 @@ export class VoiceCalls implements Calls {
   readonly #steps: HeldCallSteps = new Steps(heldCallMachine);
   readonly #held = new Map<string, HeldCall>();
   readonly #remote: RemoteHangUps;
-  readonly #doubtful = new Map<string, Orphan>();
+  readonly #doubtful = new Map<string, DoubtfulTake>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
 

@@ -238,6 +238,44 @@ describe('When the node that holds a call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
+  test('stood still and renews while it is unknown whether another took the call, it keeps the call', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    world.beforeSave = ({ ownerNode }) => {
+      if (ownerNode === other.node) throw new Unavailable('database', 'away');
+    };
+    await world.pass(10_000);
+    world.beforeSave = () => undefined;
+    await owner.renewLease();
+    world.nodes.add(owner);
+    await world.pass(15_000);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: owner.node, fence: 1, unheardSinceMs: null });
+    expect([owner.sidebands, other.held]).toEqual([1, 0]);
+  });
+
+  test('stood still and renews before a save of another that took the call is carried out late, the other hears it', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    let carryOut = (): Promise<unknown> => Promise.resolve();
+    world.beforeSave = (record) => {
+      if (record.ownerNode !== other.node) return;
+      carryOut = () => world.stores.calls.save(record, record.version - 1);
+      throw new Unavailable('database', 'away');
+    };
+    await world.pass(10_000);
+    world.beforeSave = () => undefined;
+    const at = world.clock.now();
+    await world.stores.liveNodes.renew(owner.node, at + 9000, at);
+    // The other looks once more before that.
+    await world.pass(1000);
+    expect(await world.call()).toMatchObject({ ownerNode: owner.node, fence: 1 });
+    world.nodes.add(owner);
+    await carryOut();
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
+    expect([owner.held, other.sidebands]).toEqual([0, 1]);
+  });
+
   test('stood still, it gives no sign of life before it has counted what came meanwhile', async () => {
     await world.open(owner);
     world.clock.advance(5000);
