@@ -1,5 +1,5 @@
 import type { Traced } from '../actors/trace.ts';
-import { tellResults } from '../operators/journal/act-log.ts';
+import { reportActs } from '../operators/journal/act-log.ts';
 import { createAddressHash, Refusals } from '../operators/journal/refusals.ts';
 import { SessionNotes } from '../operators/journal/session-notes.ts';
 import { transitionOf, type HostedRecords } from '../operators/journal/transition.ts';
@@ -83,8 +83,13 @@ export function openJournal({
     note,
     silence: { longerThanMs: longestSilenceMs(config.heartbeatIntervalSec), note },
     trace,
-    acts: tellResults(stores.journal, (entry, result, count) => {
-      for (const { settled } of listeners) settled?.(entry, result, count);
+    acts: reportActs(stores.journal, {
+      begun({ code, of: { batchId, target = '' }, detail: { role }, requestId }) {
+        events.operatorActed(role ?? '', code, batchId ?? target, requestId);
+      },
+      settled(entry, result, count) {
+        for (const { settled } of listeners) settled?.(entry, result, count);
+      },
     }),
     listen: (listener: JournalListener) => void listeners.push(listener),
   };

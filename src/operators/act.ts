@@ -28,7 +28,7 @@ export interface Act {
 }
 
 /** The entry of what somebody is about to do. */
-export function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy): NewEntry<'act'> {
+function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy): NewEntry<'act'> {
   return newAct({ ...by, action, target, tenantId, batchId: batchId ?? null });
 }
 
@@ -40,11 +40,10 @@ export function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy
 export async function act<T>(
   what: Act,
   by: ActBy,
-  { core: { events, journal } }: Pick<OperatorServices, 'core'>,
+  { core: { journal } }: Pick<OperatorServices, 'core'>,
   change: () => T | Promise<T>,
   resultOf: (changed: Awaited<T>) => ActResult = () => 'done',
 ): Promise<Awaited<T>> {
-  events.operatorActed(by.role, what.action, what.target, by.requestId);
   return audited(journal.acts, toActEntry(what, by), change, resultOf);
 }
 
@@ -73,12 +72,10 @@ export async function actOnMany(
   by: ActBy,
   { core }: Pick<OperatorServices, 'core'>,
 ): Promise<ManyChanged> {
-  const { events } = core;
   const { acts } = core.journal;
   const entry = toActEntry(whole, by);
   const entries = parts.map((part) => toActEntry({ ...part.act, batchId: whole.batchId }, by));
   await acts.append([entry, ...entries]);
-  events.operatorActed(by.role, whole.action, whole.batchId, by.requestId);
   /** Null where nobody knows. */
   const results = parts.map((): ActResult | null => 'failed');
   const changeOne = async ([at, { change }]: [number, ActPart]): Promise<void> => {
@@ -90,7 +87,7 @@ export async function actOnMany(
     }
   };
   await settleAll([...parts.entries()], changeOne, AT_ONCE).catch((fault: unknown) =>
-    events.faulted(fault, by.requestId, 'end of many sessions'),
+    core.events.faulted(fault, by.requestId, whole.action),
   );
   const count = (wanted: ActResult | null): number => results.filter((result) => result === wanted).length;
   const [done, failed, unknown] = [count('done'), count('failed'), count(null)];

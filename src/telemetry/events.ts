@@ -200,7 +200,8 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       log.info({ event: 'login.opened', loginId, requestId });
     },
 
-    operatorActed(actor: string, action: string, target: string, requestId: string): void {
+    /** An operator is about to change something, or looks for an address. */
+    operatorActed(actor: string, action: string, target: string, requestId: string | null): void {
       log.warn({ event: 'operator.acted', actor, action, target, requestId });
     },
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, SERVICE_NAME, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { service, SERVICE_NAME, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
@@ -133,5 +134,57 @@ describe('The audit tells operators', () => {
       rows: { result: unknown }[];
     };
     expect([reply.status, rows.map(({ result }) => result)]).toEqual([503, [null]]);
+  });
+});
+
+interface LoggedAct {
+  readonly event: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly requestId: string;
+}
+
+describe('The log tells of each act of an operator, once', () => {
+  const actsIn = (text: string): LoggedAct[] =>
+    text
+      .split('\n')
+      .filter((line) => line.includes('operator.acted'))
+      .map((line) => JSON.parse(line) as LoggedAct);
+  const headOf = ({ actor, action, target }: LoggedAct) => [actor, action, target];
+
+  test('of keys, sessions, many sessions, logins and addresses alike', async () => {
+    const key = await app.key();
+    const sessionId = await app.open(key);
+    await app.post(`${pathOf(sessionId)}/end`, {}, service);
+    const of = { tenantId: 'acme' };
+    await app.post(`/api/operator/keys/${key.id}/pause`, of, service);
+    await app.post(`/api/operator/keys/${key.id}/resume`, of, service);
+    await app.post(`/api/operator/keys/${key.id}/revoke`, { ...of, dryRun: true }, service);
+    const { headers } = await app.post(`/api/operator/keys/${key.id}/revoke`, of, service);
+    await app.post('/api/operator/search', { q: 'nobody@example.com' }, service);
+    const filter = { agentId: unique('nobodys') };
+    const { body } = await app.post('/api/operator/sessions/end', { filter, expected: 0, reason: 'all' }, service);
+    const logged = actsIn(app.logged());
+    expect(logged.map(headOf)).toEqual([
+      ['service', 'session.end', sessionId.slice(0, 42)],
+      ['service', 'key.pause', `acme/${key.id}`],
+      ['service', 'key.resume', `acme/${key.id}`],
+      ['service', 'key.revoke', `acme/${key.id}`],
+      ['service', 'search.address', expect.stringMatching(/^[0-9a-f]{32}$/)],
+      ['service', 'sessions.end', body['batchId']],
+    ]);
+    expect(logged[3]?.requestId).toBe(headers['x-request-id']);
+  });
+
+  test('also of a key that may or may not be revoked, because the database went away in the midst of it', async () => {
+    const { id } = await app.key();
+    const { stores } = app.service;
+    const { revoke } = stores.tenants;
+    stores.tenants.revoke = () => Promise.reject(new Unavailable('database'));
+    const reply = await app.post(`/api/operator/keys/${id}/revoke`, { tenantId: 'acme' }, service);
+    stores.tenants.revoke = revoke;
+    expect(reply.status).toBe(503);
+    expect(actsIn(app.logged()).map(headOf)).toEqual([['service', 'key.revoke', `acme/${id}`]]);
   });
 });

@@ -4,19 +4,25 @@ import type { ActLog, NewEntry } from '../../stores/journal/contract.ts';
 /** Acts that wait for their results at most: one whose process fails over it never gets one. */
 const MAX_OPEN = 1000;
 
-/**
- * The log of acts, which tells of each as soon as it is known what came of it. Of what was done together the act as a whole is told, and not
- * each of its parts.
- */
-export function tellResults(
-  acts: ActLog,
-  tell: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void,
-): ActLog {
+/** Hears of each act; of what was done together of the act as a whole, and not of each of its parts. */
+export interface ActListener {
+  /** It is in the journal, and is made next. */
+  readonly begun: (entry: NewEntry<'act'>) => void;
+  /** It is known what came of it. */
+  readonly settled: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
+}
+
+/** The journal of acts, which tells `listener` of each: every act goes through it, whoever makes it. */
+export function reportActs(acts: ActLog, { begun, settled }: ActListener): ActLog {
   const open = new Map<string, NewEntry<'act'>>();
   return {
     async append(entries) {
       await acts.append(entries);
-      for (const entry of entries) if (entry.kind === 'act' && !isPart(entry)) open.set(entry.id, entry);
+      for (const entry of entries)
+        if (entry.kind === 'act' && !isPart(entry)) {
+          open.set(entry.id, entry);
+          begun(entry);
+        }
       for (const id of open.keys()) {
         if (open.size <= MAX_OPEN) break;
         open.delete(id);
@@ -27,7 +33,7 @@ export function tellResults(
       for (const id of ids) {
         const entry = open.get(id);
         open.delete(id);
-        if (entry !== undefined) tell(entry, result, count);
+        if (entry !== undefined) settled(entry, result, count);
       }
     },
   };

@@ -124,7 +124,6 @@ export function issueKeyRoute(services: Services): Route {
       if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
       const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
-      services.core.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
       return { status: 201, body: { key: toOperatorKey(key, services.tenants.tenant(tenantId)) } };
     },
   });
@@ -163,13 +162,6 @@ export function revokeKeyRoute(services: Services): Route {
       const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
       const revoked = dryRun ? key : await revokeKey(tenantId, id, actBy(call), services.operators.keys);
       if (revoked instanceof Refusal) return revoked;
-      if (!dryRun)
-        services.core.events.operatorActed(
-          call.operator.role,
-          'key.revoke',
-          `${tenantId}/${id}`,
-          call.request.requestId,
-        );
       return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
     },
   });
@@ -276,12 +268,6 @@ function pauseRoute(services: Services, { name, change, summary, description, do
       if ((await findKey(call.operator, tenantId, id, services)) === undefined) return noKey(tenantId, id);
       const key = await change(tenantId, id, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
-      services.core.events.operatorActed(
-        call.operator.role,
-        `key.${name}`,
-        `${tenantId}/${id}`,
-        call.request.requestId,
-      );
       return {
         status: 200,
         body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },

@@ -2,12 +2,11 @@ import { seesWholeIds } from '../roles.ts';
 import { parseEmail } from '../../protocol/email.ts';
 import { searchReply, searchRequest } from '../../protocol/operator/search.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { audited } from '../../stores/journal/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { sample } from '../../http/samples.ts';
 import { findByAddress, findByShape } from './find.ts';
 import { actBy, operatorRoute } from '../route.ts';
-import { toActEntry } from '../act.ts';
+import { act } from '../act.ts';
 import type { Services } from '../../http/services.ts';
 
 /** Looks for what an operator typed. */
@@ -46,14 +45,9 @@ export function searchRoute(services: Services): Route {
         return new Refusal('FORBIDDEN', 'An address is looked for by operators (OPERATOR_EMAILS) alone.');
       const address = parseEmail(q);
       if (address === undefined) return { status: 200, body: { hits: [] } };
-      const hits = await audited(
-        services.core.journal.acts,
-        toActEntry(
-          { action: 'search.address', target: services.identity.subjects.console(address), tenantId: null },
-          actBy(call),
-        ),
-        () => findByAddress(address, services),
-        () => 'done',
+      const target = services.identity.subjects.console(address);
+      const hits = await act({ action: 'search.address', target, tenantId: null }, actBy(call), services, () =>
+        findByAddress(address, services),
       );
       return { status: 200, body: { hits } };
     },
