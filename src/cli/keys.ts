@@ -7,12 +7,14 @@ import { callMode, dataChannel } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 import {
+  findKey,
   issueKeys,
   listKeys,
   pauseKey,
   resumeKey,
   revokeKey,
   type ChangedBy,
+  type ChangeKey,
   type IssueManyRequest,
   type KeyDeps,
 } from '../tenants/keys.ts';
@@ -210,11 +212,23 @@ function readList(args: string[]): Command {
   return { asJson: values.json, work: (deps) => listKeys(deps, values.tenant) };
 }
 
-function readChange(args: string[], change: typeof revokeKey): Command {
+function readChange(args: string[], change: ChangeKey): Command {
   const { values } = parseArgs({ args, options: { tenant: text, id: text, reason: text, json: flag } });
   const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
   const [tenant, id] = [need(values.tenant, 'tenant'), need(values.id, 'id')];
-  return { asJson: values.json, work: (deps) => change(tenant, id, by, deps) };
+  return { asJson: values.json, work };
+
+  async function work(deps: Deps): Promise<Keys | Refusal> {
+    const key = await findKey(tenant, id, deps);
+    return key === undefined ? noKey(tenant, id) : change(key, by, deps);
+  }
+}
+
+function noKey(tenantId: string, idOrKey: string): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
+  );
 }
 
 function need(value: string | undefined, option: string): string {

@@ -139,80 +139,75 @@ async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps):
   await rows.reduce((work, row) => () => audited(deps.acts, row, work, () => 'done'), change)();
 }
 
+/** What `revokeKey`, `pauseKey` and `resumeKey` change: a key as it was found (see `findKey`). */
+export type ChangeKey = (key: WidgetKey, by: ChangedBy, deps: KeyDeps) => Promise<WidgetKey>;
+
 /**
  * Revokes a key for ever; it stops working on every node within a second and its live sessions end (docs/contract.md, section 3). Revoking
  * twice is no error and keeps the first time.
- * @param idOrKey the key's id in its tenant, or the key itself
- * @returns a Refusal NOT_FOUND when the tenant has no such key
+ * @returns the key as it is now
  * @throws Unavailable when the database is away
  */
-export function revokeKey(
-  tenantId: string,
-  idOrKey: string,
-  by: ChangedBy,
-  deps: KeyDeps,
-): Promise<WidgetKey | Refusal> {
-  return change('key.revoke', tenantId, idOrKey, by, deps, {
-    apply: (id) => deps.tenants.revoke(tenantId, id, deps.clock.now()),
+export const revokeKey: ChangeKey = (key, by, deps) =>
+  change('key.revoke', key, by, deps, {
+    apply: ({ tenantId, id }) => deps.tenants.revoke(tenantId, id, deps.clock.now()),
     isNews: ({ revokedAtMs }) => revokedAtMs === null,
   });
-}
 
 /** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. As `revokeKey` otherwise. */
-export function pauseKey(
-  tenantId: string,
-  idOrKey: string,
-  by: ChangedBy,
-  deps: KeyDeps,
-): Promise<WidgetKey | Refusal> {
-  return change('key.pause', tenantId, idOrKey, by, deps, {
-    apply: (id) => deps.tenants.pause(tenantId, id, deps.clock.now()),
+export const pauseKey: ChangeKey = (key, by, deps) =>
+  change('key.pause', key, by, deps, {
+    apply: ({ tenantId, id }) => deps.tenants.pause(tenantId, id, deps.clock.now()),
     isNews: ({ pausedAtMs, revokedAtMs }) => pausedAtMs === null && revokedAtMs === null,
   });
-}
 
 /** Undoes a pause. As `revokeKey` otherwise. */
-export function resumeKey(
-  tenantId: string,
-  idOrKey: string,
-  by: ChangedBy,
-  deps: KeyDeps,
-): Promise<WidgetKey | Refusal> {
-  return change('key.resume', tenantId, idOrKey, by, deps, {
-    apply: (id) => deps.tenants.resume(tenantId, id),
+export const resumeKey: ChangeKey = (key, by, deps) =>
+  change('key.resume', key, by, deps, {
+    apply: ({ tenantId, id }) => deps.tenants.resume(tenantId, id),
     isNews: ({ pausedAtMs }) => pausedAtMs !== null,
   });
-}
 
 async function change(
   action: ActAction,
-  tenantId: string,
-  idOrKey: string,
+  key: WidgetKey,
   by: ChangedBy,
   deps: KeyDeps,
   {
     apply,
     isNews,
   }: {
-    readonly apply: (id: string) => Promise<WidgetKey | undefined>;
+    readonly apply: (key: WidgetKey) => Promise<WidgetKey | undefined>;
     readonly isNews: (before: WidgetKey) => boolean;
   },
-): Promise<WidgetKey | Refusal> {
-  const keys = await listKeys(deps, tenantId);
-  const key = keys.find(({ id }) => id === idOrKey) ?? keys.find((one) => one.key === idOrKey);
-  const unknown = new Refusal(
-    'NOT_FOUND',
-    `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
-  );
-  if (key === undefined) return unknown;
+): Promise<WidgetKey> {
   const changed = await audited(
     deps.acts,
     entryOf(action, key, by, deps),
-    () => apply(key.id),
+    async () => {
+      const after = await apply(key);
+      // No key is ever deleted.
+      if (after === undefined) throw new Error(`the key ${key.tenantId}/${key.id} vanished while it was changed`);
+      return after;
+    },
     () => (isNews(key) ? 'done' : 'unchanged'),
   );
   deps.bus.publish({ type: 'tenants.changed' });
-  return changed ?? unknown;
+  return changed;
+}
+
+/**
+ * A key of a tenant, as the database has it: one that was issued a moment ago may not have come round.
+ * @param idOrKey its id in its tenant, or the key itself
+ * @throws Unavailable when the database is away
+ */
+export async function findKey(
+  tenantId: string,
+  idOrKey: string,
+  deps: Pick<KeyDeps, 'tenants'>,
+): Promise<WidgetKey | undefined> {
+  const keys = await listKeys(deps, tenantId);
+  return keys.find(({ id }) => id === idOrKey) ?? keys.find(({ key }) => key === idOrKey);
 }
 
 /** The keys of one tenant or of all, revoked ones included. @throws Unavailable when the database is away */

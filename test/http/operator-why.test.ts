@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { revokeKey } from '../../src/tenants/keys.ts';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { findKey, revokeKey } from '../../src/tenants/keys.ts';
 import { service, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -50,8 +51,7 @@ describe('The detail of a session tells why', () => {
     const { tenants, journal: acts } = app.service.stores;
     const { clock, live } = app;
     await revokeKey(
-      'acme',
-      key.id,
+      (await findKey('acme', key.id, { tenants })) as WidgetKey,
       { actor: 'cli', role: 'cli', reason: 'stolen' },
       { tenants, acts, clock, bus: live.bus },
     );

@@ -15,7 +15,7 @@ import {
 } from '../../protocol/operator/key.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
-import { issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
+import { type ChangeKey, findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Route } from '../../http/route.ts';
 import { actBy, operatorRoute } from '../route.ts';
@@ -157,26 +157,25 @@ export function revokeKeyRoute(services: Services): Route {
     handle: async (call) => {
       const { tenantId, dryRun = false } = call.body;
       const [id = ''] = call.params;
-      const key = await findKey(call.operator, tenantId, id, services);
+      const key = await findSeen(call.operator, tenantId, id, services);
       if (key === undefined) return noKey(tenantId, id);
       const { matched: liveSessions } = await services.core.stores.history.countOpen({ tenantId, keyId: id });
-      const revoked = dryRun ? key : await revokeKey(tenantId, id, actBy(call), services.operators.keys);
-      if (revoked instanceof Refusal) return revoked;
+      const revoked = dryRun ? key : await revokeKey(key, actBy(call), services.operators.keys);
       return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
     },
   });
 }
 
-/** In the database, because one that was issued a moment ago may not have come round. */
-async function findKey(
+/** A key of a tenant that the operator is shown. */
+async function findSeen(
   operator: Operator,
   tenantId: string,
   id: string,
   { operators: { keys } }: Services,
 ): Promise<WidgetKey | undefined> {
   if (!seesTenant(operator, tenantId)) return undefined;
-  const tenants = await keys.tenants.all();
-  return tenants.find((tenant) => tenant.id === tenantId)?.keys.find((key) => key.id === id);
+  const key = await findKey(tenantId, id, keys);
+  return key?.id === id ? key : undefined;
 }
 
 function toOperatorKey(
@@ -215,7 +214,7 @@ function noKey(tenantId: string, id: string): Refusal {
 
 interface Pausing {
   readonly name: 'pause' | 'resume';
-  readonly change: typeof pauseKey;
+  readonly change: ChangeKey;
   readonly summary: string;
   readonly description: string;
   readonly done: string;
@@ -265,9 +264,9 @@ function pauseRoute(services: Services, { name, change, summary, description, do
     handle: async (call) => {
       const { tenantId } = call.body;
       const [id = ''] = call.params;
-      if ((await findKey(call.operator, tenantId, id, services)) === undefined) return noKey(tenantId, id);
-      const key = await change(tenantId, id, actBy(call), services.operators.keys);
-      if (key instanceof Refusal) return key;
+      const found = await findSeen(call.operator, tenantId, id, services);
+      if (found === undefined) return noKey(tenantId, id);
+      const key = await change(found, actBy(call), services.operators.keys);
       return {
         status: 200,
         body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },

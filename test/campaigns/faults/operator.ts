@@ -9,7 +9,7 @@ import { openRedis } from '../../../src/redis/connection.ts';
 import { createRedisBus } from '../../../src/stores/bus/redis.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
-import { revokeKey } from '../../../src/tenants/keys.ts';
+import { findKey, revokeKey } from '../../../src/tenants/keys.ts';
 import type { About, Call, Journal, Outcome } from '../../support/journal.ts';
 import { environment, tenantId } from './settings.ts';
 
@@ -53,7 +53,10 @@ export class Operator {
 
   /** @returns whether it is known to be revoked */
   revokeKey(keyId: string): Promise<boolean> {
-    return this.#note('revokeKey', { keyId }, () => revokeKey(tenantId, keyId, this.#by, this.#tenants));
+    return this.#note('revokeKey', { keyId }, async () => {
+      const key = await findKey(tenantId, keyId, this.#tenants);
+      return key && revokeKey(key, this.#by, this.#tenants);
+    });
   }
 
   revokeLogin(email: string, loginId: string): Promise<boolean> {
