@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { email } from './email.ts';
 import { instant, ok } from './values.ts';
 
+/** The id of a login. */
+export const loginName = /^auth_[\w-]{1,64}$/;
+
 /** A console login, as its browser may know it (docs/contract.md, section 6.4). */
 export const authSession = z.object({
   email: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import { iso } from '../../kernel/time.ts';
-import { ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
+import { loginName, ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -69,7 +69,7 @@ function revokeRoute({ core, identity }: OwnServices): Route {
     cookie: 'set',
     async handle({ login, params: [id = ''], request: { atMs, requestId } }) {
       if (login === undefined) return noLogin();
-      const found = /^auth_[\w-]{1,64}$/.test(id) ? await core.stores.logins.load(id) : undefined;
+      const found = loginName.test(id) ? await core.stores.logins.load(id) : undefined;
       // A login of somebody else is treated as if it were not there.
       if (found?.email !== login.email) return new Refusal('NOT_FOUND', 'You have no login of this id.');
       const isCurrent = id === login.id;

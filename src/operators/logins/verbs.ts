@@ -1,5 +1,6 @@
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
+import { loginName } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Logins } from '../../stores/logins/contract.ts';
 import { act, type ActBy } from '../act.ts';
@@ -28,7 +29,7 @@ export async function revokeLogin(
 }
 
 export async function findLogin(id: string, store: Pick<Logins, 'load'>): Promise<AuthRecord | Refusal> {
-  const login = /^auth_[\w-]{1,64}$/.test(id) ? await store.load(id) : undefined;
+  const login = loginName.test(id) ? await store.load(id) : undefined;
   return login ?? new Refusal('NOT_FOUND', 'There is no login of this id; it may be so old that it was deleted.');
 }
 

@@ -1,6 +1,7 @@
 import { mayDo, seesTenant, tenantsOf, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
+import { loginName } from '../../protocol/login.ts';
 import type { SearchHit } from '../../protocol/operator/search.ts';
 import { sessionName } from '../../protocol/session.ts';
 import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
@@ -48,7 +49,7 @@ const finders: readonly Finder[] = [
     },
   },
   {
-    shape: /^auth_[\w-]+$/,
+    shape: loginName,
     async find(
       q,
       { role },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { loginName } from '../login.ts';
 import { count, instant, ok } from '../values.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
@@ -35,10 +36,7 @@ export const operatorChallengeDetail = operatorChallenge.extend(actorTold);
 
 export const loginFilters = z.object({
   state: operatorLogin.shape.state.optional(),
-  q: z
-    .string()
-    .regex(/^auth_[\w-]{1,64}$/, 'must be the id of a login')
-    .optional(),
+  q: z.string().regex(loginName, 'must be the id of a login').optional(),
   ...pageAsked,
 });
 
