@@ -203,7 +203,7 @@ function responsesOf(route: Route): ZodOpenApiResponsesObject {
 
 function refusalsOf(route: Route): Set<Code> {
   return new Set<Code>([
-    // A header that must be single and came twice.
+    // Of what a body, a query or a path may hold; without them, of a header that must be single and came twice.
     'INVALID_REQUEST',
     ...route.refusals,
     ...(route.body === undefined && route.text === undefined ? [] : bodyCodes),

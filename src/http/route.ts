@@ -132,6 +132,7 @@ export interface Route<B = unknown> {
       }
     >
   >;
+  /** Beside those of every route, and those that follow from its body and window: see `refusalsOf` in openapi.ts. */
   readonly refusals: readonly Code[];
   /** Refusals that say more here than elsewhere, for the documentation. */
   readonly refusalExamples?: Readonly<Partial<Record<Code, Refusal>>>;

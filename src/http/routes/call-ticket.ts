@@ -34,13 +34,7 @@ export function callTicketRoute(services: TicketServices): Route {
         },
       },
     },
-    refusals: [
-      'INVALID_REQUEST',
-      'SESSION_DURATION_EXCEEDED',
-      'SESSION_NOT_FOUND',
-      'RATE_LIMIT_EXCEEDED',
-      'SERVICE_UNAVAILABLE',
-    ],
+    refusals: ['SESSION_DURATION_EXCEEDED', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     handle: (call) => give(call, services),
   });
 }

@@ -27,7 +27,6 @@ export function createSessionRoute(services: CreateServices): Route {
       200: { description: 'The session and its client secret', schema: createReply, example: exampleReply },
     },
     refusals: [
-      'INVALID_REQUEST',
       'INVALID_WIDGET_KEY',
       'KEY_PAUSED',
       'AUTH_REQUIRED',

@@ -28,7 +28,7 @@ export function endSessionRoute({ sessions, identity }: Pick<Services, 'sessions
         example: { ok: true, session: { ...sample.session, active: false } },
       },
     },
-    refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    refusals: ['SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     handle: ({ body, request, isService }) =>
       andThen(
         sessions.endForGood(body.sm_session_id, 'closed_by_client', request.atMs, request.requestId, (record) =>

@@ -32,13 +32,7 @@ export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions'
         example: { ok: true, session: sample.session },
       },
     },
-    refusals: [
-      'INVALID_REQUEST',
-      'SESSION_DURATION_EXCEEDED',
-      'SESSION_NOT_FOUND',
-      'RATE_LIMIT_EXCEEDED',
-      'SERVICE_UNAVAILABLE',
-    ],
+    refusals: ['SESSION_DURATION_EXCEEDED', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     handleCounted(call, counted) {
       const { body, request, isService } = call;
       const admits = spokenForBy(body.email, identity.subjects, isService);

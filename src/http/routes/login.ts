@@ -51,7 +51,7 @@ function sendRoute({ identity }: Pick<Services, 'identity'>): Route {
         example: { ok: true, message: SENT_MESSAGE, expiresIn: 600 },
       },
     },
-    refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    refusals: ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     async handle(call): Promise<Result> {
       const { body, request } = call;
       const visitor = visitorOf(call, body.email, identity.devices);
@@ -82,7 +82,7 @@ function verifyRoute({ core, identity }: Pick<Services, 'core' | 'identity'>): R
         example: { ok: true, session: exampleLogin },
       },
     },
-    refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    refusals: ['INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     cookie: 'set',
     async handle(call): Promise<Result> {
       const { body, login } = call;

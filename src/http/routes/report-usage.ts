@@ -43,7 +43,6 @@ export function reportUsageRoute(services: ReportServices): Route {
       },
     },
     refusals: [
-      'INVALID_REQUEST',
       'AUTH_REQUIRED',
       'INVALID_WIDGET_KEY',
       'ORIGIN_MISMATCH',

@@ -43,7 +43,6 @@ export function auditRoute({
         example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
       },
     },
-    refusals: ['INVALID_REQUEST'],
     handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, ...filter }) => {
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;

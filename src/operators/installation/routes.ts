@@ -164,7 +164,7 @@ export function feedRoute({ origins, identity: { serviceOf } }: Services): Route
     access: 'proof',
     credentials: ['cookie', 'service'],
     replies: { 101: { description: 'Switching to WebSocket' } },
-    refusals: ['INVALID_REQUEST', 'AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
+    refusals: ['AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
     handle({ request, origin }) {
       const refusal = refuseUpgrade(request, FEED_SUBPROTOCOL);
       if (refusal !== undefined) return refusal;

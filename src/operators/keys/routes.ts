@@ -69,7 +69,6 @@ export function keysRoute(services: Services): Route {
         },
       },
     },
-    refusals: ['INVALID_REQUEST'],
     handle: async (call, { tenantId }) => {
       const operator = within(call.operator, tenantId);
       const shown = tenantsOf(operator);
@@ -118,7 +117,7 @@ export function issueKeyRoute(services: Services): Route {
       agents: ['support'],
     },
     replies: { 201: { description: 'The key', schema: issueKeyReply, example: { key: exampleKey } } },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { tenantId, id, ...rest } = call.body;
       if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
@@ -153,7 +152,7 @@ export function revokeKeyRoute(services: Services): Route {
         example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const { tenantId, dryRun = false } = call.body;
       const [id = ''] = call.params;
@@ -260,7 +259,7 @@ function pauseRoute(services: Services, { name, change, summary, description, do
     replies: {
       200: { description: done, schema: pauseKeyReply, example: { ok: true, pausedAt, revokedAt: null } },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const { tenantId } = call.body;
       const [id = ''] = call.params;

@@ -49,7 +49,6 @@ export function challengesRoute({
         },
       },
     },
-    refusals: ['INVALID_REQUEST'],
     handle: async (call, { state, cursor, limit }) => {
       const after = readCursor(cursor, [0] as const);
       if (after instanceof Refusal) return after;

@@ -55,7 +55,6 @@ export function loginsRoute({
         example: { logins: [exampleLogin], nextCursor: null, asOf: '2030-01-01T12:00:00.000Z', searchedTo: null },
       },
     },
-    refusals: ['INVALID_REQUEST'],
     handle: async (call, { state, q, cursor, limit }) => {
       const after = readCursor(cursor, [0, ''] as const);
       if (after instanceof Refusal) return after;
@@ -137,7 +136,7 @@ export function revokeLoginRoute(services: Services): Route {
     replies: {
       200: { description: 'It is over', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const [id = ''] = call.params;
       const revoked = await revokeLogin(id, actBy(call), services);
@@ -165,7 +164,7 @@ export function liftAddressRoute(services: Services): Route {
         example: { ok: true, failures: 100, mayLogIn: true },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH'],
+    refusals: ['ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { email } = call.body;
       const failures = await liftAddress(email, actBy(call), services);

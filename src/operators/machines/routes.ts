@@ -80,7 +80,7 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
       },
       304: { description: 'As it was when `If-None-Match` was given' },
     },
-    refusals: ['INVALID_REQUEST'],
+    refusals: [],
     handle: async (call) => {
       const { headers = [], ...answer } = await send(call);
       // Replies to operators already say that no cache keeps them.
@@ -99,7 +99,7 @@ export function inspectRoute({ core: { publicUrl } }: Services): Route {
     tag: 'hidden',
     access: 'proof',
     replies: { 101: { description: 'Switching to WebSocket' } },
-    refusals: ['INVALID_REQUEST', 'FORBIDDEN'],
+    refusals: ['FORBIDDEN'],
     handle(call) {
       const refusal = refuseUpgrade(call.request, '');
       if (refusal !== undefined) return refusal;

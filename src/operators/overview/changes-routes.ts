@@ -46,7 +46,7 @@ export function changesRoute({
         },
       },
     },
-    refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD'],
+    refusals: ['QUERY_TOO_BROAD'],
     handle: async (call, { since, tenantId }) => {
       const { atMs } = call.request;
       const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);

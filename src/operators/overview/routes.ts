@@ -63,7 +63,6 @@ export function overviewRoute(services: Services): Route {
         },
       },
     },
-    refusals: ['INVALID_REQUEST'],
     handle: async (call, { tenantId }) => {
       const { request } = call;
       const operator = within(call.operator, tenantId);

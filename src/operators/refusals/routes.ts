@@ -59,7 +59,7 @@ export function refusalsRoute(services: Services): Route {
         example: { found: 'exact', refusal: exampleRefusal },
       },
     },
-    refusals: ['INVALID_REQUEST', 'NOT_FOUND', 'QUERY_TOO_BROAD'],
+    refusals: ['NOT_FOUND', 'QUERY_TOO_BROAD'],
     handle: async (call, query) => {
       const { operator, request } = call;
       if (query.requestId === undefined) return list(query, operator, request.atMs, services);

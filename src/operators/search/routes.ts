@@ -37,7 +37,7 @@ export function searchRoute(services: Services): Route {
         },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH'],
+    refusals: ['ORIGIN_MISMATCH'],
     handle: async (call) => {
       const { q } = call.body;
       if (!isAddress(q)) return { status: 200, body: { hits: await findByShape(q, call.operator, services) } };

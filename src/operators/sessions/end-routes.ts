@@ -38,7 +38,7 @@ export function endRoute(services: Services): Route {
         example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call) => {
       const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
@@ -76,7 +76,7 @@ export function endManyRoute(services: Services): Route {
         },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'COUNT_CHANGED', 'CONFLICT'],
+    refusals: ['ORIGIN_MISMATCH', 'COUNT_CHANGED', 'CONFLICT'],
     handle: async (call) => {
       const { filter: asked, all = false, dryRun = false, expected, batchId } = call.body;
       if (!all && Object.values(asked).every((value) => value === undefined))

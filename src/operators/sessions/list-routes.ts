@@ -68,7 +68,6 @@ export function sessionsRoute({
         },
       },
     },
-    refusals: ['INVALID_REQUEST'],
     handle: async (call, asked) => {
       const sort = asked.sort ?? (asked.endingWithinSec === undefined ? '-startedAt' : 'deadline');
       if ((sort === 'deadline') !== (asked.endingWithinSec !== undefined))

@@ -146,7 +146,7 @@ export function eventsRoute(services: Services): Route {
         example: { events: [exampleEvent], nextCursor: null },
       },
     },
-    refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
     handle: async (call, { cursor, limit }) => {
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;

@@ -57,7 +57,7 @@ export function usageRoute(services: Services): Route {
         },
       },
     },
-    refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD'],
+    refusals: ['QUERY_TOO_BROAD'],
     handle: async (call, query) => {
       const { atMs } = call.request;
       const asked = askedOf(query, call.operator, atMs, services);
