@@ -5,6 +5,7 @@ import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/
 import { type UsageTotals, keyAccount, tenantAccount } from '../stores/ledger/contract.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
+import { toMicroDollars } from './dollars.ts';
 
 /** A widget key's limits: what it overrides of the widget defaults (docs/contract.md, section 3). */
 export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | undefined): CallerLimits {
@@ -13,7 +14,7 @@ export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | und
   return {
     sessionsPerMinute: overrides.sessionsPerMinute ?? defaults.sessionsPerMinute,
     dailyTokens: overrides.dailyTokens ?? defaults.dailyTokens,
-    dailyMicroDollars: dailyDollars === undefined ? defaults.dailyMicroDollars : Math.round(dailyDollars * 1_000_000),
+    dailyMicroDollars: dailyDollars === undefined ? defaults.dailyMicroDollars : toMicroDollars(dailyDollars),
     concurrentSessions: overrides.concurrentSessions ?? defaults.concurrentSessions,
   };
 }
@@ -31,7 +32,7 @@ export type Ceilings = Pick<CallerLimits, 'dailyTokens' | 'dailyMicroDollars'>;
 export function totalCeilings({ tokensDaily, dollarsDaily }: KeyTotals): Ceilings {
   return {
     dailyTokens: tokensDaily ?? Infinity,
-    dailyMicroDollars: dollarsDaily === undefined ? Infinity : Math.round(dollarsDaily * 1_000_000),
+    dailyMicroDollars: dollarsDaily === undefined ? Infinity : toMicroDollars(dollarsDaily),
   };
 }
 

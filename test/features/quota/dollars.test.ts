@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { exceeds, isSpent, totalCeilings, withOverrides } from '../../../src/quota/ceilings.ts';
 import { toMicroDollars } from '../../../src/quota/dollars.ts';
 import { examples } from '../../support/examples.ts';
 
@@ -55,5 +56,23 @@ describe('Dollars', () => {
       }),
       examples(2000),
     );
+  });
+});
+
+describe('A ceiling in dollars', () => {
+  const defaults = { sessionsPerMinute: 5, dailyTokens: 1000, dailyMicroDollars: 7, concurrentSessions: 1 };
+
+  test.each([
+    [1.000_000_5, 1_000_001],
+    [1.000_000_499_999_999, 1_000_000],
+    [0.000_124_5, 125],
+    [0.000_000_49, 0],
+    [0.29, 290_000],
+  ])('of %d is rounded as usage is, to %d micro-dollars', (dollars, micro) => {
+    const overridden = withOverrides(defaults, { dailyDollars: dollars });
+    const total = totalCeilings({ dollarsDaily: dollars });
+    expect([overridden.dailyMicroDollars, total.dailyMicroDollars]).toEqual([micro, micro]);
+    const used = { tokens: 0, microDollars: toMicroDollars(dollars) };
+    expect([exceeds(used, total), isSpent(used, total)]).toEqual([false, true]);
   });
 });
