@@ -22,6 +22,7 @@ import {
   handedOver,
   hungUpUnsaved,
   inOrder,
+  isHeard,
   lost,
   recorded,
   settled,
@@ -160,9 +161,8 @@ function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE
 /** The page changed its session, and is put back where it may change nothing. */
 function configChanged(call: HeldCallContext, { at, isAsSdk }: EventOf<'CONFIG_CHANGED'>): Outcome {
   if (!call.terms.isLocked) return [call, []];
-  const isHeard = call.sideband.heardAtMs !== null;
-  const next = withStrikes(call, (strikes) => ({ ...changed(strikes, isAsSdk, at), isRestoreDue: !isHeard }));
-  return [next, isHeard ? [{ type: 'restoreConfig' }] : []];
+  const next = withStrikes(call, (strikes) => ({ ...changed(strikes, isAsSdk, at), isRestoreDue: !isHeard(call) }));
+  return [next, isHeard(call) ? [{ type: 'restoreConfig' }] : []];
 }
 
 /** What ran while nobody heard it is asked to end, and what the page changed meanwhile is put back. */
@@ -181,13 +181,12 @@ function cutOff(call: HeldCallContext, at: number): Outcome {
   const { open, inherited } = call.responses;
   const ids = open.map(({ id }) => id);
   const [next, commands] = cancelled(call, ids, at);
-  const isHeard = call.sideband.heardAtMs !== null;
-  return [next, isHeard && inherited > 0 ? [...commands, { type: 'cancelResponse', id: undefined }] : commands];
+  return [next, isHeard(call) && inherited > 0 ? [...commands, { type: 'cancelResponse', id: undefined }] : commands];
 }
 
 /** Nobody can be asked while nobody hears the call. */
 function cancelled(call: HeldCallContext, ids: readonly string[], at: number): Outcome {
-  if (call.sideband.heardAtMs === null || ids.length === 0) return [call, []];
+  if (!isHeard(call) || ids.length === 0) return [call, []];
   const commands = ids.map((id): HeldCallCommand => ({ type: 'cancelResponse', id }));
   return [{ ...call, responses: withCancelled(call.responses, ids, at) }, commands];
 }

@@ -18,8 +18,13 @@ export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCa
 }
 
 /** Whether what the call costs is heard, or need not be. */
-export function isHeard({ needsSideband, sideband }: HeldCallContext): boolean {
-  return !needsSideband || sideband.heardAtMs !== null;
+export function isAccountedFor(call: HeldCallContext): boolean {
+  return !call.needsSideband || isHeard(call);
+}
+
+/** Whether the sideband is there. */
+export function isHeard({ sideband }: HeldCallContext): boolean {
+  return sideband.heardAtMs !== null;
 }
 
 /** Until when the call may have gone on: not after it was hung up while that could not be saved. */
@@ -70,7 +75,7 @@ export function closed(call: HeldCallContext): Outcome {
 
 /** To another node, which hears the call from then on. */
 export function handedOver(call: HeldCallContext, { at }: EventOf<'HAND_OVER'>): Outcome {
-  if (call.sideband.heardAtMs === null) return closed(call);
+  if (!isHeard(call)) return closed(call);
   const sideband = { ...call.sideband, lostAtMs: at };
   return closed(lostSideband({ ...call, sideband }, at, false));
 }
@@ -221,7 +226,7 @@ function leftOpen(call: HeldCallContext, before: CallRecord, untilMs: number): O
   const sinceMs = unheardSinceMs(call, before);
   const isClosing = record.state === 'closing';
   // In one with what follows: until it is told, whoever takes the call over tells it.
-  if (isClosing && sideband.heardAtMs === null)
+  if (isClosing && !isHeard(call))
     return [{ ...call, gaps: { ...gaps, closingSinceMs: sinceMs ?? sideband.lostAtMs } }, []];
   return isClosing || record.unheardSinceMs === null ? told(call, sinceMs, untilMs) : [call, []];
 }

@@ -1,6 +1,6 @@
 import { provesOver } from '../voice-call/selectors.ts';
 import type { CallEvent } from '../voice-call/types.ts';
-import { type Outcome, isHeard, settled, toldUntil, unsavedGapSinceMs } from './rules.ts';
+import { type Outcome, isAccountedFor, settled, toldUntil, unsavedGapSinceMs } from './rules.ts';
 import type { HeldCallContext, HeldCallEvent, SaveStep } from './types.ts';
 
 // What the record does not say yet is saved one after the other, in the order of these steps.
@@ -12,8 +12,8 @@ const isDue: Readonly<Record<SaveStep, (call: HeldCallContext) => boolean>> = {
   over: ({ end }) => end.said !== null,
   close: ({ end, record }) => end.wanted !== null && record.closeReason === null,
   unheard: (call) => unsavedGapSinceMs(call) !== null,
-  heard: (call) => call.record.state === 'open' && isHeard(call) && call.record.unheardSinceMs !== null,
-  lost: (call) => call.record.state === 'open' && !isHeard(call) && call.record.unheardSinceMs === null,
+  heard: (call) => call.record.state === 'open' && isAccountedFor(call) && call.record.unheardSinceMs !== null,
+  lost: (call) => call.record.state === 'open' && !isAccountedFor(call) && call.record.unheardSinceMs === null,
 };
 
 /** What is to be saved next; undefined when there is nothing. @param after the step before */

@@ -1,35 +1,7 @@
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
-import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
-import type { Host } from '../actors/host.ts';
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { Budgets, Metering } from '../metering/contract.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { BrokeredProvider } from '../upstream/contract.ts';
-import type { HangUps } from './hang-ups.ts';
-import type { HeldCallSteps } from './held-call-state.ts';
-import type { ListenerDeps } from './listener.ts';
-import type { RetryOptions } from './sideband-connection.ts';
-
-/** What a held call is made of: the same for all of a node. */
-export interface HeldCallDeps extends ListenerDeps {
-  /** Who can be asked for the call; undefined where nobody here has its credential. */
-  readonly provider: BrokeredProvider | undefined;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly steps: HeldCallSteps;
-  readonly hangUps: HangUps;
-  readonly metering: Metering;
-  readonly budgets: Budgets;
-  readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
-  /** Whether this node may hold calls. */
-  readonly mayHear: () => boolean;
-  /** Milliseconds that an attachment may take. */
-  readonly readyMs: number;
-  /** Responses that may run at once (MAX_OPEN_RESPONSES). */
-  readonly maxOpenResponses: number;
-  /** How time passes while a provider asks to wait. */
-  readonly pause?: RetryOptions['pause'];
-  readonly random: () => number;
-}
+import type { HeldCallDeps } from './held-call-deps.ts';
 
 interface CallSaverDeps extends Pick<
   HeldCallDeps,

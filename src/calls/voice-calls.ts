@@ -14,14 +14,15 @@ import type { LiveNodes, VoiceCalls as CallStore } from '../stores/voice-calls/c
 import type { Events } from '../telemetry/events.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
 import { Accounts } from './accounts.ts';
-import type { HeldCallDeps } from './call-saver.ts';
 import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
+import { closeReasonFor, followSessions } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
+import type { HeldCallDeps } from './held-call-deps.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { openCall, type OpenCallDeps } from './open-call.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
-import { closeReasonFor, followSessions, runDueCall } from './run-due-call.ts';
+import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
 
 interface VoiceCallsOptions

@@ -13,14 +13,15 @@ import {
   type Ledger,
   type UsageTotals,
 } from '../stores/ledger/contract.ts';
-import { Burn, Gaps, type Gap } from './gaps.ts';
+import { BurnRate } from './burn-rate.ts';
+import { Gaps, type Gap } from './gaps.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
 import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
 import type { Priced, Prices } from './prices.ts';
 import { UsageQueue } from './usage-queue.ts';
 
 /** Calls whose last minute is remembered; a node holds fewer. */
-const MAX_BURNS = 20_000;
+const MAX_BURN_RATES = 20_000;
 /** Models without a price that were told of: callers may name any. */
 const MAX_UNPRICED = 200;
 /** How long a gap may be that is known only by a message that cannot be read, or could not be kept. */
@@ -58,8 +59,8 @@ type Part = Pick<CallUsage, 'key' | 'basis'> &
 export class CallMetering implements Metering {
   readonly #deps: MeteringDeps;
   readonly #queue: UsageQueue;
-  readonly #burns = new Lru<Burn>(MAX_BURNS);
-  readonly #gaps = new Lru<Gaps>(MAX_BURNS);
+  readonly #burnRates = new Lru<BurnRate>(MAX_BURN_RATES);
+  readonly #gaps = new Lru<Gaps>(MAX_BURN_RATES);
   readonly #unpriced = new Lru<string>(MAX_UNPRICED);
 
   constructor(deps: MeteringDeps) {
@@ -96,9 +97,9 @@ export class CallMetering implements Metering {
   }
 
   hear(call: MeteredCall, event: UsageEvent, atMs: number): void {
-    const burn = this.#burnOf(call, atMs);
-    const part = this.#partOf(call, event, burn, atMs);
-    if (part === undefined) return this.#noteUnreadable(call, burn, atMs);
+    const burnRate = this.#burnRateOf(call, atMs);
+    const part = this.#partOf(call, event, burnRate, atMs);
+    if (part === undefined) return this.#noteUnreadable(call, burnRate, atMs);
     this.#queue.push(call, this.#usageOf(call, modelOf(call, event), part, atMs));
   }
 
@@ -120,16 +121,16 @@ export class CallMetering implements Metering {
     return this.#queue.flush();
   }
 
-  #partOf(call: MeteredCall, event: UsageEvent, burn: Burn, atMs: number): Part | undefined {
+  #partOf(call: MeteredCall, event: UsageEvent, burnRate: BurnRate, atMs: number): Part | undefined {
     const { type } = event;
     if (type === 'usage' && isCountable(event.tokens)) {
       const picoDollars = this.#priceTokens(call, modelOf(call, event), event.tokens);
-      burn.note(atMs, picoDollars);
+      burnRate.note(atMs, picoDollars);
       return { key: event.key, basis: 'events', tokens: event.tokens, picoDollars };
     }
     if (type === 'usageTime' && isTime(event.ms)) {
       const picoDollars = picoOfTime(Math.ceil(event.ms), this.#perMinute(call, modelOf(call, event)));
-      burn.note(atMs, picoDollars);
+      burnRate.note(atMs, picoDollars);
       return { key: event.key, basis: 'events', picoDollars };
     }
     if (type === 'usageTotal' && isTime(event.ms)) {
@@ -144,9 +145,9 @@ export class CallMetering implements Metering {
   }
 
   /** What cannot be read is in a gap that began when usage was heard last. */
-  #noteUnreadable(call: MeteredCall, burn: Burn, atMs: number): void {
+  #noteUnreadable(call: MeteredCall, burnRate: BurnRate, atMs: number): void {
     this.#deps.events.usageUnreadable(call.callId);
-    const gapMs = Math.min(MAX_UNREADABLE_MS, Math.max(MIN_UNREADABLE_MS, atMs - burn.lastMs));
+    const gapMs = Math.min(MAX_UNREADABLE_MS, Math.max(MIN_UNREADABLE_MS, atMs - burnRate.lastMs));
     this.gap(call, atMs - gapMs, atMs);
   }
 
@@ -154,10 +155,12 @@ export class CallMetering implements Metering {
   #gapsOf(call: MeteredCall, gap: Gap): readonly CallUsage[] {
     const { price } = this.#priceOf(call, call.model);
     if (price.perMinute !== undefined) return [];
-    const burn = this.#burnOf(call, gap.untilMs);
+    const burnRate = this.#burnRateOf(call, gap.untilMs);
     const gaps = this.#gaps.get(call.callId) ?? new Gaps();
     this.#gaps.set(call.callId, gaps);
-    return gaps.add(gap).map((fresh) => this.#usageOf(call, call.model, gapPart(fresh, burn, price), fresh.untilMs));
+    return gaps
+      .add(gap)
+      .map((fresh) => this.#usageOf(call, call.model, gapPart(fresh, burnRate, price), fresh.untilMs));
   }
 
   #usageOf(call: MeteredCall, model: string, part: Part, atMs: number): CallUsage {
@@ -218,12 +221,12 @@ export class CallMetering implements Metering {
     return priced;
   }
 
-  #burnOf({ callId }: MeteredCall, atMs: number): Burn {
-    const known = this.#burns.get(callId);
+  #burnRateOf({ callId }: MeteredCall, atMs: number): BurnRate {
+    const known = this.#burnRates.get(callId);
     if (known !== undefined) return known;
-    const burn = new Burn(atMs);
-    this.#burns.set(callId, burn);
-    return burn;
+    const burnRate = new BurnRate(atMs);
+    this.#burnRates.set(callId, burnRate);
+    return burnRate;
   }
 }
 
@@ -236,8 +239,8 @@ function isTime(ms: number): boolean {
 }
 
 /** An estimate counts until clients' reports are more. */
-function gapPart({ fromMs, untilMs }: Gap, burn: Burn, { estimatePerMinute }: ModelPrice): Part {
+function gapPart({ fromMs, untilMs }: Gap, burnRate: BurnRate, { estimatePerMinute }: ModelPrice): Part {
   const gapMs = untilMs - fromMs;
-  const picoDollars = burn.expect(fromMs, gapMs, estimatePerMinute);
+  const picoDollars = burnRate.expect(fromMs, gapMs, estimatePerMinute);
   return { key: `gap:${fromMs}`, basis: 'events', isEstimated: true, gapMs, picoDollars };
 }

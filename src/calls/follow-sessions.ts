@@ -1,0 +1,42 @@
+import type { CloseRequest } from '../../machines/voice-call/types.ts';
+import { classify } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
+import type { CallSessions } from './contract.ts';
+import type { HeldCall } from './held-call.ts';
+
+/** How far ahead sessions are told that a call of theirs is heard, and how much of that is left when they are told again. */
+const HEARD_MS = MINUTE_MS;
+const HEARD_LEFT_MS = 30_000;
+
+/** Why the calls of a session in that state are closed; undefined where they go on. */
+export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
+  if (state === 'engaged') return undefined;
+  return state === 'ended' ? 'session_ended' : 'session_idle';
+}
+
+/**
+ * Closes those calls whose sessions are not engaged any more: what the bus says at once is found here when its message was lost. The
+ * others' sessions are told that they are heard, for a while ahead: no longer, so that the word of a node that dies lapses.
+ */
+export async function followSessions(
+  calls: readonly HeldCall[],
+  at: number,
+  limits: VoiceLimits,
+  sessions: Pick<CallSessions, 'lookUp'>,
+  noteHeard: (sessionId: string, at: number, untilMs: number) => void,
+): Promise<void> {
+  if (calls.length === 0) return;
+  const { records } = await sessions.lookUp([...new Set(calls.map(({ record }) => record.sessionId))]);
+  const known = new Map(records.map((record) => [record.id, record]));
+  await Promise.all(
+    calls.map(async (call) => {
+      const session = known.get(call.record.sessionId);
+      if (session === undefined) return;
+      const reason = closeReasonFor(classify(session, at, limits));
+      if (reason !== undefined) await call.close(reason);
+      const isHeard = call.record.state === 'open' && call.hasSideband;
+      if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);
+    }),
+  );
+}
