@@ -19,7 +19,7 @@ import { groupOf } from './ticks.ts';
 const MAX_SAMPLES = 20;
 const SEND_MS = 1000;
 
-type Refused = Extract<FeedFact, { kind: 'refusals' }>;
+type RefusalsFact = Extract<FeedFact, { kind: 'refusals' }>;
 type Frame = Omit<Extract<FeedFrame, { type: 'refusals' }>, 'seq'>;
 
 /** What a watcher is told of refusals: gathered for a second, counted by code, and some of them whole. */
@@ -29,7 +29,7 @@ class RefusalDigest {
   #takenAtMs = -Infinity;
 
   /** @param isShown whether the watcher is shown what is of a tenant and a key */
-  add({ counts, samples }: Refused, isShown: (tenantId: string | null, keyId: string | null) => boolean): void {
+  add({ counts, samples }: RefusalsFact, isShown: (tenantId: string | null, keyId: string | null) => boolean): void {
     for (const { code, tenantId, keyId, n } of counts)
       if (isShown(tenantId, keyId)) this.#byCode.set(code, (this.#byCode.get(code) ?? 0) + n);
     for (const sample of samples)

@@ -3,7 +3,7 @@ import { picoOfTime } from '../stores/ledger/contract.ts';
 
 const WINDOW_MS = MINUTE_MS;
 
-interface Spent {
+interface Cost {
   readonly atMs: number;
   readonly picoDollars: bigint;
 }
@@ -12,7 +12,7 @@ interface Spent {
 export class BurnRate {
   readonly #sinceMs: number;
   #lastMs: number;
-  #spent: Spent[] = [];
+  #spent: Cost[] = [];
 
   /** @param sinceMs from when on this node hears the call */
   constructor(sinceMs: number) {

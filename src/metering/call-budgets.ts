@@ -40,7 +40,7 @@ export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf' | 'shar
   readonly sessions: { end(id: string, reason: 'quota_exceeded', at: number): Eventually<unknown> };
 }
 
-interface Watched {
+interface CallWatch {
   readonly call: MeteredCall;
   readonly limitResponses: LimitResponses;
   spending: Spending;
@@ -63,7 +63,7 @@ interface Watched {
  */
 export class CallBudgets implements Budgets, MeteringListener {
   readonly #deps: CallBudgetsDeps;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, CallWatch>();
 
   constructor(deps: CallBudgetsDeps) {
     this.#deps = deps;
@@ -130,7 +130,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     await settleAll(over, async ({ call }) => sessions.end(call.sessionId, 'quota_exceeded', atMs), ENDED_AT_ONCE);
   }
 
-  #shorten(watched: Watched, accounts: readonly Account[]): void {
+  #shorten(watched: CallWatch, accounts: readonly Account[]): void {
     const rate = this.#outputRate(watched.call);
     if (rate === undefined || watched.bound === undefined) return;
     const bound = nextBound(watched.bound, accounts, rate);
@@ -139,7 +139,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     watched.limitResponses(bound);
   }
 
-  #project(watched: Watched, accounts: readonly Account[], usage: CallUsage): void {
+  #project(watched: CallWatch, accounts: readonly Account[], usage: CallUsage): void {
     const { total, atMs } = usage;
     if (total === null) this.#noteContext(watched, usage);
     // The minimum of a call is paid ahead: its time costs more only after that.
@@ -156,7 +156,7 @@ export class CallBudgets implements Budgets, MeteringListener {
   }
 
   /** Of responses alone: a transcription has no context, and a gap none that is known. */
-  #noteContext(watched: Watched, { tokens, model }: CallUsage): void {
+  #noteContext(watched: CallWatch, { tokens, model }: CallUsage): void {
     const { call } = watched;
     const context = inputOf(tokens);
     if (model === call.model && sumOf(context) > 0) watched.context = this.#costOf(call, context);
@@ -176,7 +176,7 @@ export class CallBudgets implements Budgets, MeteringListener {
   }
 
   /** The context once more, and the longest response. */
-  #nextTurn({ call, context, bound = 0 }: Watched): UsageTotals {
+  #nextTurn({ call, context, bound = 0 }: CallWatch): UsageTotals {
     const response = (bound * (this.#outputRate(call) ?? 0)) / 1_000_000;
     return { tokens: context.tokens + bound, microDollars: context.microDollars + response };
   }
@@ -190,7 +190,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     return minimumMs(this.#deps.prices.priceOf(model, price).price);
   }
 
-  #warn(watched: Watched, atMs: number): void {
+  #warn(watched: CallWatch, atMs: number): void {
     const leftMs = watched.endsAtMs - atMs;
     if (leftMs > REARM_MS) watched.toldSec = Infinity;
     const dueSec = WARNING_SECONDS.find((seconds) => leftMs <= seconds * 1000) ?? Infinity;

@@ -9,7 +9,7 @@ const MAX_ENTRIES = 1000;
 const AT_ONCE = 20;
 
 /** Usage of a call that was given up, from the first of it to the last. */
-interface Lost {
+interface Loss {
   readonly call: MeteredCall;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -18,7 +18,7 @@ interface Lost {
 interface CallQueue {
   readonly entries: { readonly call: MeteredCall; readonly usage: CallUsage }[];
   /** Marked as a gap after the entries. */
-  lost: Lost | undefined;
+  lost: Loss | undefined;
   /** The work on the entries; undefined while they wait. */
   running: Promise<void> | undefined;
 }

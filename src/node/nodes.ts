@@ -10,7 +10,7 @@ const VALID_MS = 15_000;
 export type NodeSettings = Readonly<Record<string, string>>;
 
 /** What operators watch on a node. */
-export interface Watched {
+export interface TopicWatch {
   /** Sessions whose events are wanted. */
   readonly refs: readonly string[];
   /** Undefined where an older node does not tell: then it may be any. */
@@ -26,7 +26,7 @@ interface KnownNode {
   readonly heardAtMs: number;
   /** Until when the database says that it lives. */
   readonly leasedUntilMs: number;
-  readonly watched?: Watched;
+  readonly watched?: TopicWatch;
   readonly watchedAtMs: number;
 }
 
@@ -85,7 +85,7 @@ export class NodeList {
   }
 
   /** Whether operators watch what `isWanted` looks for on another node. */
-  isWatchedElsewhere(isWanted: (watched: Watched) => boolean): boolean {
+  isWatchedElsewhere(isWanted: (watched: TopicWatch) => boolean): boolean {
     for (const { watched, watchedAtMs } of this.#known.values())
       if (watched !== undefined && watchedAtMs >= this.#deps.clock.now() - VALID_MS && isWanted(watched)) return true;
     return false;
@@ -95,7 +95,7 @@ export class NodeList {
     this.#stopListening();
   }
 
-  #hearWatched(id: string, { refs, topics }: Watched): void {
+  #hearWatched(id: string, { refs, topics }: TopicWatch): void {
     if (id === this.#deps.node) return;
     const at = this.#deps.clock.now();
     this.#change(id, { watched: { refs, topics }, watchedAtMs: at, heardAtMs: at });

@@ -5,7 +5,7 @@ import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Journal, NewEntry, ProcessDetail } from '../stores/journal/contract.ts';
 import type { RequestTimes } from '../stores/request-times/contract.ts';
-import type { NodeList, NodeSettings, Watched } from './nodes.ts';
+import type { NodeList, NodeSettings, TopicWatch } from './nodes.ts';
 
 /** How a process is at this moment. */
 export type Vitals = Pick<
@@ -41,7 +41,7 @@ export interface PresenceDeps {
 export class Presence {
   readonly #deps: PresenceDeps;
   readonly #started: NewEntry<'process'>;
-  #watched: Watched | undefined;
+  #watched: TopicWatch | undefined;
   /** The text of what was said of it last. */
   #saidText: string | undefined;
   #isWritten = false;
@@ -53,7 +53,7 @@ export class Presence {
   }
 
   /** What operators watch here: told at once when it changed, and with each beat; undefined while nobody watches. */
-  watch(watched: Watched | undefined): void {
+  watch(watched: TopicWatch | undefined): void {
     this.#watched = watched;
     const text = watched && JSON.stringify(watched);
     if (text === this.#saidText) return;

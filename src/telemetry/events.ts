@@ -9,7 +9,7 @@ import type { Whose } from './activity.ts';
 import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface VerdictTold {
+export interface VerdictNotice {
   readonly provider: string;
   readonly isBot: boolean;
   readonly isVerifiedBot: boolean;
@@ -190,7 +190,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       });
     },
 
-    botJudged(verdict: VerdictTold, requestId: string): void {
+    botJudged(verdict: VerdictNotice, requestId: string): void {
       const outcome = verdict.isBot ? (verdict.isVerifiedBot ? 'verified_bot' : 'bot') : 'human';
       metrics.verdicts.inc({ provider: verdict.provider, verdict: outcome });
       log.info({ event: 'bot.judged', requestId, verdict: outcome, ...verdict });

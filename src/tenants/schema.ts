@@ -4,12 +4,12 @@ import { callMode, dataChannel } from '../protocol/call.ts';
 import { modelPrice } from '../protocol/price.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 
-interface Asked {
+interface IssueInput {
   readonly input?: unknown;
 }
 
 /** The message of a field that has the wrong type, which tells a missing field apart. */
-function wanted(what: string): { error: (issue: Asked) => string } {
+function wanted(what: string): { error: (issue: IssueInput) => string } {
   return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
 }
 

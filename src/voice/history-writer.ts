@@ -3,7 +3,7 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { chunksOf } from '../kernel/chunks.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
-import type { Saved, VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { SaveOutcome, VoiceHistory } from '../stores/voice-history/contract.ts';
 
 /** What the history tells of the sessions that are written to it. */
 export interface HistoryListener {
@@ -100,7 +100,7 @@ export class HistoryWriter {
     if (!this.#isBehind) this.#tellSilences(records, saved.silent);
   }
 
-  #tellSilences(records: readonly VoiceRecord[], silent: Saved['silent']): void {
+  #tellSilences(records: readonly VoiceRecord[], silent: SaveOutcome['silent']): void {
     for (const { id, silentMs } of silent) {
       const record = records.find((one) => one.id === id);
       if (record !== undefined) this.#listener.silent?.(record, silentMs);

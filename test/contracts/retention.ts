@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/database.ts';
 import { FOREVER_MS } from '../../src/stores/counters/contract.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
-import { CHUNK, type Kept, type KeptByDay } from '../../src/stores/retention/contract.ts';
+import { CHUNK, type Purgeable, type KeptByDay } from '../../src/stores/retention/contract.ts';
 import { createPostgresRetention, deletion } from '../../src/stores/retention/postgres.ts';
 import { atOnce, DAY_BEGIN } from './support.ts';
 
@@ -20,7 +20,7 @@ interface Table {
 const entries = (kind: string): string =>
   `insert into journal (id, kind, at_ms, request_id, code, detail) select 'year' || n, '${kind}', day_ms, 'year' || n, 'CODE', '{}' from rows order by n`;
 
-const tables: Readonly<Record<Kept, Table>> = {
+const tables: Readonly<Record<Purgeable, Table>> = {
   sessions: {
     name: 'voice_session',
     fill: `insert into voice_session select 's:' || md5(n::text) || ':' || n, md5(n::text), 'widget', 'acme', null, 'site', false, null,
@@ -91,12 +91,12 @@ const tables: Readonly<Record<Kept, Table>> = {
   },
 };
 
-const kinds = Object.keys(tables) as Kept[];
+const kinds = Object.keys(tables) as Purgeable[];
 
 /** @param nodes the connections of two nodes to one migrated database */
 export function retentionContract(name: string, nodes: () => readonly [Database, Database]): void {
   describe(`retention, ${name}`, () => {
-    const count = async (kind: Kept, where = 'true'): Promise<number> => {
+    const count = async (kind: Purgeable, where = 'true'): Promise<number> => {
       const [row] = await nodes()[0].run((sql) =>
         sql.unsafe<{ rows: number }[]>(`select count(*) as rows from ${tables[kind].name} where ${where}`),
       );
@@ -104,7 +104,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
     };
 
     /** Empties the table and writes a year of rows into it. */
-    const fill = async (kind: Kept): Promise<void> => {
+    const fill = async (kind: Purgeable): Promise<void> => {
       const rows = `with rows as (select n, ${DAY_BEGIN}::bigint - (${DAYS} - n / ${ROWS_A_DAY}) * ${DAY_MS}::bigint as day_ms,
         to_char(to_timestamp(${DAY_BEGIN / 1000}) at time zone 'UTC' - (${DAYS} - n / ${ROWS_A_DAY}) * interval '1 day', 'YYYY-MM-DD') as day
         from generate_series(0, ${DAYS * ROWS_A_DAY - 1}) as n)`;
@@ -113,12 +113,12 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       await nodes()[0].run((sql) => sql.unsafe(`analyze ${tables[kind].name}`));
     };
 
-    const isByDay = (kind: Kept): kind is KeptByDay => kind === 'usageTotals' || kind === 'usageDays';
+    const isByDay = (kind: Purgeable): kind is KeptByDay => kind === 'usageTotals' || kind === 'usageDays';
 
-    const before = (kind: Kept, daysAgo: number): number | string =>
+    const before = (kind: Purgeable, daysAgo: number): number | string =>
       isByDay(kind) ? new Date(DAY_BEGIN - daysAgo * DAY_MS).toISOString().slice(0, 10) : DAY_BEGIN - daysAgo * DAY_MS;
 
-    const deleteSome = (database: Database, kind: Kept, daysAgo: number): Promise<number> => {
+    const deleteSome = (database: Database, kind: Purgeable, daysAgo: number): Promise<number> => {
       const retention = createPostgresRetention(database);
       const over = before(kind, daysAgo);
       return isByDay(kind) ? retention.deleteDays(kind, String(over)) : retention.deleteSome(kind, Number(over));

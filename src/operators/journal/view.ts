@@ -45,7 +45,7 @@ function withoutUsageElsewhere(refusal: NewEntry<'refusal'>): NewEntry<'refusal'
 }
 
 /** A refusal in one sentence, and what to turn. */
-export interface Explained {
+export interface Explanation {
   readonly sentence: string;
   readonly lever: string | null;
 }
@@ -56,7 +56,7 @@ export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
 }
 
 /** Why a request was refused: one sentence with the numbers that are known, and the variable or the field of a key that decides. */
-export function explainRefusal(refusal: NewEntry<'refusal'>): Explained {
+export function explainRefusal(refusal: NewEntry<'refusal'>): Explanation {
   const { code, detail } = refusal;
   const row = Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as Code] : undefined;
   // What the provider limits no variable decides.
@@ -75,13 +75,13 @@ export function viewOfEvent(entry: NewEntry<'transition' | 'note'>, id: string):
   return { id, at: iso(atMs), ...(entry.kind === 'note' ? ofNote(entry) : ofTransition(entry)), node, requestId };
 }
 
-type Seen = Omit<OperatorEvent, 'id' | 'at' | 'node' | 'requestId'>;
+type EventView = Omit<OperatorEvent, 'id' | 'at' | 'node' | 'requestId'>;
 
-function ofNote({ code, detail }: NewEntry<'note'>): Seen {
+function ofNote({ code, detail }: NewEntry<'note'>): EventView {
   return { kind: code, event: null, from: null, to: null, steps: [], guards: [], ...recordOf(null, detail) };
 }
 
-function ofTransition({ code, detail }: NewEntry<'transition'>): Seen {
+function ofTransition({ code, detail }: NewEntry<'transition'>): EventView {
   const { change, from, to, steps, guards, version, record } = detail;
   return {
     kind: change,

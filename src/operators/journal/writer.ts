@@ -29,7 +29,7 @@ export interface JournalWriterDeps {
   readonly onError: (error: unknown) => void;
 }
 
-interface Lost {
+interface Loss {
   readonly fromMs: number;
   readonly toMs: number;
   readonly count: number;
@@ -43,7 +43,7 @@ export class JournalWriter {
   readonly #deps: JournalWriterDeps;
   #waiting: NewEntry[] = [];
   #refusals = 0;
-  #lost: Lost | undefined;
+  #lost: Loss | undefined;
   /** What was lost before, until the database has it. */
   #lostEntry: NewEntry<'lost'> | undefined;
   #flushing: Promise<void> | undefined;

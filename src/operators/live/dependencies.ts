@@ -32,7 +32,7 @@ interface Probe {
   readonly fault: unknown;
 }
 
-interface Seen {
+interface Sighting {
   readonly state: DependencyState['state'];
   readonly latencyMs: number | null;
   readonly sinceMs: number;
@@ -47,7 +47,7 @@ export class Dependencies {
   readonly #deps: DependenciesDeps;
   readonly #startedAtMs: number;
   readonly #probed = new Map<ProbedName, Probe>();
-  readonly #seen = new Map<Name, Seen>();
+  readonly #seen = new Map<Name, Sighting>();
   readonly #faults = new Map<Name, { readonly count: number; readonly atMs: number }>();
 
   constructor(deps: DependenciesDeps) {
@@ -113,7 +113,7 @@ export class Dependencies {
     this.#note(name, isWell ? 'ok' : 'away', null, isWell ? null : 'fault');
   }
 
-  #note(name: Name, state: Seen['state'], latencyMs: number | null, error: string | null): void {
+  #note(name: Name, state: Sighting['state'], latencyMs: number | null, error: string | null): void {
     const before = this.#seen.get(name);
     const first = state === 'ok' ? this.#startedAtMs : this.#deps.clock.now();
     const sinceMs = before === undefined ? first : before.state === state ? before.sinceMs : this.#deps.clock.now();

@@ -25,7 +25,7 @@ export interface InspectorDeps {
 }
 
 /** What is told of one actor. */
-interface Told {
+interface InspectedActor {
   readonly machine: string;
   readonly record: HostedRecords;
   readonly value: StateValue;
@@ -121,7 +121,7 @@ export class Inspector {
     }
   }
 
-  #tellActor(attached: Attached, told: Told, atMs: number): void {
+  #tellActor(attached: Attached, told: InspectedActor, atMs: number): void {
     const { sessionId, at, snapshot } = this.#frame(told, atMs);
     attached.known.add(sessionId);
     attached.waiting.push(
@@ -140,7 +140,7 @@ export class Inspector {
     );
   }
 
-  #frame({ machine, record, value, isOver }: Told, atMs: number) {
+  #frame({ machine, record, value, isOver }: InspectedActor, atMs: number) {
     const { nameOf, detailOf } = policyOf(machine);
     return {
       sessionId: nameOf(record),

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivityTallies, OperatorActivity } from '../../protocol/operator/activity.ts';
-import type { ActivityStore, Moved, RefusedCounts, RefusedFilter, Span } from '../../stores/activity/contract.ts';
+import type { ActivityStore, CountChange, RefusedCounts, RefusedFilter, Span } from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 
 /** Minutes are kept for two days: a span and the one before it must be within. */
@@ -16,7 +16,7 @@ export function endOfBucket(atMs: number, bucketMs: number): number {
 }
 
 /** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
-export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Promise<Moved[]> {
+export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Promise<CountChange[]> {
   const minute = atMs - (atMs % MINUTE_MS);
   return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, tenants);
 }
@@ -30,8 +30,8 @@ export async function activityOf(
   store: Sums,
   atMs: number,
   tenants: TenantScope,
-  lastMinuteRead: Promise<readonly Moved[]>,
-): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
+  lastMinuteRead: Promise<readonly CountChange[]>,
+): Promise<{ readonly activity: OperatorActivity; readonly day: readonly CountChange[] }> {
   const [ofMinute, ofHour, day] = await Promise.all([
     lastMinuteRead,
     sumsBack(store, 1, endOfBucket(atMs, MINUTE_MS), HOUR_MS, tenants),
@@ -41,12 +41,18 @@ export async function activityOf(
 }
 
 /** What was counted in the last five minutes. @throws Unavailable when the database is away */
-export function lately(store: Sums, atMs: number): Promise<Moved[]> {
+export function lately(store: Sums, atMs: number): Promise<CountChange[]> {
   const to = endOfBucket(atMs, MINUTE_MS);
   return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
 }
 
-function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, tenants: TenantScope): Promise<Moved[]> {
+function sumsBack(
+  store: Sums,
+  span: Span,
+  toMs: number,
+  lengthMs: number,
+  tenants: TenantScope,
+): Promise<CountChange[]> {
   return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, tenants);
 }
 
@@ -60,7 +66,7 @@ export function movedBetween(
   toMs: number,
   nowMs: number,
   tenants: TenantScope,
-): Promise<Moved[] | undefined> {
+): Promise<CountChange[] | undefined> {
   const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
   return store.moved(span, begin - (end - begin), begin, end, tenants);
 }
@@ -87,8 +93,8 @@ function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
 
 /** The numbers of a kind by their labels. */
 export function byLabel(
-  moved: readonly Moved[],
-  kind: Moved['kind'],
+  moved: readonly CountChange[],
+  kind: CountChange['kind'],
   span: 'now' | 'before' = 'now',
 ): Record<string, number> {
   return Object.fromEntries(
@@ -97,20 +103,20 @@ export function byLabel(
 }
 
 /** How often something of a kind happened, whatever its label. */
-function sumOf(moved: readonly Moved[], kind: Moved['kind'], span: 'now' | 'before' = 'now'): number {
+function sumOf(moved: readonly CountChange[], kind: CountChange['kind'], span: 'now' | 'before' = 'now'): number {
   return Object.values(byLabel(moved, kind, span)).reduce((sum, n) => sum + n, 0);
 }
 
 /** How often it happened in a span, whatever the reasons and codes. */
-export function totalsOf(moved: readonly Moved[]): { started: number; ended: number; refused: number } {
+export function totalsOf(moved: readonly CountChange[]): { started: number; ended: number; refused: number } {
   return { started: sumOf(moved, 'started'), ended: sumOf(moved, 'ended'), refused: sumOf(moved, 'refused') };
 }
 
-function tally(moved: readonly Moved[]): ActivityTallies & { readonly previous: ActivityTallies } {
+function tally(moved: readonly CountChange[]): ActivityTallies & { readonly previous: ActivityTallies } {
   return { ...talliesOf(moved, 'now'), previous: talliesOf(moved, 'before') };
 }
 
-function talliesOf(moved: readonly Moved[], span: 'now' | 'before'): ActivityTallies {
+function talliesOf(moved: readonly CountChange[], span: 'now' | 'before'): ActivityTallies {
   return {
     started: sumOf(moved, 'started', span),
     ended: byLabel(moved, 'ended', span),

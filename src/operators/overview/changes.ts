@@ -1,6 +1,6 @@
 import { iso } from '../../kernel/time.ts';
 import type { OperatorChanges } from '../../protocol/operator/change.ts';
-import type { ActivityKind, Moved } from '../../stores/activity/contract.ts';
+import type { ActivityKind, CountChange } from '../../stores/activity/contract.ts';
 import type { NewEntry } from '../../stores/journal/contract.ts';
 import { readMints } from './mints.ts';
 
@@ -24,7 +24,7 @@ const names: Readonly<Record<ActivityKind, ((label: string) => string) | null>> 
 };
 
 /** What moved by half or more against the span before, in either direction, the largest factor first. */
-export function whatMoved(moved: readonly Moved[]): Change[] {
+export function whatMoved(moved: readonly CountChange[]): Change[] {
   const counts = moved.flatMap(({ kind, label, now, before }): Change[] => {
     const name = names[kind];
     return name === null || Math.max(now, before) < MIN_EVENTS ? [] : [change(name(label), now, before)];
@@ -33,7 +33,7 @@ export function whatMoved(moved: readonly Moved[]): Change[] {
 }
 
 /** Mints by their failures and by their time, which tells something where there were enough in both spans. */
-function mintsOf(moved: readonly Moved[]): Change[] {
+function mintsOf(moved: readonly CountChange[]): Change[] {
   const before = new Map(readMints(moved, 'before').map((mints) => [mints.provider, mints]));
   return readMints(moved, 'now').flatMap(({ provider, ok, failed, p95Sec }) => {
     const then = before.get(provider);

@@ -1,7 +1,7 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
-import type { ActivityStore, Moved } from '../../stores/activity/contract.ts';
+import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import type { EndingFilter, HistoryCounts, VoiceHistory } from '../../stores/voice-history/contract.ts';
 import { lately, lastMinute } from './activity-spans.ts';
@@ -31,14 +31,14 @@ export type Figures = ReturnType<typeof createFigures>;
 export function createFigures({ history, activity, dependencies, endingBy }: FiguresDeps) {
   const counts = cacheFor<HistoryCounts>(KEPT_MS);
   const ending = cacheFor<number>(KEPT_MS);
-  const minutes = cacheFor<Moved[]>(COUNTED_MS);
-  const recent = cacheFor<Moved[]>(KEPT_MS);
-  const mints = cacheFor<Moved[]>(COUNTED_MS);
+  const minutes = cacheFor<CountChange[]>(COUNTED_MS);
+  const recent = cacheFor<CountChange[]>(KEPT_MS);
+  const mints = cacheFor<CountChange[]>(COUNTED_MS);
   const named = (tenants: TenantScope): string => JSON.stringify(tenants);
   const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
 
   /** What was counted in the last five minutes, of all. @throws Unavailable (rejects) when the database is away */
-  const latelyCounted = (atMs: number): Promise<Moved[]> => recent('', atMs, () => lately(activity, atMs));
+  const latelyCounted = (atMs: number): Promise<CountChange[]> => recent('', atMs, () => lately(activity, atMs));
 
   return {
     latelyCounted,
@@ -54,7 +54,7 @@ export function createFigures({ history, activity, dependencies, endingBy }: Fig
       ),
 
     /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
-    lastMinute: (tenants: TenantScope, atMs: number): Promise<Moved[]> =>
+    lastMinute: (tenants: TenantScope, atMs: number): Promise<CountChange[]> =>
       minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
 
     /** What this process stands on, as it was found last: known while the database is away as well. */
@@ -66,7 +66,7 @@ export function createFigures({ history, activity, dependencies, endingBy }: Fig
 }
 
 /** Of the provider nobody asks how fast it answers: what it was asked for tells. */
-function withMints(dependency: DependencyState, moved: readonly Moved[]): DependencyState {
+function withMints(dependency: DependencyState, moved: readonly CountChange[]): DependencyState {
   if (dependency.name !== 'provider') return dependency;
   const slowest = Math.max(0, ...readMints(moved, 'now').map(({ p95Sec }) => p95Sec ?? 0));
   return slowest === 0 ? dependency : { ...dependency, latencyMs: Math.round(slowest * 1000) };

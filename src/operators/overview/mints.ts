@@ -1,4 +1,4 @@
-import type { Moved } from '../../stores/activity/contract.ts';
+import type { CountChange } from '../../stores/activity/contract.ts';
 
 /** What was asked of one provider. */
 export interface Mints {
@@ -15,7 +15,7 @@ export interface Mints {
 const AFTER_LAST_SEC = 16;
 
 /** Reads the counts of mints, whose labels are `<provider>|<outcome>|<step>`, by provider. */
-export function readMints(moved: readonly Moved[], span: 'now' | 'before'): Mints[] {
+export function readMints(moved: readonly CountChange[], span: 'now' | 'before'): Mints[] {
   const byProvider = new Map<string, { outcome: string; mostSec: number; n: number }[]>();
   for (const { kind, label, [span]: n } of moved) {
     const [provider = '', outcome = '', step = ''] = label.split('|');

@@ -8,7 +8,7 @@ import { operatorRoute } from '../route.ts';
 import { iso } from '../../kernel/time.ts';
 import { activityOf } from './activity-spans.ts';
 import { judge } from './verdict.ts';
-import type { Moved } from '../../stores/activity/contract.ts';
+import type { CountChange } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';
 import type { Services } from '../../http/services.ts';
 
@@ -85,11 +85,11 @@ export const exampleOverviewActivity: OverviewActivity = {
 };
 
 /** What of the overview is in the database; what cannot be read is null. */
-interface Read {
+interface Reading {
   readonly endingSoon: number | null;
   readonly went: Awaited<ReturnType<typeof activityOf>> | null;
   /** Null as well for who sees some tenants only. */
-  readonly lately: readonly Moved[] | null;
+  readonly lately: readonly CountChange[] | null;
 }
 
 /** Reads what goes on, and what ends soon. @param orNull makes null of what cannot be read */
@@ -103,7 +103,7 @@ async function readActivity(
       stores: { activity },
     },
   }: Services,
-): Promise<Read> {
+): Promise<Reading> {
   const [endingSoon, went, lately] = await Promise.all([
     orNull(figures.endingSoon(tenants, atMs)),
     orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs))),
@@ -120,7 +120,7 @@ async function readActivity(
 async function overviewActivity(
   { tenants }: Operator,
   atMs: number,
-  { endingSoon, went, lately }: Read,
+  { endingSoon, went, lately }: Reading,
   isDatabaseRead: boolean,
   services: Services,
 ): Promise<OverviewActivity> {

@@ -1,6 +1,6 @@
 import type { OperatorVerdict } from '../../protocol/operator/activity.ts';
 import type { DependencyState, OperatorNode } from '../../protocol/operator/node.ts';
-import type { Moved } from '../../stores/activity/contract.ts';
+import type { CountChange } from '../../stores/activity/contract.ts';
 import { readMints, type Mints } from './mints.ts';
 
 /** The fewest mints that say something, and the shares that are too many. */
@@ -11,11 +11,11 @@ const MAX_LOOP_MS = 100;
 const MAX_FAILED = 0.01;
 
 /** What the verdict is made of. */
-export interface Observed {
+export interface Observations {
   /** What was counted in the last five minutes, of all tenants; null where that cannot be read. */
-  readonly lately: readonly Moved[] | null;
+  readonly lately: readonly CountChange[] | null;
   /** What was counted yesterday at this time and in the 23 hours before, as `before`; null as `lately`. */
-  readonly yesterday: readonly Moved[] | null;
+  readonly yesterday: readonly CountChange[] | null;
   /** Whether the database answered all that was asked just now, whatever is told of it below. */
   readonly isDatabaseRead: boolean;
   readonly nodes: readonly Pick<OperatorNode, 'loopP99Ms'>[];
@@ -23,7 +23,7 @@ export interface Observed {
 }
 
 /** Us or the provider: who is degraded, and by which numbers (docs/contract.md, section 8). */
-export function judge(observed: Observed): OperatorVerdict {
+export function judge(observed: Observations): OperatorVerdict {
   const provider = judgeProvider(observed);
   const faults = faultsOfOurs(observed);
   const us = faults.length === 0 ? 'fine' : faults.join(', ');
@@ -34,7 +34,7 @@ export function judge(observed: Observed): OperatorVerdict {
   };
 }
 
-function judgeProvider({ lately, yesterday }: Observed): {
+function judgeProvider({ lately, yesterday }: Observations): {
   readonly state: OperatorVerdict['provider'];
   readonly words: string;
 } {
@@ -62,13 +62,13 @@ function wrongWith(mints: Mints, usual: Mints | undefined): string[] {
   return words;
 }
 
-function faultsOfOurs({ lately, isDatabaseRead, nodes, dependencies }: Observed): string[] {
+function faultsOfOurs({ lately, isDatabaseRead, nodes, dependencies }: Observations): string[] {
   const away = dependencies.flatMap(({ name, state }) => (state === 'away' && name !== 'provider' ? [name] : []));
   if (!isDatabaseRead && !away.includes('database')) away.unshift('database');
   const faults = away.map((name) => `the ${name} is away`);
   const late = Math.max(0, ...nodes.map(({ loopP99Ms }) => loopP99Ms));
   if (late > MAX_LOOP_MS) faults.push(`the event loop is ${Math.round(late)} ms late (p99)`);
-  const count = (kind: Moved['kind']): number =>
+  const count = (kind: CountChange['kind']): number =>
     sum((lately ?? []).filter((one) => one.kind === kind).map(({ now }) => now));
   const [requests, failed, dropped] = [count('request'), count('failed'), count('dropped')];
   if (failed > 0 && failed / requests >= MAX_FAILED)

@@ -36,7 +36,7 @@ export interface RefusedFilter {
 }
 
 /** Sums of a span and of the one before it. */
-export interface Moved {
+export interface CountChange {
   readonly kind: ActivityKind;
   readonly label: string;
   readonly now: number;
@@ -61,9 +61,15 @@ export interface ActivityStore {
   /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
   add(counted: readonly ActivityCount[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
-  sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[]>;
+  sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<CountChange[]>;
   /** The same for spans of any length; undefined where that is more than MAX_ROWS rows. */
-  moved(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[] | undefined>;
+  moved(
+    span: Span,
+    fromMs: number,
+    midMs: number,
+    toMs: number,
+    tenants: TenantScope,
+  ): Promise<CountChange[] | undefined>;
   /** Refusals of the buckets that begin within [fromMs, toMs); undefined where there is too much to add up. */
   refused(span: Span, fromMs: number, toMs: number, filter: RefusedFilter): Promise<RefusedCounts | undefined>;
   /** Of some kinds, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */

@@ -5,7 +5,7 @@ import {
   MAX_ROWS,
   type ActivityStore,
   type KeyCounted,
-  type Moved,
+  type CountChange,
   type RefusedFilter,
   type Span,
 } from './contract.ts';
@@ -13,13 +13,13 @@ import {
 type Fragment = ReturnType<Sql>;
 
 /** Each row says how many were read; one is of nothing, and says only that. */
-interface Scanned {
+interface ScannedRow {
   readonly scanned: number;
   readonly kind: string | null;
 }
 
 /** Of a code or of a bucket: the other one is null. */
-interface RefusedRow extends Scanned {
+interface RefusedRow extends ScannedRow {
   readonly label: string | null;
   readonly atMs: number | null;
   readonly count: number;
@@ -71,7 +71,7 @@ export function createPostgresActivity(database: Database): ActivityStore {
 
     async ofKeys(kinds, span, fromMs, toMs, tenants) {
       const rows = await database.run(
-        (sql) => sql<(KeyCounted & Scanned)[]>`
+        (sql) => sql<(KeyCounted & ScannedRow)[]>`
           with scanned as materialized (${someBuckets(sql, span, fromMs, toMs, tenants)})
           select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
             (select count(*) from scanned) as scanned
@@ -84,16 +84,16 @@ export function createPostgresActivity(database: Database): ActivityStore {
   };
 }
 
-function isTooMuch(rows: readonly Scanned[]): boolean {
+function isTooMuch(rows: readonly ScannedRow[]): boolean {
   return rows.some(({ scanned }) => scanned > MAX_ROWS);
 }
 
-function movedOf(rows: readonly (Moved & Scanned)[]): Moved[] {
+function movedOf(rows: readonly (CountChange & ScannedRow)[]): CountChange[] {
   return rows.flatMap(({ scanned: _scanned, ...moved }) => (moved.kind === null ? [] : [moved]));
 }
 
 function sums(sql: Sql, midMs: number, scan: Fragment) {
-  return sql<(Moved & Scanned)[]>`
+  return sql<(CountChange & ScannedRow)[]>`
     with scanned as materialized (${scan})
     select kind, label, coalesce(sum(n) filter (where bucket_ms >= ${midMs}), 0)::int8 as now,
       coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before, (select count(*) from scanned) as scanned

@@ -1,5 +1,5 @@
 /** What is kept for a time and then deleted. */
-export type Kept =
+export type Purgeable =
   | 'sessions'
   | 'calls'
   | 'liveNodes'
@@ -42,7 +42,7 @@ export interface Retention {
    * @returns how many rows were deleted; fewer than CHUNK says that nothing more is over
    * @throws Unavailable when the database is away
    */
-  deleteSome(kind: Exclude<Kept, KeptByDay>, beforeMs: number): Promise<number>;
+  deleteSome(kind: Exclude<Purgeable, KeptByDay>, beforeMs: number): Promise<number>;
   /** The same for what is of calendar days before `day` (YYYY-MM-DD). */
   deleteDays(kind: KeptByDay, day: string): Promise<number>;
   /** When the oldest of the newest `most` refusals was; undefined where there are fewer. */

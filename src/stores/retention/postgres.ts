@@ -1,11 +1,11 @@
 import { PATIENT, type Database, type Sql } from '../../database/database.ts';
-import { CHUNK, type Kept, type Retention } from './contract.ts';
+import { CHUNK, type Purgeable, type Retention } from './contract.ts';
 
 /**
  * Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. Kinds that share
  * a table have a condition.
  */
-const places: Readonly<Record<Kept, readonly [table: string, over: string | null, which?: string]>> = {
+const places: Readonly<Record<Purgeable, readonly [table: string, over: string | null, which?: string]>> = {
   sessions: ['voice_session', 'ended_at_ms'],
   calls: ['voice_call', 'closed_at_ms'],
   liveNodes: ['live_node', 'until_ms'],
@@ -36,7 +36,7 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
 
 /** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is, but for the small one of addresses. */
 export function createPostgresRetention(database: Database): Retention {
-  const run = async (kind: Kept, before: number | string): Promise<number> => {
+  const run = async (kind: Purgeable, before: number | string): Promise<number> => {
     const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENT);
     return count;
   };
@@ -61,7 +61,7 @@ export function createPostgresRetention(database: Database): Retention {
 }
 
 /** The statement that deletes at most CHUNK rows of a kind. */
-export function deletion(sql: Sql, kind: Kept, before: number | string) {
+export function deletion(sql: Sql, kind: Purgeable, before: number | string) {
   const [table, over, which] = places[kind];
   return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, which);
 }

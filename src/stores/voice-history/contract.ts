@@ -75,7 +75,7 @@ export interface OpenCounts {
 }
 
 /** What a save tells of the sessions that it changed. */
-export interface Saved {
+export interface SaveOutcome {
   /** The ids of the sessions that this call ended: each session is in one such answer only. */
   readonly ended: readonly string[];
   /** Those whose last heartbeat came long after the one that was known before, and how long. */
@@ -92,7 +92,7 @@ export interface VoiceHistory {
    * and any change of an ended session, are ignored.
    * @param silentMs a longer time between two heartbeats is told of; by default none is
    */
-  save(rows: readonly HistoryRow[], silentMs?: number): Promise<Saved>;
+  save(rows: readonly HistoryRow[], silentMs?: number): Promise<SaveOutcome>;
   /** Sessions that have not ended, in the order of their ids, after `afterId`. */
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
   /** Those of the sessions that have ended. */

@@ -136,7 +136,7 @@ function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
     select 1`;
 }
 
-interface Told {
+interface SavedSession {
   readonly id: string;
   readonly isEnded: boolean;
   /** Between the heartbeat that was the last before and the last now. */
@@ -148,7 +148,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
   const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
   // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
   // while this statement waited for it counts as it is then.
-  return sql<Told[]>`
+  return sql<SavedSession[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
         ${all('lastActivityAtMs')}::bigint[], ${all('heardUntilMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],

@@ -4,7 +4,7 @@ import { ActivityWriter } from '../../../src/operators/overview/activity-writer.
 import { byLabel, movedBetween } from '../../../src/operators/overview/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operators/overview/changes.ts';
 import { readMints } from '../../../src/operators/overview/mints.ts';
-import type { ActivityCount, Moved } from '../../../src/stores/activity/contract.ts';
+import type { ActivityCount, CountChange } from '../../../src/stores/activity/contract.ts';
 import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';
 import { Activity } from '../../../src/telemetry/activity.ts';
 import { ManualClock, MINUTE, NOON } from '../../support/clock.ts';
@@ -93,7 +93,7 @@ describe('The writer of activity', () => {
   });
 });
 
-const moved = (kind: Moved['kind'], label: string, now: number, before: number): Moved => ({
+const moved = (kind: CountChange['kind'], label: string, now: number, before: number): CountChange => ({
   kind,
   label,
   now,
@@ -119,7 +119,7 @@ describe('Mints', () => {
 });
 
 describe('What moved', () => {
-  const cases: [string, Moved, object[]][] = [
+  const cases: [string, CountChange, object[]][] = [
     [
       'by half',
       moved('refused', 'ORIGIN_MISMATCH', 15, 10),
@@ -185,7 +185,7 @@ test('What happened tells of restarts with what differs, and of operators, the n
 test('A span is looked at by minutes where those are kept, and else by hours, beside as long a time before', async () => {
   const asked: unknown[] = [];
   const store = {
-    async moved(...given: unknown[]): Promise<Moved[]> {
+    async moved(...given: unknown[]): Promise<CountChange[]> {
       asked.push(given.slice(0, 4));
       return [];
     },

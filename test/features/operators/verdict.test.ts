@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { judge, type Observed } from '../../../src/operators/overview/verdict.ts';
-import type { Moved } from '../../../src/stores/activity/contract.ts';
+import { judge, type Observations } from '../../../src/operators/overview/verdict.ts';
+import type { CountChange } from '../../../src/stores/activity/contract.ts';
 
-const now = (kind: Moved['kind'], label: string, n: number): Moved => ({ kind, label, now: n, before: 0 });
-const before = (label: string, n: number): Moved => ({ kind: 'mint', label, now: 0, before: n });
+const now = (kind: CountChange['kind'], label: string, n: number): CountChange => ({ kind, label, now: n, before: 0 });
+const before = (label: string, n: number): CountChange => ({ kind: 'mint', label, now: 0, before: n });
 const well = [now('mint', 'openai|ok|≤0.5', 100)];
 
-type Case = [string, Partial<Observed>, 'fine' | 'degraded' | 'unknown', 'fine' | 'degraded', string];
+type Case = [string, Partial<Observations>, 'fine' | 'degraded' | 'unknown', 'fine' | 'degraded', string];
 
 const cases: Case[] = [
   ['nobody asks for anything', {}, 'unknown', 'fine', 'Provider: nothing asked in 5 min. Us: fine.'],

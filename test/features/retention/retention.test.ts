@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/quota/calendar.ts';
 import { deleteWhatIsOver } from '../../../src/app/retention.ts';
-import { CHUNK, type Kept, type Retention } from '../../../src/stores/retention/contract.ts';
+import { CHUNK, type Purgeable, type Retention } from '../../../src/stores/retention/contract.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2030, 5, 15, 12);
 
 /** What one round asked for, and how many rows of each kind it found over. */
 function round(
-  over: Partial<Record<Kept, number>> = {},
+  over: Partial<Record<Purgeable, number>> = {},
   days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0 },
 ) {
-  const asked = new Map<Kept, (number | string)[]>();
+  const asked = new Map<Purgeable, (number | string)[]>();
   const faults: unknown[] = [];
   const left = { ...over };
   const addresses: number[] = [];
-  const take = (kind: Kept, before: number | string): Promise<number> => {
+  const take = (kind: Purgeable, before: number | string): Promise<number> => {
     asked.set(kind, [...(asked.get(kind) ?? []), before]);
     const rows = left[kind] ?? 0;
     if (Number.isNaN(rows)) return Promise.reject(new Error(`${kind} is slow`));

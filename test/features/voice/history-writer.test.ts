@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { HistoryRow, Saved, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
+import type { HistoryRow, SaveOutcome, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
 import { HistoryWriter, type HistoryListener } from '../../../src/voice/history-writer.ts';
 import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
 
@@ -10,10 +10,10 @@ class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
   readonly saves: (readonly HistoryRow[])[] = [];
   isAway = false;
   /** Silences that every save tells of. */
-  silent: Saved['silent'] = [];
+  silent: SaveOutcome['silent'] = [];
   readonly #waiting: (() => void)[] = [];
 
-  save(rows: readonly HistoryRow[]): Promise<Saved> {
+  save(rows: readonly HistoryRow[]): Promise<SaveOutcome> {
     this.saves.push(rows);
     if (this.isAway) return Promise.reject(new Unavailable('database'));
     return new Promise((resolve) => this.#waiting.push(() => resolve({ ended: [], silent: this.silent })));

@@ -8,7 +8,7 @@ import { spanText } from '../words/format.ts';
 const RESEND_AFTER_MS = 30_000;
 const CODE = /^\d{6}$/;
 
-interface Sent {
+interface SentCode {
   readonly expiresAtMs: number;
   readonly resendAtMs: number;
 }
@@ -21,7 +21,7 @@ interface Props {
 
 export function LoginForm({ email: known = '', onLogin }: Props) {
   const email = useSignal(known);
-  const sent = useSignal<Sent | undefined>(undefined);
+  const sent = useSignal<SentCode | undefined>(undefined);
   const problem = useSignal('');
   const isBusy = useSignal(false);
 
@@ -107,7 +107,7 @@ export function LoginForm({ email: known = '', onLogin }: Props) {
 
 interface CodeProps {
   readonly email: string;
-  readonly sent: Sent;
+  readonly sent: SentCode;
   readonly isBusy: Signal<boolean>;
   readonly hasProblem: boolean;
   readonly onCode: (code: string) => Promise<boolean>;
@@ -165,7 +165,7 @@ function Remaining({ toMs }: { readonly toMs: number }) {
   return <span class="figure">{spanText(toMs - now.value)}</span>;
 }
 
-function Resend({ sent, onResend }: { readonly sent: Sent; readonly onResend: () => void }) {
+function Resend({ sent, onResend }: { readonly sent: SentCode; readonly onResend: () => void }) {
   const leftMs = sent.resendAtMs - now.value;
   return (
     <p>

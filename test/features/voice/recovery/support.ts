@@ -4,7 +4,7 @@ import type { Eventually } from '../../../../src/kernel/eventually.ts';
 import type { BusMessage } from '../../../../src/protocol/bus.ts';
 import type { LiveStores } from '../../../../src/stores/contract.ts';
 import { createInProcessStores } from '../../../../src/stores/in-process.ts';
-import type { Saved, VoiceHistory } from '../../../../src/stores/voice-history/contract.ts';
+import type { SaveOutcome, VoiceHistory } from '../../../../src/stores/voice-history/contract.ts';
 import { dueAt } from '../../../../src/voice/deadlines.ts';
 import { VoiceSessions } from '../../../../src/voice/sessions.ts';
 import { defaults } from '../../../machines/voice-session-support.ts';
@@ -28,7 +28,7 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
     return this.#ask().get(id);
   }
 
-  async save(rows: readonly { readonly record: VoiceRecord }[]): Promise<Saved> {
+  async save(rows: readonly { readonly record: VoiceRecord }[]): Promise<SaveOutcome> {
     const ended: string[] = [];
     for (const { record } of rows) {
       const present = this.#ask().get(record.id);
