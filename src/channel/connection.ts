@@ -5,7 +5,7 @@ import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { languageOfTag } from '../protocol/languages/negotiate.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { speaksFor } from '../voice/sessions.ts';
+import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
 import type { SocketBudget } from './socket-budgets.ts';
 import { attachedFrame, badFrame, endedFrame, faultFrame, toldState } from './answers.ts';
 import type { ConnectionContext } from './deps.ts';
@@ -215,16 +215,20 @@ export class Connection implements SocketListener {
     noteOn(record, 'attached', {}, deps);
   }
 
-  #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
-    return andThen(this.#context.deps.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
-      if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
-      const { record, facts } = outcome;
-      this.#record = record;
-      for (const fact of facts) if (fact.type !== 'session.ended') this.push(stateAfter(fact), null);
-      if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
-      this.#state = 'engaged';
-      this.#sendText(heartbeatAnswer(record, at, id));
-    });
+  #heartbeat({ id }: VoiceRecord, frame: Frame<'heartbeat'>, at: number): Eventually<void> {
+    const beating = this.#context.deps.sessions.heartbeat(id, at, frame.idleSec, everySession);
+    if (!(beating instanceof Promise)) return this.#answerHeartbeat(beating, frame, at);
+    return beating.then((outcome) => this.#answerHeartbeat(outcome, frame, at));
+  }
+
+  #answerHeartbeat(outcome: VoiceOutcome | undefined, { id }: Frame<'heartbeat'>, at: number): Eventually<void> {
+    if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
+    const { record, facts } = outcome;
+    this.#record = record;
+    for (const fact of facts) if (fact.type !== 'session.ended') this.push(stateAfter(fact), null);
+    if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
+    this.#state = 'engaged';
+    this.#sendText(heartbeatAnswer(record, at, id));
   }
 
   /** The client is told what became of its report before it is told of an end that the report brought. */
@@ -259,9 +263,8 @@ export class Connection implements SocketListener {
   }
 
   #untold(record: VoiceRecord, at: number): Warning | undefined {
-    return this.#state === 'engaged'
-      ? untoldWarning(record, at, this.#context.deps.sessions.limits, this.#warned)
-      : undefined;
+    if (this.#state !== 'engaged') return undefined;
+    return untoldWarning(record, at, this.#context.deps.sessions.limits, this.#warned);
   }
 
   #warnOf(record: VoiceRecord, at: number): void {
@@ -295,6 +298,3 @@ export class Connection implements SocketListener {
     this.#context.expect(this);
   }
 }
-
-/** An attached socket has proven whom it speaks for. */
-const anybody = (): boolean => true;
