@@ -1,3 +1,4 @@
+import { RESTORED_VERSION_STEP } from './selectors.ts';
 import type { VoiceRecord } from './types.ts';
 
 /**
@@ -27,18 +28,8 @@ export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
   };
 }
 
-/** The record with a version above its own and that of `present`, over which it is to be saved. */
-export function above(present: VoiceRecord, record: VoiceRecord): VoiceRecord {
-  return { ...record, version: Math.max(record.version, present.version) + 1 };
-}
-
-/**
- * A record that comes from the history into the registry may be older than one that the registry lost. Its versions go on above all that
- * any node can remember of it, so that nothing is saved over it by accident: the history is never this many changes behind.
- */
-const RESTORED_VERSION_STEP = 1_000_000;
-
-/** The record, to be put into a registry that does not hold it. */
-export function restored(record: VoiceRecord): VoiceRecord {
-  return { ...record, version: record.version + RESTORED_VERSION_STEP };
+/** The record, to be put into a registry that does not hold it, or holds `present`, which knows less. */
+export function restored(record: VoiceRecord, present: VoiceRecord = record): VoiceRecord {
+  const steps = Math.floor(Math.max(record.version, present.version) / RESTORED_VERSION_STEP);
+  return { ...record, version: (steps + 1) * RESTORED_VERSION_STEP };
 }

@@ -8,6 +8,17 @@ const MINUTE = 60 * SECOND;
 /** A slot outlives the instant at which its session goes idle by this much: the clock frees it before it lapses. */
 const SLOT_GRACE = 5 * SECOND;
 
+/**
+ * A record that comes from the history into the registry may be older than one that the registry lost. Its versions go on above all that
+ * any node can remember of it, so that nothing is saved over it by accident: the history is never this many changes behind.
+ */
+export const RESTORED_VERSION_STEP = 1_000_000;
+
+/** Whether nothing has changed a record since it was restored: then its times may be older than what its client did. */
+export function isAsRestored({ version }: VoiceRecord): boolean {
+  return version % RESTORED_VERSION_STEP === 0;
+}
+
 /** The last instant that the maximum duration allows; the session is over right after it. */
 export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number {
   return record.startedAtMs + limits.maxMinutes * MINUTE;

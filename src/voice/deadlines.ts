@@ -1,6 +1,7 @@
 import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { SECOND_MS, MINUTE_MS, DAY_MS } from '../kernel/time.ts';
+import { benefitMs } from './history-lag.ts';
 
 /**
  * So long after an end the sweep sees that the history has it: the node that made it may have died before it could write it, because
@@ -15,14 +16,14 @@ export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
   return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + CONFIRM_MS);
 }
 
-/** Who of these sessions holds a slot, and until when. */
+/** Who of these sessions holds a slot, and until when at most: the records are those of the history, which may be behind. */
 export function slotHolders(
   records: readonly VoiceRecord[],
   limits: VoiceLimits,
 ): { readonly holder: string; readonly leaseUntilMs: number }[] {
   return records.flatMap((record) => {
     const leaseUntilMs = slotUntilMs(record, limits);
-    return leaseUntilMs === undefined ? [] : [{ holder: record.id, leaseUntilMs }];
+    return leaseUntilMs === undefined ? [] : [{ holder: record.id, leaseUntilMs: leaseUntilMs + benefitMs(limits) }];
   });
 }
 

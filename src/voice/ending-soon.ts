@@ -10,6 +10,8 @@ import type {
 
 export interface EndingSoonDeps {
   readonly history: Pick<VoiceHistory, 'list' | 'silentSince'>;
+  /** Rows of the history with the times of the live registry. */
+  present(rows: readonly HistoryRow[]): Promise<readonly HistoryRow[]>;
   readonly limits: VoiceLimits;
 }
 
@@ -76,7 +78,9 @@ async function engaged(
     limit + 1,
     'startedAt',
   );
-  return sourceOf(page, lastsMs, deps.limits, ({ record }) => record.startedAtMs);
+  // Whether the session goes idle before its duration ends, its last activity tells.
+  const present = { ...page, rows: await deps.present(page.rows) };
+  return sourceOf(present, lastsMs, deps.limits, ({ record }) => record.startedAtMs);
 }
 
 async function stale(

@@ -1,10 +1,11 @@
+import { laterOf } from '../../machines/voice-session/merge.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Unavailable } from '../kernel/errors.ts';
+import { ifAway, Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { refOf } from '../kernel/ids.ts';
 import { Refusal, sessionNotFound } from '../protocol/refusal.ts';
 import { sessionName } from '../protocol/session.ts';
-import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { HistoryRow, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 
 export interface FoundSessions {
@@ -31,6 +32,23 @@ export async function findSessions(
   const found = new Map<string, VoiceRecord>();
   for (const record of answers.flat()) if (record !== undefined) found.set(record.id, record);
   return { records: [...found.values()], isWhole: faults.length === 0 };
+}
+
+/**
+ * Rows of the history with the times of the live registry, which knows every heartbeat. While that is away they are as the history tells
+ * them; states and ends always are.
+ */
+export async function withLiveTimes(
+  rows: readonly HistoryRow[],
+  registry: Pick<VoiceRegistry, 'load'>,
+): Promise<HistoryRow[]> {
+  const present = async ({ record }: HistoryRow): Promise<VoiceRecord | undefined> => registry.load(record.id);
+  return Promise.all(
+    rows.map(async (row) => {
+      const held = row.record.endedAtMs === null ? await present(row).catch(ifAway(() => undefined)) : undefined;
+      return held === undefined || held.endedAtMs !== null ? row : { ...row, record: laterOf(held, row.record) };
+    }),
+  );
 }
 
 /**

@@ -3,45 +3,40 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { chunksOf } from '../kernel/chunks.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
-import type { SaveOutcome, VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
 /** What the history tells of the sessions that are written to it. */
 export interface HistoryListener {
   /** A session has ended: once over all nodes. */
   ended(record: VoiceRecord): void;
-  /** A session that was written as live had ended before. */
+  /** A session that was heard of as live had ended before. */
   endedBefore(record: VoiceRecord): void;
-  /** Its client was heard again after so long. */
-  silent?(record: VoiceRecord, silentMs: number): void;
 }
 
 /** One statement carries at most this many records. */
 const BATCH = 1000;
 
 /**
- * Carries changed records from the live registry to the history: heartbeats in batches, transitions at once.
+ * Carries changed records from the live registry to the history: some heartbeats in batches, transitions at once.
  * While the database is away the newest version of each record waits here, so the queue is bounded by the live sessions.
  * The history keeps the newest version of a record, so the order in which writes arrive does not matter.
  */
 export class HistoryWriter {
   /** By id, the newest version that the history does not have; who changes a record puts it here. */
   readonly waiting = new Map<string, VoiceRecord>();
+  /** Sessions that were heard of while the history need not know it: whether they have ended is looked up there all the same. */
+  readonly heard = new Set<string>();
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
   readonly #listener: HistoryListener;
-  readonly #silentMs: number | undefined;
   #isAway = false;
-  /** Something could not be written, and not all that waited then is written yet: of its heartbeats nobody knows. */
-  #isBehind = false;
   /** Transitions that come together are written together, and wait for no heartbeats. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
-  /** @param silentMs a longer time between two heartbeats is told of; undefined tells none */
-  constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener, silentMs?: number) {
+  constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener) {
     this.#history = history;
     this.#limits = limits;
     this.#listener = listener;
-    this.#silentMs = silentMs;
     this.#saveTransition = grouped(async (records) => {
       await this.#save(records);
       return records.map(() => undefined);
@@ -49,19 +44,22 @@ export class HistoryWriter {
   }
 
   /**
-   * Writes what waits now; what comes meanwhile waits for the next flush, so that this ends under any load.
+   * Writes what waits now, and looks whether what was heard has ended; what comes meanwhile waits for the next flush, so that this ends under any load.
    * @throws Unavailable when the database is away; nothing is lost, the records go on waiting.
    */
   async flush(): Promise<void> {
     const records = [...this.waiting.values()];
-    for (const some of chunksOf(records, BATCH)) await this.#flushSome(some);
-    this.#isBehind = false;
+    const heard = [...this.heard];
+    this.heard.clear();
+    for (const some of chunksOf(records, BATCH)) {
+      await this.#save(some);
+      await this.#tellEnded(some.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id));
+    }
+    for (const some of chunksOf(heard, BATCH)) await this.#tellEnded(some);
   }
 
   /** What the registry holds as live although it has ended (it was away at the end) is told. */
-  async #flushSome(records: readonly VoiceRecord[]): Promise<void> {
-    await this.#save(records);
-    const live = records.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id);
+  async #tellEnded(live: readonly string[]): Promise<void> {
     for (const record of await this.#history.endedAmong(live)) this.#listener.endedBefore(record);
   }
 
@@ -86,9 +84,8 @@ export class HistoryWriter {
   /** @throws Unavailable when the database is away */
   async #save(records: readonly VoiceRecord[]): Promise<void> {
     const rows = records.map((record) => ({ record, state: savedState(record, this.#limits) }));
-    const saved = await this.#history.save(rows, this.#silentMs).catch((error: unknown) => {
+    const saved = await this.#history.save(rows).catch((error: unknown) => {
       this.#isAway = error instanceof Unavailable;
-      this.#isBehind = true;
       throw error;
     });
     const ended = new Set(saved.ended);
@@ -96,14 +93,6 @@ export class HistoryWriter {
     for (const record of records) {
       if (this.waiting.get(record.id) === record) this.waiting.delete(record.id);
       if (record.endedAtMs !== null && ended.delete(record.id)) this.#listener.ended(record);
-    }
-    if (!this.#isBehind) this.#tellSilences(records, saved.silent);
-  }
-
-  #tellSilences(records: readonly VoiceRecord[], silent: SaveOutcome['silent']): void {
-    for (const { id, silentMs } of silent) {
-      const record = records.find((one) => one.id === id);
-      if (record !== undefined) this.#listener.silent?.(record, silentMs);
     }
   }
 }

@@ -1,18 +1,32 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
-import { durationSec, idleSec, nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
+import {
+  durationSec,
+  idleSec,
+  isAsRestored,
+  nextDeadline,
+  slotUntilMs,
+} from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/host.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';
-import { iso } from '../kernel/time.ts';
+import { iso, SECOND_MS } from '../kernel/time.ts';
 import type { SessionView } from '../protocol/session.ts';
+import type { NoteSession } from '../stores/journal/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { CountedSave, VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
+import { historyWindowMs, withBenefit } from './history-lag.ts';
 import type { HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
+
+/** Who hears that a client was silent for longer between two heartbeats. */
+export interface NoteSilences {
+  readonly longerThanMs: number;
+  readonly note: NoteSession;
+}
 
 export interface VoiceRecordsDeps {
   readonly registry: VoiceRegistry;
@@ -22,6 +36,7 @@ export interface VoiceRecordsDeps {
   readonly pendingWrites: PendingWrites;
   readonly limits: VoiceLimits;
   readonly clock: Clock;
+  readonly silence?: NoteSilences | undefined;
 }
 
 const ID_SHAPE = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
@@ -33,7 +48,8 @@ const NOT_SAVED = -1;
 
 /**
  * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for everything
- * while the registry is away or takes no writes (docs/architecture.md, section 5). Every save is noted for the history.
+ * while the registry is away or takes no writes (docs/architecture.md, section 5). Saves are noted for the history: of heartbeats those that
+ * begin a window (see `historyWindowMs`).
  */
 export class VoiceRecords implements RecordStore<VoiceRecord> {
   readonly #deps: VoiceRecordsDeps;
@@ -43,8 +59,13 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
    */
   readonly #apart = new Map<string, number>();
 
+  readonly #windowMs: number;
+  readonly #silentMs: number;
+
   constructor(deps: VoiceRecordsDeps) {
     this.#deps = deps;
+    this.#windowMs = historyWindowMs(deps.limits);
+    this.#silentMs = deps.silence?.longerThanMs ?? Infinity;
   }
 
   recall(id: string): VoiceRecord | undefined {
@@ -64,10 +85,11 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   save(record: VoiceRecord, expectedVersion: number): Eventually<boolean> {
     const { registry, outage, limits } = this.#deps;
     if (outage.state !== 'up' && this.#apart.get(record.id) === expectedVersion) return this.#saveApart(record);
+    const before = registry.recall(record.id);
     const saving = registry.save(record, expectedVersion, slotUntilMs(record, limits));
-    if (!(saving instanceof Promise)) return this.#noteIf(saving, record);
+    if (!(saving instanceof Promise)) return this.#noteIf(saving, record, expectedVersion, before);
     return saving.then(
-      (isSaved) => this.#noteIf(isSaved, record),
+      (isSaved) => this.#noteIf(isSaved, record, expectedVersion, before),
       // A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells.
       this.#ifAway(() => {
         this.#apart.set(record.id, NOT_SAVED);
@@ -83,10 +105,11 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     request: UncountedRequest,
   ): Promise<CountedSave | undefined> | undefined {
     const { registry, limits } = this.#deps;
+    const before = registry.recall(record.id);
     const saving = registry.saveCounted?.(record, expectedVersion, slotUntilMs(record, limits), request);
     return saving?.then(
       (saved) => {
-        this.#noteIf(saved.isSaved, record);
+        this.#noteIf(saved.isSaved, record, expectedVersion, before);
         return saved;
       },
       this.#ifAway(() => {
@@ -118,15 +141,28 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     // Of a session that the registry does not hold nobody else can tell.
     const known = await (held === undefined ? this.#known(id) : this.#known(id).catch(ifAway(() => undefined)));
     if (known === undefined) return held;
-    const latest = held === undefined ? known : laterOf(held, known);
+    const latest = held === undefined ? this.#withBenefit(known) : await this.#laterOf(held, known);
     if (latest === held || latest.endedAtMs !== null) return latest;
     await this.#deps.pendingWrites.write(latest);
     return this.#deps.registry.load(id);
   }
 
+  async #laterOf(held: VoiceRecord, known: VoiceRecord): Promise<VoiceRecord> {
+    const latest = laterOf(held, known);
+    if (latest.endedAtMs !== null || !this.#isDue(latest)) return latest;
+    // Both may be older than the last heartbeat.
+    return (await this.#deps.registry.mayBeOld(held.id)) ? laterOf(held, this.#withBenefit(known)) : latest;
+  }
+
+  #withBenefit(known: VoiceRecord): VoiceRecord {
+    return withBenefit(known, this.#deps.clock.now(), this.#deps.limits);
+  }
+
   async #loadApart(id: string): Promise<VoiceRecord | undefined> {
     this.#apart.delete(id);
-    const record = await this.#known(id);
+    const known = await this.#known(id);
+    // Only where it decides something: whatever is heard of the session tells more than the benefit does.
+    const record = known !== undefined && this.#isDue(known) ? this.#withBenefit(known) : known;
     if (this.#apart.size >= MAX_APART) this.#apart.clear();
     if (record !== undefined) this.#apart.set(id, record.version);
     return record;
@@ -150,9 +186,37 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     return true;
   }
 
-  #noteIf(isSaved: boolean, record: VoiceRecord): boolean {
-    if (isSaved) this.#deps.writer.waiting.set(record.id, record);
-    return isSaved;
+  /** @param before what this process remembered of the session before the save: what was replaced, if it has the expected version */
+  #noteIf(isSaved: boolean, record: VoiceRecord, expectedVersion: number, before: VoiceRecord | undefined): boolean {
+    if (!isSaved) return false;
+    const { waiting, heard } = this.#deps.writer;
+    const isKnown = before?.version === expectedVersion && !isAsRestored(before);
+    if (!isKnown || this.#beginsWindow(record, before) || waiting.has(record.id)) waiting.set(record.id, record);
+    else heard.add(record.id);
+    if (isKnown && record.lastSeenAtMs - before.lastSeenAtMs > this.#silentMs) this.#noteSilence(record, before);
+    return true;
+  }
+
+  /**
+   * Whether the history is to know of a change. Activity counts for itself, because deadlines are counted from it; what is no activity is
+   * written as often. That no call is heard any more is written at once: heartbeats are activity again.
+   */
+  #beginsWindow(record: VoiceRecord, before: VoiceRecord): boolean {
+    if (record.endedAtMs !== null || record.heardUntilMs < before.heardUntilMs) return true;
+    const isActivity = record.lastActivityAtMs !== before.lastActivityAtMs;
+    const [now, then] = isActivity
+      ? [record.lastActivityAtMs, before.lastActivityAtMs]
+      : [record.settledAtMs, before.settledAtMs];
+    return this.#windowOf(record, now) !== this.#windowOf(record, then);
+  }
+
+  #windowOf({ startedAtMs }: VoiceRecord, atMs: number): number {
+    return Math.floor((atMs - startedAtMs) / this.#windowMs);
+  }
+
+  #noteSilence({ id: sessionId, tenantId, lastSeenAtMs: atMs }: VoiceRecord, before: VoiceRecord): void {
+    const silentSec = Math.round((atMs - before.lastSeenAtMs) / SECOND_MS);
+    this.#deps.silence?.note({ sessionId, tenantId, atMs, kind: 'gap', detail: { silentSec } });
   }
 
   #ifAway<T>(otherwise: () => T): (fault: unknown) => T {

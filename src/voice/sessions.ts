@@ -21,14 +21,13 @@ import type { Subjects } from '../auth/subjects.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { NoteSession } from '../stores/journal/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
-import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { HistoryRow, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter, type HistoryListener } from './history-writer.ts';
-import { findSessions, idsOfEither, type FoundSessions } from './find-sessions.ts';
-import { VoiceRecords } from './records.ts';
+import { findSessions, idsOfEither, withLiveTimes, type FoundSessions } from './find-sessions.ts';
+import { VoiceRecords, type NoteSilences } from './records.ts';
 import { Outage } from './recovery/outage.ts';
 import { PendingWrites } from './recovery/pending-writes.ts';
 import { confirm, type SweepDeps } from './recovery/sweep.ts';
@@ -41,8 +40,7 @@ export interface VoiceDeps {
   readonly limits: VoiceLimits;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionMoved'>;
   readonly trace?: Trace<VoiceRecord> | undefined;
-  /** Who hears that a client was silent for longer between two heartbeats. */
-  readonly silence?: { readonly longerThanMs: number; readonly note: NoteSession };
+  readonly silence?: NoteSilences | undefined;
 }
 
 /**
@@ -104,12 +102,10 @@ export class VoiceSessions {
         if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
       },
       endedBefore: (record) => pendingWrites.add(record),
-      silent: ({ id: sessionId, tenantId, lastSeenAtMs: atMs }, silentMs) =>
-        silence?.note({ sessionId, tenantId, atMs, kind: 'gap', detail: { silentSec: Math.round(silentMs / 1000) } }),
     };
-    const writer = new HistoryWriter(history, limits, listener, silence?.longerThanMs);
+    const writer = new HistoryWriter(history, limits, listener);
     const { registry, clock } = live;
-    const records = new VoiceRecords({ registry, history, writer, outage, pendingWrites, limits, clock });
+    const records = new VoiceRecords({ registry, history, writer, outage, pendingWrites, limits, clock, silence });
     const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
       machine: createVoiceSessionMachine(limits),
       store: records,
@@ -123,7 +119,7 @@ export class VoiceSessions {
       trace,
     });
     this.limits = limits;
-    this.recovery = { live, history, outage, pendingWrites, host, writer };
+    this.recovery = { live, history, outage, pendingWrites, limits, host, writer };
     this.#deps = deps;
     this.#records = records;
   }
@@ -167,6 +163,11 @@ export class VoiceSessions {
   /** The present records of many sessions; see `findSessions`. */
   lookUp(ids: readonly string[]): Promise<FoundSessions> {
     return findSessions(ids, this.#deps.live.registry, this.#deps.history);
+  }
+
+  /** Rows of the history as they are now; see `withLiveTimes`. */
+  present(rows: readonly HistoryRow[]): Promise<HistoryRow[]> {
+    return withLiveTimes(rows, this.#deps.live.registry);
   }
 
   /** A heartbeat from a caller that `admits` accepts; undefined when the session is unknown or not the caller's. */

@@ -5,6 +5,7 @@ import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisLeases } from '../../src/stores/slots/redis-leases.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach } from '../redis/support.ts';
@@ -38,6 +39,8 @@ function redisContracts(name: string, start: () => Promise<RedisService>): void 
       // A busy test machine is slow, not away.
       const open = () => openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
       const connections = [open(), open()] as const;
+      // Of what was lost and not restored nothing is claimed.
+      await restoreWhatIsLost(connections[0], () => Promise.resolve());
       const nodes = [make(connections[0]), make(connections[1])] as const;
       return {
         nodes,

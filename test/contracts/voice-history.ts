@@ -100,25 +100,6 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().find(record.id)).toEqual(beat(record, 5));
     });
 
-    test('tells of a client that was silent for longer, once, and also where its session ends by that', async () => {
-      const records = await atOnce(3, () => inserted());
-      const [regular, silent, over] = records as [VoiceRecord, VoiceRecord, VoiceRecord];
-      const later = (record: VoiceRecord, ms: number): VoiceRecord => ({
-        ...beat(record, 2),
-        lastSeenAtMs: record.lastSeenAtMs + ms,
-      });
-      const ended = endedRecord(later(over, 95_000), { version: 2 });
-      const rows = [row(later(regular, 90_000)), row(later(silent, 90_001)), row(ended)];
-      const saved = await history().save(rows, 90_000);
-      expect(saved.ended).toEqual([over.id]);
-      expect(saved.silent.toSorted((a, b) => a.silentMs - b.silentMs)).toEqual([
-        { id: silent.id, silentMs: 90_001 },
-        { id: over.id, silentMs: ended.lastSeenAtMs - over.lastSeenAtMs },
-      ]);
-      expect(await history().save(rows, 90_000)).toEqual({ ended: [], silent: [] });
-      expect(await history().save([row({ ...later(silent, 999_000), version: 3 })])).toEqual({ ended: [], silent: [] });
-    });
-
     test('of several versions in one batch the newest wins', async () => {
       const record = await inserted();
       await history().save([row(beat(record, 2)), row(beat(record, 4)), row(beat(record, 3))]);

@@ -61,6 +61,7 @@ export function createModel(dueAt: DueAt): VoiceRegistry {
   const ids = (isMeant: (record: VoiceRecord) => boolean) =>
     [...records.values()].filter((record) => record.endedAtMs === null && isMeant(record)).map(({ id }) => id);
   return {
+    mayBeOld: () => false,
     load: (id) => records.get(id),
     recall: (id) => records.get(id),
     insert(record) {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { above, laterOf, restored } from '../../machines/voice-session/merge.ts';
+import { laterOf, restored } from '../../machines/voice-session/merge.ts';
+import { isAsRestored } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { anyEvents, anyLimits, defaults, end, heartbeat, lastLive, opened, play } from './voice-session-support.ts';
 import { examples } from '../support/examples.ts';
@@ -91,10 +92,14 @@ describe('For all records of one session, what counts of them', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('gets a version above those that it is saved over', () => {
+  test('gets a version far above those that it is saved over, and tells of itself until it changes', () => {
     const holds = fc.property(branches(false), ({ one: present, other: record }) => {
-      expect(above(present, record)).toEqual({ ...record, version: Math.max(present.version, record.version) + 1 });
-      expect(restored(record).version).toBeGreaterThan(above(present, record).version);
+      for (const fresh of [restored(record), restored(record, present), restored(present, restored(record))]) {
+        expect(fresh.version - Math.max(present.version, record.version)).toBeGreaterThan(900_000);
+        expect([isAsRestored(fresh), isAsRestored({ ...fresh, version: fresh.version + 1 })]).toEqual([true, false]);
+      }
+      expect(restored(restored(record)).version).toBeGreaterThan(restored(record).version);
+      expect({ ...restored(record, present), version: record.version }).toEqual(record);
     });
     fc.assert(holds, examples(100));
   });

@@ -159,6 +159,28 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect(await beat(nodes[1], talking)).toMatchObject({ status: 200 });
   });
 
+  test('after a start from an old snapshot nothing is decided by what is there before it is restored', async () => {
+    const id = await nodes[0].open(key);
+    for (let beats = 1; beats <= 8; beats += 1) {
+      clock.advance(45 * SECOND);
+      await beat(nodes[0], id);
+      await nodes[0].flush();
+      if (beats === 7) await atEach(service, ['SAVE']);
+    }
+    // The history has that of 315 s, as the snapshot; the last one was at 360 s.
+    expect((await nodes[0].service.stores.history.find(id))?.lastSeenAtMs).toBe(clock.now() - 45 * SECOND);
+    await service.restart();
+    await isBack();
+    clock.advance(290 * SECOND);
+    expect(await nodes[1].sweep()).toBe(0);
+    expect(await nodes[1].live.registry.mayBeOld(id)).toBe(true);
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 200 });
+    await restoreLost(nodes[1].sessions.recovery);
+    expect(await nodes[1].live.registry.mayBeOld(id)).toBe(false);
+    clock.advance(301 * SECOND);
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'duration_exceeded' } });
+  });
+
   test('after a start from an old snapshot the slots that were taken since are counted', async () => {
     await atEach(service, ['SAVE']);
     await nodes[0].open(key);

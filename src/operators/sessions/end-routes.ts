@@ -86,7 +86,7 @@ export function endManyRoute(services: Services): Route {
       const filter = openOnly(toHistoryFilter(asked, operator), request.atMs, limits);
       const counts = await services.core.stores.history.countOpen(filter);
       if (dryRun) {
-        const rows = await findSome(filter, SAMPLE, services.core.stores.history);
+        const rows = await services.sessions.present(await findSome(filter, SAMPLE, services.core.stores.history));
         const sample = rows.map(({ record, state }) =>
           toOperatorSession(record, state, request.atMs, operator, limits),
         );

@@ -45,7 +45,12 @@ export function sessionsRoute({
     const filter = toHistoryFilter(asked, operator);
     if (sort !== 'deadline') return history.list(filter, after, asked.limit, sort);
     const untilMs = atMs + (asked.endingWithinSec ?? 0) * 1000;
-    return endingSoon(filter, untilMs, after, asked.limit, { history, limits: sessions.limits });
+    const { limits } = sessions;
+    return endingSoon(filter, untilMs, after, asked.limit, {
+      history,
+      present: (rows) => sessions.present(rows),
+      limits,
+    });
   }
 
   return operatorRoute({
@@ -54,7 +59,7 @@ export function sessionsRoute({
     operationId: 'listSessions',
     summary: 'Sessions, newest first or as asked',
     description:
-      'A page at a time: pass nextCursor of one page as cursor for the next, until it is null. Their states are those that were saved last.',
+      'A page at a time: pass nextCursor of one page as cursor for the next, until it is null. Their states are those that were saved last; the times of live ones are those of now.',
     query: sessionFilters,
     replies: {
       200: {
@@ -76,8 +81,11 @@ export function sessionsRoute({
       if (after instanceof Refusal) return after;
       const { atMs } = call.request;
       const page = await pageOf(asked, sort, after, call.operator, atMs);
-      const usage = await usageReports.ofSessions(page.rows.map(({ record }) => record.id));
-      const shown = page.rows.map(({ record, state }) =>
+      const [usage, present] = await Promise.all([
+        usageReports.ofSessions(page.rows.map(({ record }) => record.id)),
+        sessions.present(page.rows),
+      ]);
+      const shown = present.map(({ record, state }) =>
         toOperatorSession(record, state, atMs, call.operator, sessions.limits, usage.get(record.id)),
       );
       return { status: 200, body: { sessions: shown, ...pageEnd(page, atMs, (end) => cursorOf(end, sort)) } };

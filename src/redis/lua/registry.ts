@@ -85,8 +85,9 @@ function op.remove(key, i)
   return 1, i
 end
 
--- now: how many may be due
+-- now: how many may be due; none while what is here may be older than the truth: its sessions were heard since
 function op.due(key, i)
+  if not isWhole(key) then return 0, i + 1 end
   return call('ZCOUNT', key, '-inf', ARGV[i]), i + 1
 end
 
@@ -102,6 +103,7 @@ end
 -- now, lease end, limit, keep: claims at most so many, and moves on what is not due yet
 function op.claim(key, i)
   local at, untilMs, limit, keepMs = unpack(ARGV, i, i + 3)
+  if not isWhole(key) then return {}, i + 4 end
   local now, most, claimed = tonumber(at), tonumber(limit), {}
   -- Bounded, because no other call is served meanwhile; what is left over is the next sweep's.
   for _ = 1, 20 do

@@ -16,6 +16,11 @@ function op.lost(key, i)
   return present == token and 1 or 2, i + 2
 end
 
+-- Whether what is here is no older than what was saved here.
+function op.intact(key, i)
+  return call('GET', key) == run() and 1 or 0, i
+end
+
 -- token
 function op.whole(key, i)
   if call('GET', key .. ':restoring') ~= run() .. ARGV[i] then return 0, i + 1 end

@@ -78,8 +78,6 @@ export interface OpenCounts {
 export interface SaveOutcome {
   /** The ids of the sessions that this call ended: each session is in one such answer only. */
   readonly ended: readonly string[];
-  /** Those whose last heartbeat came long after the one that was known before, and how long. */
-  readonly silent: readonly { readonly id: string; readonly silentMs: number }[];
 }
 
 /** What must never be lost of voice sessions; every method is @throws Unavailable when the database is away. */
@@ -90,9 +88,8 @@ export interface VoiceHistory {
   /**
    * Saves newer versions in one statement. An end is saved whatever its version, because ended wins over all; other older versions,
    * and any change of an ended session, are ignored.
-   * @param silentMs a longer time between two heartbeats is told of; by default none is
    */
-  save(rows: readonly HistoryRow[], silentMs?: number): Promise<SaveOutcome>;
+  save(rows: readonly HistoryRow[]): Promise<SaveOutcome>;
   /** Sessions that have not ended, in the order of their ids, after `afterId`. */
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
   /** Those of the sessions that have ended. */

@@ -34,13 +34,10 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
       MAX_FOUND,
     ),
 
-    async save(rows, silentMs = Number.MAX_SAFE_INTEGER) {
-      if (rows.length === 0) return { ended: [], silent: [] };
-      const told = await database.run((sql) => saveNewer(sql, rows, silentMs));
-      return {
-        ended: told.filter(({ isEnded }) => isEnded).map(({ id }) => id),
-        silent: told.filter((one) => one.silentMs > silentMs).map(({ id, silentMs }) => ({ id, silentMs })),
-      };
+    async save(rows) {
+      if (rows.length === 0) return { ended: [] };
+      const ended = await database.run((sql) => saveNewer(sql, rows));
+      return { ended: ended.map(({ id }) => id) };
     },
 
     async active(afterId, limit) {
@@ -136,19 +133,12 @@ function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
     select 1`;
 }
 
-interface SavedSession {
-  readonly id: string;
-  readonly isEnded: boolean;
-  /** Between the heartbeat that was the last before and the last now. */
-  readonly silentMs: number;
-}
-
-/** @returns what there is to tell: of ends and of silences longer than `silentMs` */
-function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
+/** @returns the sessions that ended */
+function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
   const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
   // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
   // while this statement waited for it counts as it is then.
-  return sql<SavedSession[]>`
+  return sql<{ readonly id: string }[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
         ${all('lastActivityAtMs')}::bigint[], ${all('heardUntilMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
@@ -156,7 +146,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
         as given (id, last_seen, last_activity, heard_until, settled, ended, reason, state, version)
       order by id, ended is null, version desc
     ), newer as (
-      select incoming.*, kept.tenant_id, kept.caller, kept.state as was, kept.last_seen_at_ms as was_seen
+      select incoming.*, kept.tenant_id, kept.caller, kept.state as was
       from incoming join voice_session as kept on kept.id = incoming.id
       where kept.ended_at_ms is null and (kept.version < incoming.version or incoming.ended is not null)
       order by incoming.id for update of kept
@@ -165,7 +155,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
         heard_until_ms = heard_until, settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
         version = greatest(newer.version, kept.version)
       from newer where kept.id = newer.id
-      returning kept.id, kept.ended_at_ms is not null as is_ended, last_seen - was_seen as silent
+      returning kept.id, kept.ended_at_ms is not null as is_ended
     ), ${tallied(
       sql,
       sql`
@@ -173,5 +163,5 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
     )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}
-    select id, is_ended as "isEnded", silent as "silentMs" from saved where is_ended or silent > ${silentMs}`;
+    select id from saved where is_ended`;
 }

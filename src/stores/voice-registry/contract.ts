@@ -34,6 +34,11 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
     slotUntilMs: number | undefined,
     request: UncountedRequest,
   ): Promise<CountedSave> | undefined;
+  /**
+   * Whether what it holds of a session may be older than what was saved there: it came back with less than it had, and was not restored
+   * since.
+   */
+  mayBeOld(id: string): Eventually<boolean>;
   /** Registers a record unless one with its id is there already; false says that it was. */
   insert(record: VoiceRecord): Eventually<boolean>;
   /** Forgets a record; the history keeps it. */

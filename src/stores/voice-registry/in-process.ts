@@ -62,6 +62,8 @@ export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegist
       return true;
     },
 
+    mayBeOld: () => false,
+
     insert(record) {
       if (entries.has(record.id)) return false;
       entries.set(record.id, { record, dueAtMs: UNKNOWN, slotUntilMs: undefined });

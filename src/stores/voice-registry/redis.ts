@@ -81,6 +81,11 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
       });
     },
 
+    async mayBeOld(id) {
+      const tag = tagOfSession(id);
+      return (await redis.run(tag, 'intact', tagged(tag, 'whole'), [])) !== 1;
+    },
+
     async insert(record) {
       const due = dueText(dueAt(record));
       const key = record.keyId === null ? '' : keySet(record.tenantId, record.keyId);

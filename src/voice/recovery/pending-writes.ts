@@ -1,4 +1,4 @@
-import { above, laterOf, restored } from '../../../machines/voice-session/merge.ts';
+import { laterOf, restored } from '../../../machines/voice-session/merge.ts';
 import { slotUntilMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
@@ -86,7 +86,7 @@ export class PendingWrites {
   async #writeRecord(record: VoiceRecord, held: VoiceRecord | undefined): Promise<boolean> {
     const { registry } = this.#deps.live;
     if (record === held) return true;
-    if (held !== undefined) return registry.save(above(held, record), held.version);
+    if (held !== undefined) return registry.save(restored(record, held), held.version);
     // Of an end that the registry has not heard of, and of whose session it does not know either, the history tells.
     return record.endedAtMs !== null || registry.insert(restored(record));
   }

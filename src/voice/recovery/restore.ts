@@ -1,8 +1,9 @@
-import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+import { withBenefit } from '../history-lag.ts';
 import type { Outage } from './outage.ts';
 import type { PendingWrites } from './pending-writes.ts';
 
@@ -16,19 +17,21 @@ export interface RestoreDeps {
   readonly history: Pick<VoiceHistory, 'active' | 'endedSince'>;
   readonly outage: Outage;
   readonly pendingWrites: PendingWrites;
+  readonly limits: VoiceLimits;
 }
 
 /**
  * Puts the sessions that the history knows as live back into live stores that lost them, slots included, once over all nodes: for the
- * start, and before every sweep. While nothing is lost it is cheap.
+ * start, and before every sweep. While nothing is lost it is cheap. Who may have been heard later than the history knows has the benefit of that.
  * @throws Unavailable
  */
-export async function restoreLost({ live, history, pendingWrites }: RestoreDeps): Promise<void> {
+export async function restoreLost({ live, history, pendingWrites, limits }: RestoreDeps): Promise<void> {
   await live.restoreWhatIsLost(async (isLost) => {
     let page = await history.active('', PAGE);
     while (page.length > 0) {
       const lost = page.filter(({ subject }) => isLost(subject));
-      await settleAll(lost, (record) => pendingWrites.writeOrAdd(record));
+      const at = live.clock.now();
+      await settleAll(lost, (record) => pendingWrites.writeOrAdd(withBenefit(record, at, limits)));
       page = await history.active(page.at(-1)?.id ?? '', PAGE);
     }
   });

@@ -9,14 +9,12 @@ import { defaults, end, heartbeat, opened, play } from '../../machines/voice-ses
 class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
   readonly saves: (readonly HistoryRow[])[] = [];
   isAway = false;
-  /** Silences that every save tells of. */
-  silent: SaveOutcome['silent'] = [];
   readonly #waiting: (() => void)[] = [];
 
   save(rows: readonly HistoryRow[]): Promise<SaveOutcome> {
     this.saves.push(rows);
     if (this.isAway) return Promise.reject(new Unavailable('database'));
-    return new Promise((resolve) => this.#waiting.push(() => resolve({ ended: [], silent: this.silent })));
+    return new Promise((resolve) => this.#waiting.push(() => resolve({ ended: [] })));
   }
 
   /** Sessions that ended before. */
@@ -38,7 +36,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 
 function writerOn(history: SlowHistory, listener: Partial<HistoryListener> = {}): HistoryWriter {
   const all = { ended: () => undefined, endedBefore: () => undefined, ...listener };
-  return new HistoryWriter(history as unknown as VoiceHistory, defaults, all, 90_000);
+  return new HistoryWriter(history as unknown as VoiceHistory, defaults, all);
 }
 
 function record(n: number): VoiceRecord {
@@ -77,6 +75,17 @@ describe('The history writer', () => {
     await history.answer();
     await flushed;
     expect(told).toEqual([record(1).id]);
+  });
+
+  test('tells of one that was heard without being written and had ended before, once for each time that it is heard', async () => {
+    const history = new SlowHistory();
+    const told: string[] = [];
+    const writer = writerOn(history, { endedBefore: ({ id }) => void told.push(id) });
+    history.over = [play(record(1), defaults, [end(5, 'closed_by_client')]).record];
+    for (const n of [1, 2]) writer.heard.add(record(n).id);
+    await writer.flush();
+    await writer.flush();
+    expect([told, history.saves]).toEqual([[record(1).id], []]);
   });
 
   test('writes at most a thousand records in one statement, in the order in which they came', async () => {
@@ -127,30 +136,6 @@ describe('The history writer', () => {
     await history.answer();
     await flushed;
     expect([writer.waiting.size, ids(history.saves.at(-1))]).toEqual([0, [0, 1, 2]]);
-  });
-
-  test('tells of silences, but of none of the time in which it could not write', async () => {
-    const history = new SlowHistory();
-    const told: unknown[] = [];
-    const writer = writerOn(history, { silent: ({ id }, silentMs) => told.push([id, silentMs]) });
-    const { id } = record(1);
-    history.silent = [{ id, silentMs: 95_000 }];
-    const flush = async (): Promise<void> => {
-      note(writer, record(1));
-      const flushed = writer.flush();
-      await history.answer();
-      await flushed;
-    };
-    await flush();
-    expect(told).toEqual([[id, 95_000]]);
-    history.isAway = true;
-    note(writer, record(1));
-    await expect(writer.flush()).rejects.toThrow(Unavailable);
-    history.isAway = false;
-    await flush();
-    expect(told).toHaveLength(1);
-    await flush();
-    expect(told).toHaveLength(2);
   });
 
   test('writes a transition without waiting for touches, and transitions that come together in one statement', async () => {

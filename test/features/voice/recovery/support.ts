@@ -8,7 +8,7 @@ import type { SaveOutcome, VoiceHistory } from '../../../../src/stores/voice-his
 import { dueAt } from '../../../../src/voice/deadlines.ts';
 import { VoiceSessions } from '../../../../src/voice/sessions.ts';
 import { defaults } from '../../../machines/voice-session-support.ts';
-import { ManualClock } from '../../../support/clock.ts';
+import { ManualClock, SECOND } from '../../../support/clock.ts';
 
 /** What a store does not do at present. */
 type Refusal = 'nothing' | 'writes' | 'everything';
@@ -18,6 +18,8 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
   /** How many sessions each look-up was of. */
   readonly lookedUp: number[] = [];
   readonly rows = new Map<string, VoiceRecord>();
+  /** How many rows were changed. */
+  saved = 0;
   isAway = false;
 
   async insert({ record }: { readonly record: VoiceRecord }): Promise<void> {
@@ -34,9 +36,11 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
       const present = this.#ask().get(record.id);
       if (present === undefined || present.endedAtMs !== null) continue;
       if (record.endedAtMs !== null) ended.push(record.id);
-      if (record.endedAtMs !== null || record.version > present.version) this.rows.set(record.id, record);
+      if (record.endedAtMs === null && record.version <= present.version) continue;
+      this.rows.set(record.id, record);
+      this.saved += 1;
     }
-    return { ended, silent: [] };
+    return { ended };
   }
 
   async active(afterId: string): Promise<VoiceRecord[]> {
@@ -60,18 +64,24 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
 
 /** One node on live stores and a history that are in memory, and away when the test says so. */
 export class RecoveryNode {
-  readonly clock = new ManualClock();
-  readonly history = new MemoryHistory();
+  readonly clock: ManualClock;
+  readonly history: MemoryHistory;
   /** The stores themselves, which are there also when nobody reaches them. */
-  readonly stores = createInProcessStores(dueAt(defaults), this.clock, () => undefined);
+  readonly stores: LiveStores;
   /** As the node reaches them: what they do not do is rejected. */
   readonly live: LiveStores;
   readonly sessions: VoiceSessions;
   /** What every node was told. */
   readonly told: BusMessage[] = [];
+  /** Silences of clients that were noted, in seconds. */
+  readonly silences: unknown[] = [];
   refused: Refusal = 'nothing';
 
-  constructor() {
+  /** @param before whose history and clock this one has, and nothing else of it */
+  constructor(before?: Pick<RecoveryNode, 'clock' | 'history'>) {
+    this.clock = before?.clock ?? new ManualClock();
+    this.history = before?.history ?? new MemoryHistory();
+    this.stores = createInProcessStores(dueAt(defaults), this.clock, () => undefined);
     const { registry, slots, bus } = this.stores;
     const reading = <T>(read: () => Eventually<T>): Eventually<T> => (this.refused === 'everything' ? away() : read());
     const writing = <T>(write: () => Eventually<T>): Eventually<T> => (this.refused === 'nothing' ? write() : away());
@@ -96,6 +106,7 @@ export class RecoveryNode {
       history: this.history as unknown as VoiceHistory,
       limits: defaults,
       events: { sessionOpened: () => undefined, sessionMoved: () => undefined },
+      silence: { longerThanMs: 90 * SECOND, note: ({ detail }) => this.silences.push(detail['silentSec']) },
     });
   }
 
