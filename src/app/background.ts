@@ -1,6 +1,7 @@
 import { closeFormerCalls } from '../calls/no-calls.ts';
 import { every } from '../kernel/every.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
+import { SweepShare } from '../node/sweep-share.ts';
 import { sweep } from '../voice/recovery/sweep.ts';
 import type { Service } from './compose.ts';
 import type { Core } from './core.ts';
@@ -33,8 +34,9 @@ export function startBackground(service: Service): () => Promise<unknown> {
   const { recovery } = sessions;
   const { activityWriter, presence, feed, inspector } = operators;
   const { held } = calls;
+  const share = new SweepShare({ node: core.node.id, nodes: core.nodes, bus: core.live.bus, clock: core.clock });
   const stops = [
-    every(SWEEP_MS, () => sweep(recovery), onError),
+    every(SWEEP_MS, () => sweep(recovery, share.present()), onError),
     every(FLUSH_MS, () => recovery.writer.flush(), onError),
     every(FLUSH_MS, () => usage.metering.flush(), onError),
     every(FLUSH_MS, async () => journal.sessionNotes.tick(), onError),

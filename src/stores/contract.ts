@@ -22,7 +22,7 @@ import type { Tenants } from './tenants/contract.ts';
 import type { UsageReports } from './usage-reports/contract.ts';
 import type { LiveNodes, VoiceCalls } from './voice-calls/contract.ts';
 import type { VoiceHistory } from './voice-history/contract.ts';
-import type { VoiceRegistry } from './voice-registry/contract.ts';
+import type { Share, VoiceRegistry } from './voice-registry/contract.ts';
 import type { Windows } from './windows/contract.ts';
 
 /** Registers every live session of the subjects that `isLost` names, from the history: records and slots. */
@@ -40,9 +40,10 @@ export interface LiveStores {
   readonly clock: Clock & { readonly leadMs?: number };
   /**
    * Restores what the stores have lost, or never had: call it at the start and before every sweep. While nothing is lost it is cheap.
+   * @param share of which parts of them
    * @throws Unavailable, and what `restore` throws; then the next call tries again
    */
-  restoreWhatIsLost(restore: Restore): Promise<unknown>;
+  restoreWhatIsLost(restore: Restore, share?: Share): Promise<unknown>;
   /** Calls the listener whenever the way to them is lost, also while nothing is asked: others may go on without them meanwhile. */
   onLost(listen: () => void): void;
   /** What all that was asked of them got in the last seconds. */

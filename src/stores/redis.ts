@@ -74,7 +74,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     windows: createRedisWindows({ redis, onLocal: onEdgeLocal, onShared: onEdgeShared }),
     bus,
     clock,
-    restoreWhatIsLost: (restore) => restoreWhatIsLost(redis, restore),
+    restoreWhatIsLost: (restore, share) => restoreWhatIsLost(redis, restore, share),
     onLost: (listen) => redis.onLost(listen),
     health: redis.health,
     probe: () => redis.probe(),

@@ -2,6 +2,7 @@ import { randomId } from '../kernel/ids.ts';
 import type { Redis } from '../redis/connection.ts';
 import { allTags, tagged, tagOfSubject } from '../redis/tags.ts';
 import type { Restore } from './contract.ts';
+import type { Share } from './voice-registry/contract.ts';
 
 /** How long the others leave a restoration to the node that began it. */
 const RESTORING_MS = 30_000;
@@ -9,19 +10,24 @@ const OURS = 1;
 
 /**
  * Sees whether Redis has lost what it held (emptied, started anew, a server of a cluster replaced) and restores it, once over all
- * nodes. To be called at the start and before every sweep: while nothing is lost it is one small call.
+ * nodes. To be called at the start and before every sweep: while nothing is lost it is one small call for each tag.
+ * @param share the tags to look at: where one of them is lost all are looked at, so that one node reads the history for all that is lost
  * @returns how many tags this node restored.
  * @throws Unavailable when Redis is away, and what `restore` throws; then the next call tries again.
  */
-export async function restoreWhatIsLost(redis: Pick<Redis, 'run'>, restore: Restore): Promise<number> {
+export async function restoreWhatIsLost(redis: Pick<Redis, 'run'>, restore: Restore, share?: Share): Promise<number> {
   const token = randomId();
   const ask = (tags: readonly number[], name: string, args: readonly string[]) =>
     Promise.all(tags.map((tag) => redis.run(tag, name, tagged(tag, 'whole'), args)));
 
   // The token is there before the history is read: what is lost from here on takes it along, and the mark is not set.
-  const answers = await ask(allTags, 'lost', [token, String(RESTORING_MS)]);
-  const mine = allTags.filter((tag) => answers[tag] === OURS);
-  if (mine.length === 0) return 0;
+  const lostOf = async (tags: readonly number[]): Promise<readonly number[]> => {
+    const answers = await ask(tags, 'lost', [token, String(RESTORING_MS)]);
+    return tags.filter((_, at) => answers[at] === OURS);
+  };
+  const found = await lostOf(share === undefined ? allTags : allTags.filter(share));
+  if (found.length === 0) return 0;
+  const mine = share === undefined ? found : await lostOf(allTags);
   const lost = new Set(mine);
   try {
     await restore((subject) => lost.has(tagOfSubject(subject)));

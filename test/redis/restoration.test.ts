@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
-import { DAY_BEGIN } from '../contracts/support.ts';
+import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach } from './support.ts';
 
@@ -50,6 +51,36 @@ function restoration(start: () => Promise<RedisService>): void {
       Array.from({ length: 8 }, () => restoreWhatIsLost(redis, (isLost) => Promise.resolve(isLost(subject)))),
     );
     expect(restored.reduce((sum, tags) => sum + tags, 0)).toBe(TAGS);
+  });
+
+  test('a node that looks at a share restores all when something of it is lost, and asks no more while nothing is', async () => {
+    const asked: number[] = [];
+    const counting = {
+      run(tag: number, name: string, key: string, args: readonly string[]) {
+        asked.push(tag);
+        return redis.run(tag, name, key, args);
+      },
+    };
+    const share = (part: number): boolean => part % 16 === 3;
+    expect(await restoreWhatIsLost(counting, nothing, share)).toBe(TAGS);
+    asked.length = 0;
+    expect(await restoreWhatIsLost(counting, nothing, share)).toBe(0);
+    expect(asked).toHaveLength(16);
+    expect(asked.every(share)).toBe(true);
+  });
+
+  test('a sweep claims what is due in its share, and nothing of a tag that is not restored', async () => {
+    const registry = createRedisVoiceRegistry({ redis, dueAt: () => DAY_BEGIN, keepMs: 60_000 });
+    const of = (first: string) => voiceRecord({ subject: `${first}${subject.slice(2)}` });
+    const [mine, other] = [of('03'), of('04')];
+    for (const record of [mine, other]) await registry.insert(record);
+    const share = (part: number): boolean => part === 3;
+    expect(await registry.claimDue(DAY_BEGIN, 10, 1000, share)).toEqual([]);
+    expect(await registry.mayBeOld(mine.id)).toBe(true);
+    await restoreWhatIsLost(redis, nothing);
+    expect(await registry.mayBeOld(mine.id)).toBe(false);
+    expect(await registry.claimDue(DAY_BEGIN, 10, 1000, share)).toEqual([mine.id]);
+    expect(await registry.claimDue(DAY_BEGIN, 10, 1000)).toEqual([other.id]);
   });
 
   test('one that fails is tried again at once', async () => {

@@ -14,6 +14,12 @@ export interface CountedSave {
 }
 
 /**
+ * Which parts of what all nodes share one node looks at in a sweep: engines have parts that are numbered from 0, or are one part that whoever
+ * asks looks at. Without it all are meant.
+ */
+export type Share = (part: number) => boolean;
+
+/**
  * The live registry: the records of sessions that are under way, shared by every node and rebuildable from the history.
  * Engines are made with a `DueAt`, so that they index deadlines without knowing the rules.
  */
@@ -46,8 +52,9 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   /**
    * Ids of records that are due at `atMs`, at most `limit`; each is claimed for `leaseMs`, so that no other sweep gets it meanwhile.
    * A save of the record ends the claim: what was due is done, and the record is due when its `DueAt` says next.
+   * @param share of which parts
    */
-  claimDue(atMs: number, limit: number, leaseMs: number): Eventually<string[]>;
+  claimDue(atMs: number, limit: number, leaseMs: number, share?: Share): Eventually<string[]>;
   /** Says of a record that was claimed that it need not be looked at before this time. */
   postpone(id: string, untilMs: number): Eventually<void>;
   /** Ids of the subject's sessions that have not ended. */

@@ -4,7 +4,7 @@ import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagged, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
-import type { DueAt, VoiceRegistry } from './contract.ts';
+import type { DueAt, Share, VoiceRegistry } from './contract.ts';
 
 export interface RedisRegistryDeps {
   readonly redis: Pick<Redis, 'run'>;
@@ -108,8 +108,8 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
       await ask('remove', id, []);
     },
 
-    async claimDue(atMs, limit, leaseMs) {
-      const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs });
+    async claimDue(atMs, limit, leaseMs, share) {
+      const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs, share });
       // Whoever claims must act on the present record.
       for (const id of ids) recent.delete(id);
       return ids;
@@ -147,6 +147,7 @@ export interface Claim {
   readonly limit: number;
   readonly leaseMs: number;
   readonly keepMs: number;
+  readonly share?: Share | undefined;
 }
 
 interface DueTag {
@@ -155,12 +156,12 @@ interface DueTag {
 }
 
 /**
- * Claims what is due, over all tags: first each tag tells how many may be due (mostly none: one small call), then as many are claimed
+ * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many are claimed
  * as were asked for. It begins anywhere, so that nodes that sweep at once do not meet at the same tag.
  */
 async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string[]> {
   const claimed: string[] = [];
-  let waiting = claim.limit > 0 ? await dueTags(redis, String(claim.atMs)) : [];
+  let waiting = claim.limit > 0 ? await dueTags(redis, claim) : [];
   while (waiting.length > 0 && claimed.length < claim.limit) {
     const now: Promise<unknown>[] = [];
     let wanted = claim.limit - claimed.length;
@@ -176,9 +177,10 @@ async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string
   return claimed;
 }
 
-async function dueTags(redis: Pick<Redis, 'run'>, at: string): Promise<DueTag[]> {
-  const counts = await Promise.all(allTags.map((tag) => redis.run(tag, 'due', tagged(tag, 'due'), [at])));
-  const due = allTags.map((tag) => ({ tag, count: counts[tag] as number })).filter(({ count }) => count > 0);
+async function dueTags(redis: Pick<Redis, 'run'>, { atMs, share }: Claim): Promise<DueTag[]> {
+  const tags = share === undefined ? allTags : allTags.filter(share);
+  const counts = await Promise.all(tags.map((tag) => redis.run(tag, 'due', tagged(tag, 'due'), [String(atMs)])));
+  const due = tags.map((tag, at) => ({ tag, count: counts[at] as number })).filter(({ count }) => count > 0);
   const begin = Math.floor(Math.random() * due.length);
   return [...due.slice(begin), ...due.slice(0, begin)];
 }

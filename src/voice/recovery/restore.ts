@@ -1,8 +1,9 @@
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
-import type { LiveStores } from '../../stores/contract.ts';
+import type { LiveStores, Restore } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { Share } from '../../stores/voice-registry/contract.ts';
 import { withBenefit } from '../history-lag.ts';
 import type { Outage } from './outage.ts';
 import type { PendingWrites } from './pending-writes.ts';
@@ -23,10 +24,11 @@ export interface RestoreDeps {
 /**
  * Puts the sessions that the history knows as live back into live stores that lost them, slots included, once over all nodes: for the
  * start, and before every sweep. While nothing is lost it is cheap. Who may have been heard later than the history knows has the benefit of that.
+ * @param share where to look for losses
  * @throws Unavailable
  */
-export async function restoreLost({ live, history, pendingWrites, limits }: RestoreDeps): Promise<void> {
-  await live.restoreWhatIsLost(async (isLost) => {
+export async function restoreLost({ live, history, pendingWrites, limits }: RestoreDeps, share?: Share): Promise<void> {
+  const restore: Restore = async (isLost) => {
     let page = await history.active('', PAGE);
     while (page.length > 0) {
       const lost = page.filter(({ subject }) => isLost(subject));
@@ -34,7 +36,8 @@ export async function restoreLost({ live, history, pendingWrites, limits }: Rest
       await settleAll(lost, (record) => pendingWrites.writeOrAdd(withBenefit(record, at, limits)));
       page = await history.active(page.at(-1)?.id ?? '', PAGE);
     }
-  });
+  };
+  await live.restoreWhatIsLost(restore, share);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Host } from '../../actors/host.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores } from '../../stores/contract.ts';
+import type { Share } from '../../stores/voice-registry/contract.ts';
 import { CONFIRM_MS, forgottenAtMs } from '../deadlines.ts';
 import type { HistoryWriter } from '../history-writer.ts';
 import { restoreLost, endInRegistry, type RestoreDeps } from './restore.ts';
@@ -18,21 +19,22 @@ export interface SweepDeps extends RestoreDeps {
 }
 
 /**
- * Repairs what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Every node sweeps, about
- * twice a second; a claim keeps them apart.
+ * Repairs what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Nodes sweep about twice a
+ * second; a claim keeps those apart that share a part.
+ * @param share the parts of the live stores that this node looks at; by default all
  * @throws Unavailable when a store is away, and the first fault of a record
  */
-export async function sweep(deps: SweepDeps): Promise<void> {
+export async function sweep(deps: SweepDeps, share?: Share): Promise<void> {
   const { live, outage, pendingWrites } = deps;
   const at = performance.now();
   try {
     await live.probe();
     outage.send({ type: 'ANSWERED', at });
     await pendingWrites.flush();
-    await restoreLost(deps);
+    await restoreLost(deps, share);
     await endInRegistry(at, deps);
     if (outage.isSettling(at)) return;
-    while ((await closeDue(live.clock.now(), BATCH, LEASE_MS, deps)) === BATCH);
+    while ((await closeDue(live.clock.now(), BATCH, LEASE_MS, deps, share)) === BATCH);
   } catch (fault) {
     if (fault instanceof Unavailable && fault.dependency === 'registry')
       outage.send({ type: 'SWEEP_FAILED', at: performance.now() });
@@ -44,8 +46,14 @@ export async function sweep(deps: SweepDeps): Promise<void> {
  * Lets the clock close what is due and forgets what ended a while ago; @returns how many records were looked at.
  * A record that fails holds up no other; the first failure is thrown in the end, and its claim lapses.
  */
-export async function closeDue(at: number, limit: number, leaseMs: number, deps: SweepDeps): Promise<number> {
-  const due = await deps.live.registry.claimDue(at, limit, leaseMs);
+export async function closeDue(
+  at: number,
+  limit: number,
+  leaseMs: number,
+  deps: SweepDeps,
+  share?: Share,
+): Promise<number> {
+  const due = await deps.live.registry.claimDue(at, limit, leaseMs, share);
   const ended: VoiceRecord[] = [];
   try {
     await settleAll(due, async (id) => {
