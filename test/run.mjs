@@ -5,8 +5,9 @@
  *   npm run campaign -- faults --minutes 30 --seed 7
  *   OPENAI_API_KEY=sk-... npm run canary -- --list
  *
- * A program is a folder whose main.mjs exports `run(args)`; it fails with process.exitCode. Those of test/bench return tables
- * (test/bench/support/tables.mjs), and `npm run bench` without a name runs all of them, shortly.
+ * A program is a folder whose main.mjs exports `run(args)`; it fails with process.exitCode. Those of test/bench export `usage`, the `defaults`
+ * of their options and `run(options)`, which returns tables (test/bench/support/tables.mjs); `npm run bench` without a name runs all of them,
+ * with the options of their `brief`.
  */
 import { existsSync, readdirSync } from 'node:fs';
 
@@ -30,16 +31,18 @@ try {
 }
 
 async function runOne() {
-  const { run } = await import(new URL(`${name}/main.mjs`, folder));
-  const tables = await run(args);
-  if (kind !== 'bench') return;
-  const { printTables } = await import(new URL('support/tables.mjs', folder));
-  printTables(tables ?? []);
+  if (kind === 'bench') {
+    const { runBench } = await import(new URL('all.mjs', folder));
+    await runBench(name, args);
+  } else {
+    const { run } = await import(new URL(`${name}/main.mjs`, folder));
+    await run(args);
+  }
 }
 
 function tellNames() {
   const isHelp = name === '--help';
-  const none = kind === 'bench' ? ' (without a name: all of them, shortly, in about a quarter of an hour)' : '';
+  const none = kind === 'bench' ? ' (without a name: all of them, shortly, in about half an hour)' : '';
   const text = `Name one of: ${names.join(', ')}${none}; <name> --help tells what it can be told.`;
   if (isHelp) console.log(text);
   else console.error(text);

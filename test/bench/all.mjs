@@ -1,7 +1,23 @@
-// `npm run bench` without a name: every command, shortly, and one Markdown document of what they measured.
+// Runs one command of `npm run bench`, or every one, shortly, for one Markdown document of what they measured.
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
-import { printTables, toMarkdown } from './support/tables.mjs';
+import { isFastLoad } from './support/load/run.mjs';
+import { readOptions } from './support/options.mjs';
+import { runForRecord } from './support/recorded.mjs';
+import { toMarkdown } from './support/tables.mjs';
+
+const ANYWAY = `
+  --anyway           succeeds also where the figures are not to be recorded: on a machine that is not quiet, or of a server that was idle`;
+
+/**
+ * Runs a command and prints its tables. @returns them, and the reasons not to record them; undefined once `--help` is answered
+ * @throws WrongOption
+ */
+export async function runBench(name, args) {
+  const { run, usage, defaults } = await import(`./${name}/main.mjs`);
+  const options = readOptions(args, `${usage}${ANYWAY}`, { ...defaults, anyway: false });
+  return options === undefined ? undefined : runForRecord(run, options);
+}
 
 /** A command that fails is told of in the document, and makes the run fail; the others still run. */
 export async function runAll(names) {
@@ -15,15 +31,20 @@ export async function runAll(names) {
 }
 
 async function measure(name) {
-  const { run, brief = [] } = await import(`./${name}/main.mjs`);
+  const { brief = [] } = await import(`./${name}/main.mjs`);
+  // What fails is told of each command by itself.
+  const failedBefore = process.exitCode;
+  process.exitCode = undefined;
   try {
-    const tables = (await run(brief)) ?? [];
-    printTables(tables);
-    return `\`npm run bench -- ${[name, ...brief].join(' ')}\`\n\n${toMarkdown(tables, 3)}`;
+    const { tables, reasons } = await runBench(name, brief);
+    const warning = reasons.length === 0 ? '' : `**Not to be recorded:** ${reasons.join('; ')}.\n\n`;
+    return `\`npm run bench -- ${[name, ...brief].join(' ')}\`\n\n${warning}${toMarkdown(tables, 3)}`;
   } catch (error) {
     process.exitCode = 1;
     console.error(error);
     return `Failed: ${error.message}`;
+  } finally {
+    process.exitCode ??= failedBefore;
   }
 }
 
@@ -35,7 +56,7 @@ function describeMachine() {
     ['Node', process.version],
     ['Redis', versionOf('redis-server')],
     ['PostgreSQL', versionOf('psql')],
-    ['wrk', versionOf('wrk')],
+    ['Load', isFastLoad() ? 'in C' : 'in Node: no compiler'],
     ['Load when it began', os.loadavg()[0].toFixed(1)],
     ['Date', new Date().toISOString().slice(0, 10)],
   ];
@@ -45,8 +66,7 @@ function describeMachine() {
 function versionOf(program) {
   try {
     return /\d+\.\d+(\.\d+)?/.exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))?.[0] ?? 'unknown';
-  } catch (error) {
-    // wrk tells its version and fails.
-    return /\d+\.\d+(\.\d+)?/.exec(error.stdout ?? '')?.[0] ?? 'not installed';
+  } catch {
+    return 'not installed';
   }
 }

@@ -1,4 +1,5 @@
 // The product as built, with limits out of the way, and sessions in it: what all benches start.
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,11 +18,11 @@ async function readTenants() {
 
 /**
  * Starts it with embedded storage in a directory of its own, unless the environment says otherwise.
- * @param more `dist`: the build to run; `tenants`: in the place of the demo's; `flags`: of Node
+ * @param more `dist`: the build to run; `tenants`: in the place of the demo's; `flags`: of Node; `withinSec`: how long it may take to start (60)
  * @throws WrongOption when there is no such build
  */
 export async function startSwitchboard(environment = {}, more = {}) {
-  const { dist = `${root}/dist`, tenants = await readTenants(), flags = [] } = more;
+  const { dist = `${root}/dist`, tenants = await readTenants(), flags = [], withinSec = 60 } = more;
   const program = path.resolve(dist, 'main.js');
   if (!existsSync(program)) throw new WrongOption(`${program} does not exist: run \`npm run build\` there`);
   const data = temporaryDirectory();
@@ -52,13 +53,21 @@ export async function startSwitchboard(environment = {}, more = {}) {
     await data.stop();
   };
   try {
-    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/, 60);
+    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/, withinSec);
     child.stdout.resume();
     return { port: Number(port), pid: child.pid, child, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Brings a database up to date for a build. */
+export async function migrate(environment, dist = `${root}/dist`) {
+  const env = { PATH: process.env.PATH, ...environment };
+  const child = spawnNode(1, [path.resolve(dist, 'main.js'), 'migrate'], { env, stdio: 'ignore' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`migrate ended with ${code}`);
 }
 
 /** The widget key that a bench creates its sessions with. */
@@ -73,23 +82,39 @@ export async function demoKey() {
  */
 export async function createSessions(port, count, emails = []) {
   const widgetKey = await demoKey();
-  // In development the demo key is bound to the port in use.
-  const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
-  const ids = [];
+  return inTurns(count, async (n) => {
+    const reply = await post(port, '/api/session', { widgetKey, email: emails[n] });
+    return JSON.parse(reply).sm_session_id;
+  });
+}
+
+/** Ends sessions of nobody in particular, as their clients do. */
+export async function endSessions(port, ids) {
+  await inTurns(ids.length, (n) => post(port, '/api/realtime/end', { sm_session_id: ids[n] }));
+}
+
+/** 32 at once. @returns what each of them gave */
+async function inTurns(count, work) {
+  const results = [];
   let next = 0;
   const worker = async () => {
     while (next < count) {
       const n = next;
       next += 1;
-      const body = JSON.stringify({ widgetKey, email: emails[n] });
-      const reply = await fetch(`http://127.0.0.1:${port}/api/session`, { method: 'POST', headers, body });
-      const text = await reply.text();
-      if (reply.status !== 200) throw new Error(`create answered ${reply.status}: ${text}`);
-      ids[n] = JSON.parse(text).sm_session_id;
+      results[n] = await work(n);
     }
   };
   await Promise.all(Array.from({ length: 32 }, worker));
-  return ids;
+  return results;
+}
+
+async function post(port, path, body) {
+  // In development the demo key is bound to the port in use.
+  const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await reply.text();
+  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${text}`);
+  return text;
 }
 
 /**
@@ -98,17 +123,17 @@ export async function createSessions(port, count, emails = []) {
  */
 export async function logIn(port, email = 'ops@example.com') {
   const origin = `http://localhost:${port}`;
-  const post = (path, body) =>
+  const send = (path, body) =>
     fetch(`${origin}${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Origin: origin },
       body: JSON.stringify(body),
     });
-  const sent = await post('/api/auth/otp/send', { email });
+  const sent = await send('/api/auth/otp/send', { email });
   if (!sent.ok) throw new Error(`sending a code answered ${sent.status}: ${await sent.text()}`);
   const mails = await (await fetch(`${origin}/dev/mail`)).text();
   const [code] = /\b\d{6}\b/.exec(mails) ?? [];
-  const reply = await post('/api/auth/otp/verify', { email, code });
+  const reply = await send('/api/auth/otp/verify', { email, code });
   if (!reply.ok) throw new Error(`logging in answered ${reply.status}: ${await reply.text()}`);
   return reply.headers.get('set-cookie').split(';', 1)[0];
 }

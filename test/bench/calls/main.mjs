@@ -1,6 +1,6 @@
 // Goals of held calls: what one costs the server, how soon one over its ceiling is hung up, how soon a dead node's are heard again.
 import { canPin, median } from '../support/measure.mjs';
-import { readOptions, WrongOption } from '../support/options.mjs';
+import { WrongOption } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
 import { measureOneKey } from './one-key.mjs';
 import {
@@ -18,7 +18,7 @@ import {
 /** Calls whose memory is not counted: what the first ones load is no part of a call. */
 const FIRST = 50;
 
-const usage = `Options:
+export const usage = `Options:
   --calls <n>     held calls, more than ${FIRST} beside those of --over (1000)
   --over <n>      of which so many use more than they may (100)
   --every <s>     seconds between two responses of one call (10)
@@ -33,21 +33,21 @@ const TAKEN_WITHIN_MS = 60_000;
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+export const defaults = {
+  calls: 1000,
+  over: 100,
+  every: 10,
+  seconds: 30,
+  embedded: false,
+  'one-key': false,
+  many: 5000,
+  other: '',
+};
+
 export const brief = ['--calls', '300', '--over', '30', '--seconds', '10'];
 
 /** Sets a failing exit code when a call is not held, not hung up or not taken over. */
-export async function run(args) {
-  const options = readOptions(args, usage, {
-    calls: 1000,
-    over: 100,
-    every: 10,
-    seconds: 30,
-    embedded: false,
-    'one-key': false,
-    many: 5000,
-    other: '',
-  });
-  if (options === undefined) return [];
+export async function run(options) {
   if (options['one-key']) return oneKey(options);
   if (options.calls - options.over <= FIRST)
     throw new WrongOption(`--calls must be more than --over and ${FIRST} together`);

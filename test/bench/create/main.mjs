@@ -1,6 +1,6 @@
 // Goal P6: sessions created, the provider answering at once, embedded and with PostgreSQL and Redis.
 import { postRequest } from '../http/requests.mjs';
-import { candidatesOf, readPostOptions, runPosts } from '../support/posts.mjs';
+import { candidatesOf, postOptions, runPosts } from '../support/posts.mjs';
 import { demoKey } from '../switchboard.mjs';
 
 /** Sessions are created for so many users in turn: a user's own slots and minute are few rows. */
@@ -20,9 +20,10 @@ const candidates = candidatesOf(creates);
 const GOAL =
   'P6: embedded 120 us; with PostgreSQL and Redis 2,500 a second on one core, two statements and two script calls each, p99 25 ms';
 
+export const { usage, defaults } = postOptions(candidates);
+
 export const brief = ['--rounds', '3', '--seconds', '1'];
 
-export async function run(args) {
-  const options = readPostOptions(candidates, args);
-  return options === undefined ? [] : [await runPosts('Sessions created', GOAL, candidates, options)];
+export async function run(options) {
+  return [await runPosts('Sessions created', GOAL, candidates, options)];
 }

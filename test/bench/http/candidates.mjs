@@ -10,32 +10,35 @@ const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`
 
 /** A server whose script prints its address and beats for one session known beforehand. */
 function simple(script) {
-  return async (headerSet) => {
+  return async ({ headers = 'minimal' } = {}) => {
     const child = spawnNode(0, [`${import.meta.dirname}/servers/${script}`, sampleSession]);
     const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:(\d+)/);
     return {
       port: Number(port),
       pid: child.pid,
-      requests: [heartbeatRequest(port, sampleSession, origin, headerSets[headerSet])],
+      requests: [heartbeatRequest(port, sampleSession, origin, headerSets[headers])],
       stop: () => stopChild(child),
     };
   };
 }
 
 /** The product itself, as built. @param cookieOf gets its port and returns the cookie of the requests */
-async function switchboard(headerSet, { cookieOf, ...more } = {}) {
-  const server = await startSwitchboard({ RATE_USER_PER_MIN: '1000000000' }, more);
+async function switchboard({ headers, environment, dist, cookieOf }) {
+  const server = await startSwitchboard({ RATE_USER_PER_MIN: '1000000000', ...environment }, { dist });
   try {
-    const headers = [...headerSets[headerSet]];
-    if (cookieOf !== undefined) headers.push(`Cookie: ${await cookieOf(server.port)}`);
-    return { ...server, requests: await heartbeatsOf(server, headers) };
+    const lines = [...headerSets[headers]];
+    if (cookieOf !== undefined) lines.push(`Cookie: ${await cookieOf(server.port)}`);
+    return { ...server, requests: await heartbeatsOf(server, lines) };
   } catch (error) {
     await server.stop();
     throw error;
   }
 }
 
-/** By name, in the order of the table; the first is the yardstick. `needs` is a file without which one is left out. */
+/**
+ * By name, in the order of the table; the first is the yardstick. Each is started with a set of `headers`, and an `environment` if it is the
+ * product. `needs` is a file without which one is left out.
+ */
 export const candidates = {
   bare: { label: 'bare uWebSockets.js', start: simple('bare.mjs') },
   same: { label: 'bare, same reply', start: simple('same-reply.mjs') },
@@ -48,21 +51,21 @@ export const candidates = {
   },
   switchboard: {
     label: 'Switchboard, whole heartbeat',
-    start: (headerSet) => switchboard(headerSet),
+    start: (how) => switchboard(how),
     needs: `${root}/dist/main.js`,
   },
   other: {
     label: 'Switchboard, other build',
-    start: (headerSet, dist) => switchboard(headerSet, { dist }),
+    start: (how, dist) => switchboard({ ...how, dist }),
     ofOther: true,
   },
   'foreign-cookie': {
     label: "Switchboard, another site's cookie of the same length",
-    start: (headerSet) => switchboard(headerSet, { cookieOf: foreignCookie }),
+    start: (how) => switchboard({ ...how, cookieOf: foreignCookie }),
   },
   cookie: {
     label: 'Switchboard, the console cookie of a login',
-    start: (headerSet) => switchboard(headerSet, { cookieOf: logIn }),
+    start: (how) => switchboard({ ...how, cookieOf: logIn }),
   },
 };
 

@@ -1,5 +1,5 @@
 // Holds sockets until it is stopped: opens as many as it is told to by message, attaches each to its session, and answers pings.
-import { openSocket, pongFrame, textFrame } from '../socket/frames.mjs';
+import { openSocket, pongFrame, textFrame } from '../support/load/frames.mjs';
 
 /** Opened so many at once: more than a listen queue has room for would wait a second. */
 const AT_ONCE = 100;

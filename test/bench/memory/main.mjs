@@ -4,24 +4,23 @@ import { startPostgres } from '../support/postgres.mjs';
 import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
 import { memoryFlags, settledMemory } from '../support/memory.mjs';
 import { checkOpenFiles } from '../support/open-files.mjs';
-import { readOptions } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
-const usage = `Options:
+export const usage = `Options:
   --sockets <n>  sockets, each with a session of its own (10000)
   --first <n>    more of them before, which are not counted: they load and compile what all need (1000)
   --named        each session for a user of its own, named by address, in the place of one subject for all
   --other <path> another build's directory, measured as well`;
+
+export const defaults = { sockets: 10_000, first: 1000, named: false, other: '' };
 
 export const brief = [];
 
 const BARE = new URL('../socket/servers/bare.mjs', import.meta.url).pathname;
 const WS = new URL('../socket/servers/ws.mjs', import.meta.url).pathname;
 
-export async function run(args) {
-  const options = readOptions(args, usage, { sockets: 10_000, first: 1000, named: false, other: '' });
-  if (options === undefined) return [];
+export async function run(options) {
   checkOpenFiles(options.sockets + options.first);
   const rows = [
     await bare('bare uWebSockets.js sockets', [BARE, 'answer'], options),

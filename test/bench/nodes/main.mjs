@@ -1,12 +1,11 @@
 // Goal P10: what a heartbeat costs a node and Redis with one node and with two, interleaved, and what two nodes would serve (model.mjs).
 import { canPin, median } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
 import { interleave, noteFailures, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { loadNodes, startNode, startShared, together } from '../redis/stack.mjs';
 import { gainOfSecond, servedBy } from './model.mjs';
 
-const usage = `Options:
+export const usage = `Options:
   --rounds <n>       interleaved rounds, medians are printed (7)
   --seconds <n>      measured seconds per round (2)
   --connections <n>  keep-alive connections to each node (64)
@@ -16,11 +15,11 @@ what the busier core has time for, if the costs are right and nothing else runs 
 
 const WARM_UP_SEC = 4;
 
+export const defaults = { rounds: 7, seconds: 2, connections: 64 };
+
 export const brief = ['--rounds', '5', '--seconds', '1'];
 
-export async function run(args) {
-  const options = readOptions(args, usage, { rounds: 7, seconds: 2, connections: 64 });
-  if (options === undefined) return [];
+export async function run(options) {
   return withParts(async (start) => {
     // Of each a Redis and a PostgreSQL of its own: a second node that only looks on is one as well.
     const parts = [];

@@ -5,25 +5,25 @@ import path from 'node:path';
 import { build } from 'rolldown';
 import { temporaryDirectory } from '../support/leftovers.mjs';
 import { firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { readOptions, WrongOption } from '../support/options.mjs';
+import { WrongOption } from '../support/options.mjs';
 import { startPostgres } from '../support/postgres.mjs';
 import { interleave } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-const usage = `Options:
+export const usage = `Options:
   --rounds <n>      interleaved rounds, each in processes of its own (5)
   --cookie          with the console cookie of a login
   --other <path>    another checkout, measured beside this one
   --profile <path>  a directory for a CPU profile of each process, which the developer tools of Chromium open; it makes
                     heartbeats a little slower`;
 
+export const defaults = { rounds: 5, cookie: false, other: '', profile: '' };
+
 export const brief = ['--rounds', '3'];
 
-export async function run(args) {
-  const options = readOptions(args, usage, { rounds: 5, cookie: false, other: '', profile: '' });
-  if (options === undefined) return [];
+export async function run(options) {
   return withParts(async (start) => {
     const checkouts = [{ label: 'this checkout', folder: root, results: [] }];
     if (options.other !== '')

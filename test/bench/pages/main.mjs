@@ -2,19 +2,21 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { heartbeatsOf } from '../http/requests.mjs';
-import { runLoad } from '../http/run-load.mjs';
+import { runLoad } from '../support/load/run.mjs';
 import { firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { readOptions, WrongOption } from '../support/options.mjs';
+import { WrongOption } from '../support/options.mjs';
 import { interleave, noteFailures, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
 import { servedPaths } from './paths.mjs';
 
-const usage = `Options:
+export const usage = `Options:
   --rounds <n>       interleaved rounds, medians are printed (5)
   --seconds <n>      measured seconds per round and path (1)
   --connections <n>  keep-alive connections of those that the hostile one disturbs (8)
   --only <name>      pages | hostile: one of the two tables`;
+
+export const defaults = { rounds: 5, seconds: 1, connections: 8, only: '' };
 
 export const brief = ['--rounds', '3'];
 
@@ -22,9 +24,7 @@ const dist = path.resolve(import.meta.dirname, '../../../dist');
 const hostile = `${import.meta.dirname}/hostile.mjs`;
 const GOAL_US = 200;
 
-export async function run(args) {
-  const options = readOptions(args, usage, { rounds: 5, seconds: 1, connections: 8, only: '' });
-  if (options === undefined) return [];
+export async function run(options) {
   if (!['', 'pages', 'hostile'].includes(options.only))
     throw new WrongOption(`--only ${options.only} is none of: pages, hostile`);
   return withParts(async (start) => {

@@ -1,6 +1,6 @@
 // Nodes of the product that share one Redis and one PostgreSQL, and what Redis did meanwhile.
 import { heartbeatsOf } from '../http/requests.mjs';
-import { runLoad } from '../http/run-load.mjs';
+import { runLoad } from '../support/load/run.mjs';
 import { treeCpuSeconds } from '../support/cpu.mjs';
 import { startPostgres } from '../support/postgres.mjs';
 import { startRedis } from '../support/redis.mjs';
@@ -8,11 +8,12 @@ import { startSwitchboard } from '../switchboard.mjs';
 
 const SECRET = 'a-secret-that-only-this-bench-knows-0123456789';
 
-/** Redis and PostgreSQL on the load's core. @returns the environment of their nodes */
-export async function startShared(start) {
+/** Redis and PostgreSQL, with `settings`, on the load's core. @returns the environment of their nodes, with `more` */
+export async function startShared(start, more = {}, settings = []) {
   const redis = await start(startRedis());
-  const database = await start(startPostgres());
-  return { redis, database, environment: { JWT_SECRET: SECRET, DATABASE_URL: database.url, REDIS_URL: redis.url } };
+  const database = await start(startPostgres(settings));
+  const addresses = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  return { redis, database, environment: { JWT_SECRET: SECRET, ...addresses, ...more } };
 }
 
 /** A node with sessions of its own, on the servers' core. */

@@ -1,6 +1,6 @@
 // What is measured of both servers, in turns.
 import { setTimeout as wait } from 'node:timers/promises';
-import { runLoad } from '../http/run-load.mjs';
+import { runLoad } from '../support/load/run.mjs';
 import { cpuSeconds } from '../support/cpu.mjs';
 import { median } from '../support/measure.mjs';
 import { interleave, noteFailures } from '../support/rounds.mjs';
@@ -20,11 +20,11 @@ const addresses = [
 ];
 
 /**
- * Waits until no record waits for the history any more: what a load of heartbeats leaves is written behind them, and counts to nothing that
+ * Waits until no record of these servers waits for the history any more: what a load of heartbeats leaves is written behind them, and counts to nothing that
  * is measured after it.
  */
-async function drained(sides) {
-  for (const side of sides) while ((await waiting(side)) > 0) await wait(LOOK_AGAIN_MS);
+export async function drained(servers) {
+  for (const server of servers) while ((await waiting(server)) > 0) await wait(LOOK_AGAIN_MS);
 }
 
 async function waiting({ port }) {

@@ -4,15 +4,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { heartbeatRequest } from '../http/requests.mjs';
 import { cpuSeconds } from '../support/cpu.mjs';
 import { startPostgres } from '../support/postgres.mjs';
-import { readOptions } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
-import { startSwitchboard } from '../switchboard.mjs';
+import { migrate, startSwitchboard } from '../switchboard.mjs';
 import { watchEnds } from './deadlines.mjs';
 import { fillDue, fillLive, fillYear, idsOf, openDatabase, tally } from './fill.mjs';
 import { creates, heartbeats, lists, overviews, TOKEN } from './figures.mjs';
 import { tableOf } from './table.mjs';
 
-const usage = `Options:
+export const usage = `Options:
   --live <n>         live sessions of the large one; the small one has 1,000 (100000)
   --rows <n>         rows of a year in the large one's database: a fifth sessions that have ended, three fifths usage reports,
                      a fifth totals of days (1000000). 50,000,000 are a busy site's: about 30 GB of disk in TMPDIR, some more while
@@ -25,6 +24,17 @@ const usage = `Options:
   --server <url>     a PostgreSQL of yours in the place of one for this run: the year's rows stay there, and are used as they are the next time;
                      drop the databases small and large for others, and after a run that was interrupted while it filled them`;
 
+export const defaults = {
+  live: 100_000,
+  rows: 1_000_000,
+  due: 1000,
+  rest: 20,
+  rounds: 7,
+  seconds: 2,
+  connections: 64,
+  server: '',
+};
+
 export const brief = ['--rounds', '5', '--seconds', '1', '--rest', '10', '--rows', '200000'];
 
 const SMALL = 1000;
@@ -33,18 +43,7 @@ const MAX_MINUTES = 1000;
 const START_SEC = 45;
 const DUE_SEC = 20;
 
-export async function run(args) {
-  const options = readOptions(args, usage, {
-    live: 100_000,
-    rows: 1_000_000,
-    due: 1000,
-    rest: 20,
-    rounds: 7,
-    seconds: 2,
-    connections: 64,
-    server: '',
-  });
-  if (options === undefined) return [];
+export async function run(options) {
   return withParts(async (start) => {
     const url = options.server === '' ? (await start(startPostgres(['shared_buffers=1GB']))).url : options.server;
     const filled = [
@@ -81,8 +80,7 @@ async function fillSide(start, serverUrl, { name, live, rows }) {
     STALE_GRACE_SEC: '86400',
   };
   if (isNew) {
-    // The first start makes the tables.
-    await (await startSwitchboard(environment)).stop();
+    await migrate(environment);
     if (rows > 0) await fillYear(sql, rows);
   }
   await fillLive(sql, live);

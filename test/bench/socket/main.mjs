@@ -1,15 +1,17 @@
-// Goal P2: the whole socket heartbeat against uWebSockets.js that echoes JSON, interleaved.
+// Goals P2 and P3: the whole socket heartbeat against uWebSockets.js that echoes JSON, and with Redis against embedded, interleaved.
+import { isFastLoad, runLoad } from '../support/load/run.mjs';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { choose, readOptions, toCounts } from '../support/options.mjs';
-import { interleave, noteFailures, spread } from '../support/rounds.mjs';
+import { choose, toCounts } from '../support/options.mjs';
+import { interleave, judgedBy, noteFailures, ratioOf, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
+import { startWithStores } from '../support/stores.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
-const usage = `Options:
+export const usage = `Options:
   --rounds <n>    interleaved rounds, medians are printed (7)
   --seconds <n>   measured seconds per round and server (2)
   --sockets <n>   comma-separated counts of sockets, one table each (100,1000)
-  --only <names>  comma-separated subset: echo, answer, ws, io, switchboard, other
+  --only <names>  comma-separated subset: echo, answer, ws, io, switchboard, redis, other, other-redis
   --other <path>  another build's directory, measured beside the present one`;
 
 function bare(script, ...more) {
@@ -20,8 +22,8 @@ function bare(script, ...more) {
   };
 }
 
-async function switchboard(sockets, dist) {
-  const server = await startSwitchboard({}, { dist });
+async function switchboard(begin, sockets, dist) {
+  const server = await begin({}, { dist });
   try {
     return { ...server, sessions: await createSessions(server.port, sockets) };
   } catch (error) {
@@ -30,43 +32,56 @@ async function switchboard(sockets, dist) {
   }
 }
 
-/** By name, in the order of the table; the first is the yardstick. */
+/** By name, in the order of the table; the first is the yardstick. `embedded` names the row that one with Redis is compared with. */
 const candidates = {
   echo: { label: 'bare uWebSockets.js, JSON echo', start: bare('bare.mjs', 'echo') },
   answer: { label: 'bare uWebSockets.js, same answer', start: bare('bare.mjs', 'answer') },
   ws: { label: 'bare ws, JSON echo', start: bare('ws.mjs') },
   io: { label: 'socket.io, acknowledged event', start: bare('socket-io.mjs'), dialect: 'socket.io' },
-  switchboard: {
-    label: 'Switchboard, whole heartbeat',
-    start: (sockets) => switchboard(sockets),
+  switchboard: { label: 'Switchboard, embedded', start: (sockets) => switchboard(startSwitchboard, sockets) },
+  redis: {
+    label: 'Switchboard, PostgreSQL and Redis',
+    start: (sockets) => switchboard(startWithStores, sockets),
+    embedded: 'switchboard',
   },
-  other: { label: 'Switchboard, other build', start: switchboard, ofOther: true },
+  other: {
+    label: 'other build, embedded',
+    start: (sockets, dist) => switchboard(startSwitchboard, sockets, dist),
+    ofOther: true,
+  },
+  'other-redis': {
+    label: 'other build, PostgreSQL and Redis',
+    start: (sockets, dist) => switchboard(startWithStores, sockets, dist),
+    ofOther: true,
+    embedded: 'other',
+  },
+};
+
+export const defaults = {
+  rounds: 7,
+  seconds: 2,
+  sockets: '100,1000',
+  only: Object.keys(candidates).join(','),
+  other: '',
 };
 
 export const brief = ['--rounds', '5', '--seconds', '1'];
 
 /** A table for each count of sockets. Sets a failing exit code when an answer was not a heartbeat's or a socket was lost. */
-export async function run(args) {
-  const options = readOptions(args, usage, {
-    rounds: 7,
-    seconds: 2,
-    sockets: '100,1000',
-    only: Object.keys(candidates).join(','),
-    other: '',
-  });
-  if (options === undefined) return [];
+export async function run(options) {
   const counts = toCounts('sockets', options.sockets);
   return withParts(async (start) => {
     const servers = [];
-    for (const { label, start: begin, dialect = 'plain' } of choose(candidates, options)) {
-      const server = await start(begin(Math.max(...counts), options.other));
-      servers.push({ ...server, label, dialect });
+    for (const candidate of choose(candidates, options)) {
+      const server = await start(candidate.start(Math.max(...counts), options.other));
+      servers.push({ dialect: 'plain', ...candidate, ...server });
     }
     const tables = [];
     for (const sockets of counts) {
       for (const server of servers) server.results = [];
       await interleave(options.rounds, servers, async (server, round) => {
-        const result = await runLoad(server, sockets, options.seconds, round === 0 ? 2 : 0.5);
+        const how = { connections: sockets, seconds: options.seconds, warmUp: round === 0 ? 2 : 0.5 };
+        const result = await runLoad(server, how);
         server.results.push(result);
         noteFailures(server.label, result);
       });
@@ -76,39 +91,33 @@ export async function run(args) {
   });
 }
 
-async function runLoad({ port, pid, sessions, dialect }, sockets, seconds, warmUpSeconds) {
-  const load = spawnNode(1, [`${import.meta.dirname}/load.mjs`], { stdio: ['pipe', 'pipe', 'inherit'] });
-  try {
-    load.stdin.end(JSON.stringify({ port, pid, sessions, dialect, sockets, seconds, warmUpSeconds }));
-    const [line] = await firstMatch(load, /\{.*\}\n/, seconds + 30);
-    return JSON.parse(line);
-  } finally {
-    await stopChild(load);
-  }
-}
-
 function tableOf(servers, sockets, { rounds, seconds }) {
   const bareResults = servers[0].results;
-  const rows = servers.map(({ label, results }) => {
+  const rows = servers.map(({ label, results, embedded }) => {
     const of = (field) => median(results.map((result) => result[field]));
-    const cpuRatios = results.map((result, round) => bareResults[round].cpuUs / result.cpuUs);
     return {
       server: label,
       'frames/s': Math.round(of('perSecond')),
       'of first': spread(results.map((result, round) => result.perSecond / bareResults[round].perSecond)),
-      'by CPU': spread(cpuRatios),
+      'by CPU': ratioOf(results, bareResults),
       'CPU us/frame': of('cpuUs').toFixed(2),
       'server busy': of('serverBusy').toFixed(2),
+      // The load shares its core with the stores.
+      'judged by': embedded === undefined ? judgedBy(sockets) : 'CPU',
       'p50 us': of('p50Us'),
       'p99 us': of('p99Us'),
     };
   });
-  const notes = [`${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load on core 1' : 'not pinned'}.`];
-  const busy = Math.min(...servers.map(({ results }) => median(results.map((result) => result.serverBusy))));
-  if (busy < 0.9) notes.push('A server was not saturated (server busy < 0.9): read the "by CPU" column.');
+  const notes = [
+    `${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load and stores on core 1' : 'not pinned'}, load ${isFastLoad() ? 'in C' : 'in Node: no compiler'}.`,
+  ];
+  for (const { label, results, embedded } of servers) {
+    const beside = servers.find(({ name }) => name === embedded);
+    if (beside !== undefined) notes.push(`${label}, of "${beside.label}" by CPU: ${ratioOf(results, beside.results)}.`);
+  }
   return {
     title: `Socket heartbeat, ${sockets} sockets`,
-    goal: 'P2: by CPU 0.95 of a bare JSON echo at 100 sockets, 0.93 at 1,000; 1.5 of bare ws, 2.2 of socket.io',
+    goal: 'P2: 0.93 of a bare JSON echo at 100 sockets, 0.90 at 1,000; 1.5 of bare ws, 2.2 of socket.io. P3: with Redis 0.97 of embedded by CPU',
     rows,
     notes,
   };

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { endWithRun, temporaryDirectory } from '../support/leftovers.mjs';
+import { temporaryDirectory } from '../support/leftovers.mjs';
 import { startPostgres } from '../support/postgres.mjs';
 import { startRedis } from '../support/redis.mjs';
+import { migrate } from '../switchboard.mjs';
 import { launch, launchNothing } from './launch.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -14,12 +14,12 @@ const npmStart = ['npm', 'start', '--silent'];
  */
 export async function kindsOf(start, { rest, other }) {
   const kinds = [{ label: 'node -e 0', once: launchNothing }];
-  const external = await externalStorage(start);
   const builds = [['', `${root}/dist`], ...(other === '' ? [] : [[', other build', path.resolve(other)]])];
   for (const [which, dist] of builds) {
     const command = [process.execPath, `${dist}/main.js`];
     kinds.push(...(await embedded(start, rest, command, `dist/main.js, embedded storage${which}`)));
-    const options = { environment: external, rest };
+    // Of its own: an older build does not start on the tables of a newer one.
+    const options = { environment: await externalStorage(start, dist), rest };
     kinds.push({ label: `dist/main.js, external storage${which}`, once: () => launch(command, options) });
   }
   return [...kinds, ...(await embedded(start, rest, npmStart, 'npm start, embedded storage'))];
@@ -45,18 +45,10 @@ async function embedded(start, rest, command, label) {
   ];
 }
 
-/** Variables of a PostgreSQL, whose schema is up to date, and a Redis. */
-async function externalStorage(start) {
+/** Variables of a PostgreSQL, whose schema is up to date for the build, and a Redis. */
+async function externalStorage(start, dist) {
   const [database, redis] = [await start(startPostgres()), await start(startRedis())];
   const environment = { DATABASE_URL: database.url, REDIS_URL: redis.url };
-  await migrate(environment);
+  await migrate(environment, dist);
   return environment;
-}
-
-function migrate(environment) {
-  return new Promise((resolve, reject) => {
-    const env = { PATH: process.env.PATH, ...environment };
-    const child = endWithRun(spawn(process.execPath, [`${root}/dist/main.js`, 'migrate'], { env, stdio: 'ignore' }));
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`migrate ended with ${code}`))));
-  });
 }

@@ -1,21 +1,21 @@
 // Goal P8: what a start costs until the server answers, and the memory at rest, against `node -e 0`, interleaved.
-import { readOptions, WrongOption } from '../support/options.mjs';
+import { WrongOption } from '../support/options.mjs';
 import { interleave, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { median } from '../support/measure.mjs';
 import { kindsOf } from './kinds.mjs';
 
-const usage = `Options:
+export const usage = `Options:
   --rounds <n>       interleaved rounds, medians are printed (7)
   --rest <seconds>   how long a server is left alone before its memory and all of its CPU are read (3)
   --only <text>      only the kinds of start with this in their name, besides the first
   --other <path>     another build's directory, measured beside the present one`;
 
+export const defaults = { rounds: 7, rest: 3, only: '', other: '' };
+
 export const brief = ['--rounds', '3'];
 
-export async function run(args) {
-  const options = readOptions(args, usage, { rounds: 7, rest: 3, only: '', other: '' });
-  if (options === undefined) return [];
+export async function run(options) {
   return withParts(async (start) => {
     const all = await kindsOf(start, options);
     const parts = all.filter(({ label }, index) => index === 0 || label.includes(options.only));

@@ -33,22 +33,3 @@ function secondsOfOne(pid) {
     return 0;
   }
 }
-
-/** Follows a process until it ends. @returns a function that stops, and tells the CPU seconds since it began */
-export function followCpu(pid) {
-  let last = 0;
-  const look = () => {
-    try {
-      // Threads that have ended are not counted any more.
-      last = Math.max(last, cpuSeconds(pid));
-    } catch {
-      // It has ended.
-    }
-  };
-  const timer = setInterval(look, 100);
-  return () => {
-    clearInterval(timer);
-    look();
-    return last;
-  };
-}

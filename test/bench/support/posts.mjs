@@ -1,8 +1,8 @@
 // One kind of POST against several servers, interleaved: what a request costs each of them, and their stores.
 import { candidates as heartbeats } from '../http/candidates.mjs';
-import { runLoad } from '../http/run-load.mjs';
+import { runLoad } from './load/run.mjs';
 import { canPin, median } from './measure.mjs';
-import { choose, readOptions } from './options.mjs';
+import { choose } from './options.mjs';
 import { interleave, noteFailures, spread } from './rounds.mjs';
 import { withParts } from './started.mjs';
 import { startWithStores } from './stores.mjs';
@@ -17,7 +17,7 @@ export function candidatesOf(prepare) {
   const withStores = (dist) => prepare(startWithStores, dist);
   return {
     // It parses a small body, looks one record up and answers JSON.
-    bare: { label: 'bare uWebSockets.js', start: () => heartbeats.bare.start('minimal') },
+    bare: { label: 'bare uWebSockets.js', start: () => heartbeats.bare.start() },
     switchboard: { label: 'Switchboard, embedded', start: embedded },
     other: { label: 'other build, embedded', start: embedded, ofOther: true },
     stores: { label: 'Switchboard, PostgreSQL and Redis', start: withStores },
@@ -25,8 +25,8 @@ export function candidatesOf(prepare) {
   };
 }
 
-/** The options of `runPosts`; undefined once `--help` is answered. */
-export function readPostOptions(candidates, args) {
+/** What the options of `runPosts` are: `usage` and `defaults`. */
+export function postOptions(candidates) {
   const names = Object.keys(candidates);
   const usage = `Options:
   --rounds <n>       interleaved rounds, medians are printed (5)
@@ -34,7 +34,7 @@ export function readPostOptions(candidates, args) {
   --connections <n>  keep-alive connections (64)
   --other <path>     another build's directory, measured beside the present one
   --only <names>     comma-separated subset: ${names.join(', ')}`;
-  return readOptions(args, usage, { rounds: 5, seconds: 2, connections: 64, other: '', only: names.join(',') });
+  return { usage, defaults: { rounds: 5, seconds: 2, connections: 64, other: '', only: names.join(',') } };
 }
 
 /**
@@ -113,6 +113,7 @@ function tableOf(title, goal, servers, { rounds, seconds, connections }) {
       'CPU us/req': spread(all('cpuUs'), 1),
       'of its event loop': spread(all('loopUs'), 1),
       'server busy': median(all('serverBusy')).toFixed(2),
+      'judged by': 'CPU',
       'p50 ms': (median(all('p50Us')) / 1000).toFixed(1),
       'p99 ms': (median(all('p99Us')) / 1000).toFixed(1),
     };

@@ -22,6 +22,8 @@ export async function startRedis() {
     url: `redis://127.0.0.1:${port}`,
     /** Script calls so far, and CPU seconds used. */
     cost: async () => ({ calls: await scriptCalls(port), cpuSeconds: cpuSeconds(child.pid) }),
+    /** Bytes that it holds. */
+    memory: async () => Number(/used_memory:(\d+)/.exec(await info(port, 'memory'))[1]),
     stop: () => stopChild(child),
   };
 }
@@ -35,16 +37,18 @@ function freePort() {
   });
 }
 
-function scriptCalls(port) {
+async function scriptCalls(port) {
+  const calls = [...(await info(port, 'commandstats')).matchAll(/cmdstat_evalsha?:calls=(\d+)/g)];
+  return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+function info(port, section) {
   return new Promise((resolve, reject) => {
     let text = '';
-    const socket = net.connect(port, '127.0.0.1', () => socket.write('INFO commandstats\r\nQUIT\r\n'));
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(`INFO ${section}\r\nQUIT\r\n`));
     socket.setEncoding('latin1').on('data', (chunk) => {
       text += chunk;
     });
-    socket.on('error', reject).on('close', () => {
-      const calls = [...text.matchAll(/cmdstat_evalsha?:calls=(\d+)/g)].map(([, count]) => Number(count));
-      resolve(calls.reduce((sum, count) => sum + count, 0));
-    });
+    socket.on('error', reject).on('close', () => resolve(text));
   });
 }

@@ -1,4 +1,5 @@
 // Rounds in which everything is measured once, so that what a machine does beside slows all of it alike.
+import { isFastLoad } from './load/run.mjs';
 import { median } from './measure.mjs';
 
 /** Every other round runs backwards, so that no part always follows the same neighbour. */
@@ -11,6 +12,16 @@ export async function interleave(rounds, parts, measure) {
 export function spread(values, digits = 3) {
   const show = (value) => value.toFixed(digits);
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`;
+}
+
+/** CPU a request of the first, of these results': by round. */
+export function ratioOf(results, first) {
+  return spread(results.map(({ cpuUs }, round) => first[round].cpuUs / cpuUs));
+}
+
+/** What a row is judged by that needs nothing but its core: a few connections do not keep it busy, nor does the load in Node. */
+export function judgedBy(connections) {
+  return connections >= 64 && isFastLoad() ? 'throughput' : 'CPU';
 }
 
 /** Tells of requests that went wrong, or that none was answered at all, and makes the run fail. */

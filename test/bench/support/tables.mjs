@@ -5,6 +5,8 @@
 const meanings = {
   'by CPU': "CPU a request of the first row, of this row's: 0.5 costs twice as much",
   'server busy': 'the share of a core that the server had',
+  'judged by':
+    '"throughput": the server is to be busy all the time, then both ratios tell the same; "CPU": something else is the limit, and only CPU a request counts',
 };
 const SPREAD = '"a (b-c)": median, smallest and largest of the rounds';
 

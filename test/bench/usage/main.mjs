@@ -4,7 +4,7 @@ import { postRequest } from '../http/requests.mjs';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
 import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
 import { spread } from '../support/rounds.mjs';
-import { candidatesOf, readPostOptions, runPosts } from '../support/posts.mjs';
+import { candidatesOf, postOptions, runPosts } from '../support/posts.mjs';
 import { createSessions } from '../switchboard.mjs';
 
 const SESSIONS = 64;
@@ -35,11 +35,11 @@ const candidates = candidatesOf(reports);
 
 const GOAL = 'P9: embedded 45 us of the event loop; with PostgreSQL ten times one commit a report';
 
+export const { usage, defaults } = postOptions(candidates);
+
 export const brief = ['--rounds', '3', '--seconds', '1'];
 
-export async function run(args) {
-  const options = readPostOptions(candidates, args);
-  if (options === undefined) return [];
+export async function run(options) {
   const table = await runPosts('Usage reports', GOAL, candidates, options);
   return options.only.includes('stores') ? [table, await compareCommits(options)] : [table];
 }

@@ -1,6 +1,6 @@
 // Holds sockets in one process: attaches each to a session and beats on it for ever. Prints its counts every second.
 import { readFileSync } from 'node:fs';
-import { openSocket, pongFrame, textFrame } from '../../bench/socket/frames.mjs';
+import { openSocket, pongFrame, textFrame } from '../../bench/support/load/frames.mjs';
 
 const { port, localAddress, sessions, intervalSec } = JSON.parse(readFileSync(0, 'utf8'));
 const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":1}');

@@ -22,7 +22,7 @@ export function pongFrame(payload) {
 }
 
 /** The frame that starts at `from`: its opcode and where its payload begins and ends; undefined when it is not whole. */
-function frameAt(buffer, from, until) {
+export function frameAt(buffer, from, until) {
   if (until - from < 2) return undefined;
   const short = buffer[from + 1] & 127;
   if (short === 126 && until - from < 4) return undefined;
@@ -32,7 +32,7 @@ function frameAt(buffer, from, until) {
 }
 
 /** The request that opens a socket. */
-function upgradeRequest(port, path, protocol) {
+export function upgradeRequest(port, path, protocol) {
   return [
     `GET ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,

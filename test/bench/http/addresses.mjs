@@ -1,0 +1,31 @@
+// From how many addresses requests come, as a server sees it: what it remembers of the last one is worth something only where there is one.
+import { WrongOption } from '../support/options.mjs';
+
+const CLIENTS = 4096;
+
+/** `load`: options of it; `environment` of the product; `requestsOf`: what is sent in the place of some requests. */
+const ways = {
+  one: { told: 'from one address' },
+  many: { told: 'each connection from an address of its own', load: { ownAddresses: true } },
+  forwarded: {
+    told: `behind a proxy, for ${CLIENTS} clients in turn`,
+    environment: { TRUST_PROXY: '127.0.0.1/32' },
+    requestsOf: (requests) => Array.from({ length: CLIENTS }, (_, n) => forwarded(requests[n % requests.length], n)),
+  },
+};
+
+export const ADDRESSES_USAGE = `  --addresses <ways> comma-separated, tables for each: one; many: each connection has an address of its own;
+                     forwarded: X-Forwarded-For of a proxy names another client in each request (one)`;
+
+function forwarded(request, n) {
+  return request.replace('\r\n\r\n', `\r\nX-Forwarded-For: 10.1.${n >> 8}.${n & 255}\r\n\r\n`);
+}
+
+/** @returns what `--addresses` names. @throws WrongOption */
+export function toWays(text) {
+  return text.split(',').map((name) => {
+    if (!Object.hasOwn(ways, name))
+      throw new WrongOption(`--addresses ${name} is none of: ${Object.keys(ways).join(', ')}`);
+    return { load: {}, environment: {}, requestsOf: (requests) => requests, ...ways[name] };
+  });
+}

@@ -1,0 +1,80 @@
+// Whether this machine is quiet, by what a bare uWebSockets.js handler costs on it: work of others makes every figure larger, and ratios worse.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { candidates } from '../http/candidates.mjs';
+import { isFastLoad, runLoad } from './load/run.mjs';
+import { canPin, median } from './measure.mjs';
+import { withParts } from './started.mjs';
+
+const LOOKS = 5;
+const QUIET_TIMES = 1.2;
+/** Of the time, that a server is busy which is loaded with as much as it can do. */
+export const LEAST_BUSY = 0.8;
+/** Of each kind of machine the smallest that was ever seen, in microseconds. */
+const file = path.join(
+  process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'),
+  'switchboard',
+  'bench-quiet.json',
+);
+
+/** What the figure depends on beside the machine's other work. */
+const machine = () =>
+  [
+    os.cpus()[0]?.model,
+    os.release(),
+    `node ${process.version}`,
+    `load in ${isFastLoad() ? 'C' : 'Node'}${canPin ? '' : ', not pinned'}`,
+  ].join(', ');
+
+/**
+ * Measures the bare handler, in about six seconds.
+ * @returns `us` of CPU a request now, the share of the time for which it was `busy`, and `quietUs`, the smallest that was seen on this
+ *   machine, now included
+ */
+export async function lookAtBare() {
+  const looks = await withParts(async (start) => {
+    const server = await start(candidates.bare.start());
+    await runLoad(server, { connections: 64, seconds: 1, warmUp: 0.5 });
+    const looks = [];
+    while (looks.length < LOOKS) {
+      looks.push(await runLoad(server, { connections: 64, seconds: 0.5, warmUp: 0.1 }));
+    }
+    return looks;
+  });
+  const us = median(looks.map(({ cpuUs }) => cpuUs));
+  return { us, busy: median(looks.map(({ serverBusy }) => serverBusy)), quietUs: remember(us) };
+}
+
+function remember(us) {
+  const seen = readSeen();
+  const quietUs = Math.min(us, seen[machine()] ?? us);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify({ ...seen, [machine()]: quietUs }, null, 2)}\n`);
+  return quietUs;
+}
+
+function readSeen() {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // The first run on this machine.
+    return {};
+  }
+}
+
+/** Sentences where the machine was not quiet then. @param when `before` or `after` */
+export function reasonsOfBare({ us, busy, quietUs }, when) {
+  const reasons = [];
+  if (us > quietUs * QUIET_TIMES)
+    reasons.push(
+      `bare uWebSockets.js took ${us.toFixed(1)} us a request ${when} the run, ${(us / quietUs).toFixed(2)} times the ${quietUs.toFixed(1)} us ` +
+        `of this machine when it is quiet (at most ${QUIET_TIMES}; ${file} has them)`,
+    );
+  // On a machine that was never quiet the smallest says nothing; this does.
+  if (isFastLoad() && busy < LEAST_BUSY)
+    reasons.push(
+      `bare uWebSockets.js had its core for ${busy.toFixed(2)} of the time ${when} the run, not for ${LEAST_BUSY}`,
+    );
+  return reasons;
+}

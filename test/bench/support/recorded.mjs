@@ -1,0 +1,37 @@
+// Runs a command between two looks at the machine, and says whether its figures may be recorded in docs/performance.md.
+import { LEAST_BUSY, lookAtBare, reasonsOfBare } from './quiet.mjs';
+import { printTables } from './tables.mjs';
+
+/**
+ * Prints what a command measured, with the reasons why it is not to be recorded; those make the run fail, unless `--anyway` was said.
+ * @returns its tables, and the reasons
+ */
+export async function runForRecord(run, options) {
+  const before = await lookAtBare();
+  const early = reasonsOfBare(before, 'before');
+  // Whoever wants to record it need not wait for the end.
+  for (const reason of early) console.error(`What follows is not to be recorded: ${reason}.`);
+  const tables = await run(options);
+  const after = await lookAtBare();
+  tables.at(-1).notes = [
+    ...(tables.at(-1).notes ?? []),
+    `Bare uWebSockets.js took ${before.us.toFixed(1)} us a request before and ${after.us.toFixed(1)} after; the least seen on this machine ` +
+      `is ${after.quietUs.toFixed(1)}.`,
+  ];
+  const failures = process.exitCode ? ['something failed, as told above'] : [];
+  const reasons = [...failures, ...early, ...reasonsOfBare(after, 'after'), ...tables.flatMap(reasonsOfRows)];
+  printTables(tables);
+  if (reasons.length > 0) {
+    console.error(`\n*** NOT TO BE RECORDED: ${reasons.join(';\n    ')}. ***`);
+    if (!options.anyway) process.exitCode = 1;
+  }
+  return { tables, reasons };
+}
+
+/** Rows say themselves what they are judged by. */
+function reasonsOfRows({ title, rows }) {
+  const idle = rows.filter((row) => row['judged by'] === 'throughput' && Number(row['server busy']) < LEAST_BUSY);
+  if (idle.length === 0) return [];
+  const names = idle.map((row) => `${Object.values(row)[0]} ${row['server busy']}`).join(', ');
+  return [`"${title}": these servers were not busy for ${LEAST_BUSY} of the time: ${names}`];
+}
