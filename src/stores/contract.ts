@@ -25,8 +25,11 @@ import type { VoiceHistory } from './voice-history/contract.ts';
 import type { Share, VoiceRegistry } from './voice-registry/contract.ts';
 import type { Windows } from './windows/contract.ts';
 
-/** Registers every live session of the subjects that `isLost` names, from the history: records and slots. */
-export type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>;
+/**
+ * Registers every live session of the subjects that `isLost` names, from the history: records and slots. `goesOn` is to be called every few
+ * seconds meanwhile, so that nobody else begins the same.
+ */
+export type Restore = (isLost: (subject: string) => boolean, goesOn: () => Promise<unknown>) => Promise<unknown>;
 
 /** The stores of what is under way: every node shares them, and they can be rebuilt from the durable ones. */
 export interface LiveStores {

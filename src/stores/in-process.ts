@@ -23,7 +23,10 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
     clock,
     async restoreWhatIsLost(restore) {
       if (!isEmpty) return;
-      await restore(() => true);
+      await restore(
+        () => true,
+        () => Promise.resolve(),
+      );
       isEmpty = false;
     },
     onLost: () => undefined,

@@ -4,7 +4,7 @@ import { allTags, tagged, tagOfSubject } from '../redis/tags.ts';
 import type { Restore } from './contract.ts';
 import type { Share } from './voice-registry/contract.ts';
 
-/** How long the others leave a restoration to the node that began it. */
+/** How long the others leave a restoration to the node that began it, after it said so last. */
 const RESTORING_MS = 30_000;
 const OURS = 1;
 
@@ -30,7 +30,10 @@ export async function restoreWhatIsLost(redis: Pick<Redis, 'run'>, restore: Rest
   const mine = share === undefined ? found : await lostOf(allTags);
   const lost = new Set(mine);
   try {
-    await restore((subject) => lost.has(tagOfSubject(subject)));
+    await restore(
+      (subject) => lost.has(tagOfSubject(subject)),
+      () => ask(mine, 'restoring', [token, String(RESTORING_MS)]),
+    );
   } catch (error) {
     await ask(mine, 'abandon', [token]).catch(() => undefined);
     throw error;

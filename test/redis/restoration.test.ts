@@ -88,6 +88,34 @@ function restoration(start: () => Promise<RedisService>): void {
     expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
   });
 
+  test('one that takes long keeps its claim as long as it says that it goes on', async () => {
+    const each = (command: string): Promise<unknown[]> =>
+      atEach(service, [
+        'EVAL',
+        `local t = 1e9; for _, key in ipairs(redis.call('KEYS', '*:restoring')) do ${command} end; return t`,
+        '0',
+      ]);
+    let leftMs: unknown[] = [];
+    const restored = restoreWhatIsLost(redis, async (_, goesOn) => {
+      await each(`redis.call('PEXPIRE', key, 10000)`);
+      await goesOn();
+      leftMs = await each(`t = math.min(t, redis.call('PTTL', key))`);
+    });
+    expect(await restored).toBe(TAGS);
+    for (const left of leftMs) {
+      expect(left).toBeGreaterThan(10_000);
+      expect(left).toBeLessThan(1e9);
+    }
+  });
+
+  test('what is lost during a restoration is restored again, although it said that it goes on', async () => {
+    await restoreWhatIsLost(redis, async (_, goesOn) => {
+      await service.flush();
+      await goesOn();
+    });
+    expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
+  });
+
   test('what is lost during a restoration is restored again', async () => {
     await restoreWhatIsLost(redis, () => service.flush());
     expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);

@@ -16,6 +16,12 @@ function op.lost(key, i)
   return present == token and 1 or 2, i + 2
 end
 
+-- token, milliseconds: the caller restores on
+function op.restoring(key, i)
+  if call('GET', key .. ':restoring') == run() .. ARGV[i] then call('PEXPIRE', key .. ':restoring', ARGV[i + 1]) end
+  return 1, i + 2
+end
+
 -- Whether what is here is no older than what was saved here.
 function op.intact(key, i)
   return call('GET', key) == run() and 1 or 0, i

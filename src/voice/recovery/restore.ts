@@ -28,12 +28,13 @@ export interface RestoreDeps {
  * @throws Unavailable
  */
 export async function restoreLost({ live, history, pendingWrites, limits }: RestoreDeps, share?: Share): Promise<void> {
-  const restore: Restore = async (isLost) => {
+  const restore: Restore = async (isLost, goesOn) => {
     let page = await history.active('', PAGE);
     while (page.length > 0) {
       const lost = page.filter(({ subject }) => isLost(subject));
       const at = live.clock.now();
       await settleAll(lost, (record) => pendingWrites.writeOrAdd(withBenefit(record, at, limits)));
+      await goesOn();
       page = await history.active(page.at(-1)?.id ?? '', PAGE);
     }
   };
