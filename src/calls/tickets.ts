@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { CallTickets } from '../stores/call-tickets/contract.ts';
+import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts';
 
 const PREFIX = 'ek_sb_';
 const shape = /^ek_sb_[A-Za-z0-9_-]{43}$/;
@@ -31,12 +31,18 @@ export class Tickets {
     this.#ttlSec = ttlSec;
   }
 
-  /** A new ticket of a session. @throws Unavailable when the database is away */
-  async issue(sessionId: string, atMs: number): Promise<Ticket> {
+  /** A new ticket of a session, worth something once what is to be kept of it is. */
+  make(sessionId: string, atMs: number): { readonly ticket: Ticket; readonly kept: CallTicket } {
     const value = `${PREFIX}${randomBytes(32).toString('base64url')}`;
     const expiresAtSec = Math.floor(atMs / 1000) + this.#ttlSec;
-    await this.#store.insert({ hash: hashOf(value), sessionId, untilMs: expiresAtSec * 1000 });
-    return { value, expiresAtSec };
+    return { ticket: { value, expiresAtSec }, kept: { hash: hashOf(value), sessionId, untilMs: expiresAtSec * 1000 } };
+  }
+
+  /** A new ticket of a session that is open. @throws Unavailable when the database is away */
+  async issue(sessionId: string, atMs: number): Promise<Ticket> {
+    const { ticket, kept } = this.make(sessionId, atMs);
+    await this.#store.insert(kept);
+    return ticket;
   }
 
   /** Whose ticket it is; undefined for one that is unknown, spent or over. @throws Unavailable when the database is away */

@@ -22,7 +22,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { LiveStores } from '../stores/contract.ts';
-import type { HistoryRow, VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { HistoryRow, OpenedSession, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter, type HistoryListener } from './history-writer.ts';
@@ -70,6 +70,9 @@ export function spokenForBy(address: string | undefined, subjects: Subjects, isS
   if (address === undefined && !isService) return needsNoProof;
   return (record) => speaksFor(record, address, subjects, isService);
 }
+
+/** What is kept of a session beside its record. */
+type SessionBelongings = Pick<OpenedSession, 'setup' | 'ticket'>;
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
 /** A heartbeat whose request was counted with it: how often its window was, and the record if it is saved. */
@@ -126,16 +129,17 @@ export class VoiceSessions {
 
   /**
    * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
+   * @param kept goes into the history with it
    * @returns its record: one that has ended already when its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
-  async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
+  async open(terms: VoiceTerms, kept: SessionBelongings, at: number, requestId: string): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
     const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
-      await history.insert({ record, state: 'engaged' });
+      await history.insert({ record, state: 'engaged', ...kept });
       const [isCounted, present] = await Promise.all([
         live.slots.confirm(record.subject, record.id, slotUntilMs(record, this.limits) ?? record.startedAtMs),
         live.registry.load(record.id),

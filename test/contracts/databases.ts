@@ -94,6 +94,13 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   installationContract(name, both(createPostgresInstallation));
   replaysContract(name, both(createPostgresReplays));
   callTicketsContract(name, both(createPostgresCallTickets));
-  sessionSetupsContract(name, both(createPostgresSessionSetups));
+  sessionSetupsContract(
+    name,
+    both((database) => ({
+      setups: createPostgresSessionSetups(database),
+      history: createPostgresVoiceHistory(database),
+      tickets: createPostgresCallTickets(database),
+    })),
+  );
   retentionContract(name, nodes);
 }

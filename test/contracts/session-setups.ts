@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
+import type { CallTickets } from '../../src/stores/call-tickets/contract.ts';
 import type { SessionSetup, SessionSetups } from '../../src/stores/session-setups/contract.ts';
-import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
+import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
+import { DAY_BEGIN, nodesOf, voiceRecord, type Make } from './support.ts';
+
+export interface SessionSetupsNode {
+  readonly setups: SessionSetups;
+  readonly history: VoiceHistory;
+  readonly tickets: CallTickets;
+}
 
 const rich: Omit<SessionSetup, 'sessionId'> = {
   callMode: 'brokered',
@@ -29,40 +37,66 @@ const bare: Omit<SessionSetup, 'sessionId'> = {
   createdAtMs: DAY_BEGIN + 1,
 };
 
-export function sessionSetupsContract(name: string, make: Make<SessionSetups>): void {
+export function sessionSetupsContract(name: string, make: Make<SessionSetupsNode>): void {
   describe(`setups of sessions, ${name}`, () => {
-    const setups = nodesOf(make);
+    const node = nodesOf(make);
+
+    /** Opens a session with a setup, and with the hash of a ticket where there is one. */
+    async function opened(fields: Omit<SessionSetup, 'sessionId'>, hash?: string): Promise<SessionSetup> {
+      const record = voiceRecord();
+      const setup = { sessionId: record.id, ...fields };
+      const ticket = hash === undefined ? undefined : { hash, sessionId: record.id, untilMs: DAY_BEGIN + 60_000 };
+      await node().history.insert({ record, state: 'engaged', setup, ticket });
+      return setup;
+    }
 
     test.each([
       ['all that there is', rich],
       ['nothing that can be left out', bare],
     ])('with %s come back on the other node as they were saved', async (_what, fields) => {
-      const setup = { sessionId: randomId(), ...fields };
-      await setups().insert(setup);
-      expect(await setups().find(setup.sessionId)).toEqual(setup);
+      const setup = await opened(fields);
+      expect(await node().setups.find(setup.sessionId)).toEqual(setup);
     });
 
-    test('that are saved at once are each as they were saved', async () => {
-      const all = [rich, bare, rich, bare].map((fields) => ({ sessionId: randomId(), ...fields }));
-      await Promise.all(all.map((setup) => setups().insert(setup)));
-      expect(await Promise.all(all.map(({ sessionId }) => setups().find(sessionId)))).toEqual(all);
+    test('that are saved at once are each as they were saved, with their tickets', async () => {
+      const hashes = [randomId(), undefined, randomId(), undefined];
+      const all = await Promise.all([rich, bare, rich, bare].map((fields, n) => opened(fields, hashes[n])));
+      expect(await Promise.all(all.map(({ sessionId }) => node().setups.find(sessionId)))).toEqual(all);
+      const owners = await Promise.all(hashes.map((hash) => node().tickets.find(hash ?? 'none', DAY_BEGIN)));
+      expect(owners).toEqual(all.map(({ sessionId }, n) => (hashes[n] === undefined ? undefined : sessionId)));
     });
 
     test('keep instructions that end in half a character, which nobody can read', async () => {
-      const setup = { sessionId: randomId(), ...bare, instructions: 'Be kind \uD83D' };
-      await setups().insert(setup);
-      expect((await setups().find(setup.sessionId))?.instructions).toBe('Be kind \uFFFD');
+      const { sessionId } = await opened({ ...bare, instructions: 'Be kind \uD83D' });
+      expect((await node().setups.find(sessionId))?.instructions).toBe('Be kind \uFFFD');
     });
 
     test('of a session that has none are undefined', async () => {
-      expect(await setups().find(randomId())).toBeUndefined();
+      const record = voiceRecord();
+      await node().history.insert({ record, state: 'engaged' });
+      expect(await node().setups.find(record.id)).toBeUndefined();
+    });
+
+    test('are there with the record and the ticket, or none of them is', async () => {
+      const record = voiceRecord();
+      const setup = { sessionId: record.id, ...rich, model: 'no text \u0000' };
+      const ticket = { hash: randomId(), sessionId: record.id, untilMs: DAY_BEGIN + 60_000 };
+      await expect(node().history.insert({ record, state: 'engaged', setup, ticket })).rejects.toThrow(
+        'unsupported Unicode escape sequence',
+      );
+      expect([
+        await node().history.find(record.id),
+        await node().setups.find(record.id),
+        await node().tickets.find(ticket.hash, DAY_BEGIN),
+      ]).toEqual([undefined, undefined, undefined]);
     });
 
     test('are saved once for a session', async () => {
-      const setup = { sessionId: randomId(), ...rich };
-      await setups().insert(setup);
-      await expect(setups().insert({ ...setup, voice: 'other' })).rejects.toThrow('session_setup_pkey');
-      expect(await setups().find(setup.sessionId)).toEqual(setup);
+      const record = voiceRecord();
+      const setup = { sessionId: record.id, ...rich };
+      await node().history.insert({ record, state: 'engaged', setup });
+      await node().history.insert({ record, state: 'engaged', setup: { ...setup, voice: 'other' } });
+      expect(await node().setups.find(setup.sessionId)).toEqual(setup);
     });
   });
 }

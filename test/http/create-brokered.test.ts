@@ -95,7 +95,7 @@ describe('A brokered session', () => {
 
   test('that cannot be saved spends neither slot nor minute', async () => {
     const narrow = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
-    vi.spyOn(app.service.stores.callTickets, 'insert').mockRejectedValueOnce(new Error('a defect'));
+    vi.spyOn(app.service.stores.history, 'insert').mockRejectedValueOnce(new Error('a defect'));
     expect(errorOf(await app.create(narrow))).toEqual({ status: 500, code: 'INTERNAL_ERROR' });
     expect((await app.create(narrow)).status).toBe(200);
   });

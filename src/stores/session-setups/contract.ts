@@ -21,8 +21,7 @@ export interface SessionSetup {
   readonly createdAtMs: number;
 }
 
-/** @throws Unavailable when the database is away. */
+/** They are inserted with their sessions, see `VoiceHistory`. @throws Unavailable when the database is away. */
 export interface SessionSetups {
-  insert(setup: SessionSetup): Promise<void>;
   find(sessionId: string): Promise<SessionSetup | undefined>;
 }

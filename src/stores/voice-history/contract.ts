@@ -1,4 +1,6 @@
 import type { EndReason, VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { CallTicket } from '../call-tickets/contract.ts';
+import type { SessionSetup } from '../session-setups/contract.ts';
 
 export interface HistoryFilter {
   /** One of these states. */
@@ -35,6 +37,13 @@ export interface Position {
 export interface HistoryRow {
   readonly record: VoiceRecord;
   readonly state: VoiceState;
+}
+
+/** A session that is opened, and what is kept of it with its record: all of it or nothing. */
+export interface OpenedSession extends HistoryRow {
+  readonly setup?: SessionSetup | undefined;
+  /** Opens its first call. */
+  readonly ticket?: CallTicket | undefined;
 }
 
 export interface HistoryPage {
@@ -83,7 +92,7 @@ export interface SaveOutcome {
 /** What must never be lost of voice sessions; every method is @throws Unavailable when the database is away. */
 export interface VoiceHistory {
   /** Written before the create is answered. Inserting an id twice changes nothing. */
-  insert(row: HistoryRow): Promise<void>;
+  insert(opened: OpenedSession): Promise<void>;
   find(id: string): Promise<VoiceRecord | undefined>;
   /**
    * Saves newer versions in one statement. An end is saved whatever its version, because ended wins over all; other older versions,

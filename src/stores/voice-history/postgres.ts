@@ -3,14 +3,14 @@ import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
-import type { HistoryRow, VoiceHistory } from './contract.ts';
+import type { HistoryRow, OpenedSession, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions, countEnding } from './postgres-counts.ts';
+import { insertOpened } from './postgres-insert.ts';
 import { countOpen, listSessions, newestOf, ofUpstream, silentSessions, record } from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
-type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
-
-const MAX_INSERTS = 500;
+/** Instructions of agents may be long. */
+const MAX_INSERTS = 100;
 const MAX_FOUND = 500;
 
 /**
@@ -20,9 +20,9 @@ const MAX_FOUND = 500;
  */
 export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
   return {
-    insert: grouped(async (rows: readonly HistoryRow[]) => {
-      await database.run((sql) => insertNew(sql, rows));
-      return rows.map(() => {});
+    insert: grouped(async (opened: readonly OpenedSession[]) => {
+      await database.run((sql) => insertOpened(sql, opened));
+      return opened.map(() => {});
     }, MAX_INSERTS),
 
     find: groupedById(
@@ -112,25 +112,6 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     recount: () => database.transaction(recount, PATIENT),
     countEnding: (filter) => database.run((sql) => countEnding(sql, filter)),
   };
-}
-
-function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
-  const flat: FlatRow[] = rows.map(({ record, state }) => ({ ...record, state }));
-  return sql`
-    with made as (
-    insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
-      started_at_ms, last_seen_at_ms, last_activity_at_ms, heard_until_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
-    select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId", "isHeard",
-      "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "heardUntilMs", "settledAtMs", "endedAtMs", "endReason", state, version
-    from json_to_recordset(${JSON.stringify(flat)}::text::json) as given (id text collate "C", subject text, caller text,
-      "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "isHeard" boolean,
-      "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "heardUntilMs" bigint, "settledAtMs" bigint,
-      "endedAtMs" bigint, "endReason" text, state text, version integer)
-    order by id
-    on conflict (id) do nothing
-    returning tenant_id, caller, state, ended_at_ms
-    ), ${tallied(sql, sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}
-    select 1`;
 }
 
 /** @returns the sessions that ended */

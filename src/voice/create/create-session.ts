@@ -13,7 +13,7 @@ import {
   requireLogin,
 } from './admit-caller.ts';
 import { runSteps, whoseOf, type CreateContext, type CreateDeps, type CreateInput, type CreateStep } from './step.ts';
-import { confirmKey, confirmQuota, issueSecret, makeReply, register, saveSetup } from './make-session.ts';
+import { confirmKey, confirmQuota, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './once-per-key.ts';
 
@@ -39,7 +39,6 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   refuseSpent,
   takeSlot,
   takeKeySlot,
-  saveSetup,
   issueSecret,
   register,
   confirmQuota,

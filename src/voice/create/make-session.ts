@@ -1,31 +1,14 @@
 import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
-import { awaitedLater } from '../../kernel/eventually.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
+import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
-
-/**
- * Saves what the session is created with, before anybody can open a call of it. Of a session whose page opens its calls itself only what
- * its creator noted on it is of use later. It is not given back: without a session nobody reads it, and it is deleted like any other.
- */
-export const saveSetup: CreateStep = {
-  name: 'setup',
-  take({ config, opening }: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
-    const { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions = null } = config;
-    if (callMode === 'direct' && metadata === null) return undefined;
-    const { sessionId, atMs: createdAtMs } = opening;
-    const terms = { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions };
-    opening.setupSaved = awaitedLater(stores.sessionSetups.insert({ sessionId, ...terms, createdAtMs }));
-    // A provider is asked when nothing else can fail any more; a ticket is nobody's before the answer, and need not wait.
-    return callMode === 'direct' ? opening.setupSaved : undefined;
-  },
-};
 
 type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
 
@@ -39,11 +22,8 @@ interface Issued {
 export const issueSecret: CreateStep = {
   name: 'mint',
   async take(context: OpeningBegun, deps: IssueDeps) {
-    const { config, opening } = context;
-    const { minted, isCounted } = await (config.callMode === 'direct'
-      ? mint(context, deps)
-      : issueTicket(context, deps));
-    await opening.setupSaved;
+    const { minted, isCounted } =
+      context.config.callMode === 'direct' ? await mint(context, deps) : issueTicket(context, deps);
     context.isCounted = isCounted;
     if (minted instanceof Refusal) return minted;
     context.minted = minted;
@@ -51,9 +31,11 @@ export const issueSecret: CreateStep = {
   },
 };
 
-async function issueTicket({ input, opening }: OpeningBegun, { calls }: IssueDeps): Promise<Issued> {
+function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
+  const { input, opening } = context;
   if (input.request.signal().aborted) return { minted: callerGone(), isCounted: false };
-  const ticket = await calls.tickets.issue(opening.sessionId, opening.atMs);
+  const { ticket, kept } = calls.tickets.make(opening.sessionId, opening.atMs);
+  context.ticket = kept;
   return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, isCounted: true };
 }
 
@@ -97,7 +79,11 @@ export const register: CreateStep<VoiceRecord> = {
     const who = { subject, caller: caller.caller, tenantId, agentId: config.agentId, keyId, named, loginId };
     const upstream = { provider: provider.name, upstreamId: minted.sessionId, isHeard };
     const terms = { id: opening.sessionId, ...who, ...upstream };
-    const record = await sessions.open(terms, clock.now(), input.request.requestId);
+    const kept = { setup: setupOf(context), ticket: context.ticket };
+    // No provider was asked for a ticket: where its session can not be kept the caller has not had its try of this minute.
+    if (context.ticket !== undefined) context.isCounted = false;
+    const record = await sessions.open(terms, kept, clock.now(), input.request.requestId);
+    context.isCounted = true;
     if (record.endReason !== null) return endedMeanwhile(record.endReason);
     context.record = record;
     return record;
@@ -105,6 +91,17 @@ export const register: CreateStep<VoiceRecord> = {
   undo: ({ id, startedAtMs }, { endReason = 'create_failed', input }, { sessions }) =>
     sessions.end(id, endReason, startedAtMs, input.request.requestId),
 };
+
+/**
+ * What its calls are opened with. Of a session whose page opens its calls itself only what its creator noted on it is of use later: without
+ * such a note nothing is kept.
+ */
+function setupOf({ config, opening: { sessionId, atMs } }: OpeningBegun): SessionSetup | undefined {
+  const { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions = null } = config;
+  if (callMode === 'direct' && metadata === null) return undefined;
+  const terms = { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions };
+  return { sessionId, ...terms, createdAtMs: atMs };
+}
 
 /** The answer to a caller whose session was ended while it was registered. @throws Unavailable for an end that asks for another try */
 function endedMeanwhile(endReason: EndReason): Refusal {

@@ -11,6 +11,7 @@ import type { Why } from '../../protocol/refusal-why.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { Usage } from '../../quota/usage.ts';
+import type { CallTicket } from '../../stores/call-tickets/contract.ts';
 import type { DurableStores, LiveStores } from '../../stores/contract.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
@@ -27,7 +28,7 @@ export interface CreateDeps {
   readonly clock: Clock;
   /** Lets time pass between two looks at a create that another request is at. */
   readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
-  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
+  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays'>;
   readonly live: Pick<LiveStores, 'slots'>;
   readonly provider: UpstreamProvider;
   readonly bots: BotDetector;
@@ -40,7 +41,15 @@ export interface CreateDeps {
   readonly sessions: VoiceSessions;
   readonly calls: {
     readonly modeOf: CallModeOf;
-    readonly tickets: { issue(sessionId: string, atMs: number): Promise<Pick<Minted, 'value' | 'expiresAtSec'>> };
+    readonly tickets: {
+      make(
+        sessionId: string,
+        atMs: number,
+      ): {
+        readonly ticket: Pick<Minted, 'value' | 'expiresAtSec'>;
+        readonly kept: CallTicket;
+      };
+    };
   };
 }
 
@@ -85,6 +94,8 @@ export interface CreateContext {
   /** The caller has had its try of this minute, whatever comes of it: its count is not given back. */
   isCounted?: boolean;
   minted?: Minted;
+  /** Of a brokered session: it is kept with the record. */
+  ticket?: CallTicket;
   record?: VoiceRecord;
   /** Why the record ends when it is given back. */
   endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked'>;
@@ -100,8 +111,6 @@ interface Opening {
   readonly leaseUntilMs: number;
   /** DAILY_QUOTA_EXCEEDED when a ceiling of the day is reached. */
   readonly quotaRefusal: Promise<Refusal | undefined>;
-  /** Resolves when its setup is saved. */
-  setupSaved?: Promise<void>;
 }
 
 /** The right to make the one reply that an Idempotency-Key has. */

@@ -16,7 +16,7 @@ async function withCall(name: string): Promise<{ app: TestApp; provider: FakeBro
   const provider = new FakeBrokeredProvider();
   const app = await build({ brokered: provider });
   const at = app.clock.now();
-  const session = await app.sessions.open(brokeredTerms(`s:${subject}:${name.padEnd(22, 'A')}`), at, 'req');
+  const session = await app.sessions.open(brokeredTerms(`s:${subject}:${name.padEnd(22, 'A')}`), {}, at, 'req');
   const opened = await app.service.calls?.open({
     session,
     setup: brokeredSetup(session.id, at),

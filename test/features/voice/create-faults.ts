@@ -132,7 +132,7 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
   const cases = modes.flatMap((mode) =>
     names.flatMap((name, at) => {
       // What comes before is the same, however calls are opened.
-      if (mode !== modes[0] && at < names.indexOf('setup')) return [];
+      if (mode !== modes[0] && at < names.indexOf('mint')) return [];
       const lastUndo = CREATE_STEPS.findLastIndex((step, n) => step.undo !== undefined && n < at);
       const cases = failures.map((failure) => ({ mode, name, at, failure, badUndo: -1 }));
       return lastUndo === -1 ? cases : [...cases, { mode, name, at, failure: failures[0], badUndo: lastUndo }];

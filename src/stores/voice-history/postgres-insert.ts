@@ -1,0 +1,62 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { AnySql, Sql } from '../../database/database.ts';
+import type { OpenedSession } from './contract.ts';
+import { tallied } from './postgres-tally.ts';
+
+/** What one session brings along for all tables; what it has not is absent. */
+interface InsertedRow extends VoiceRecord, Pick<OpenedSession, 'state'> {
+  readonly setup: Omit<NonNullable<OpenedSession['setup']>, 'sessionId'> | undefined;
+  readonly ticket: OpenedSession['ticket'];
+}
+
+/** See `VoiceHistory.insert`. One statement, so that of no session a part is there; what none of them has costs nothing. */
+export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
+  const given = opened.map(givenOf);
+  const hasSetups = opened.some(({ setup }) => setup !== undefined);
+  const hasTickets = opened.some(({ ticket }) => ticket !== undefined);
+  return sql`
+    with given as materialized (
+      select * from json_to_recordset(${JSON.stringify(given)}::text::json) as given (id text collate "C", subject text, caller text,
+        "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "isHeard" boolean,
+        "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "heardUntilMs" bigint, "settledAtMs" bigint,
+        "endedAtMs" bigint, "endReason" text, state text, version integer, setup json, ticket json)
+    ), made as (
+      insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
+        started_at_ms, last_seen_at_ms, last_activity_at_ms, heard_until_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+      select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId", "isHeard",
+        "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "heardUntilMs", "settledAtMs", "endedAtMs", "endReason", state, version
+      from given order by id
+      on conflict (id) do nothing
+      returning tenant_id, caller, state, ended_at_ms
+    )${hasSetups ? setUp(sql) : sql``}${hasTickets ? ticketed(sql) : sql``},
+    ${tallied(sql, sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}
+    select 1`;
+}
+
+/** Instructions with half a character in them would be refused within JSON; as text of their own they would lose it just so. */
+function givenOf({ record, state, setup, ticket }: OpenedSession): InsertedRow {
+  if (setup === undefined) return { ...record, state, setup, ticket };
+  const { sessionId: _, instructions, ...rest } = setup;
+  return { ...record, state, setup: { ...rest, instructions: instructions?.toWellFormed() ?? null }, ticket };
+}
+
+function setUp(sql: AnySql) {
+  return sql`, set_up as (
+      insert into session_setup (session_id, call_mode, model, voice, instructions, tools, data_channel, locked, price, metadata,
+        created_at_ms)
+      select id, "callMode", model, voice, instructions, tools, "dataChannel", "isLocked", price, metadata, "createdAtMs"
+      from given, json_to_record(setup) as its ("callMode" text, model text, voice text, instructions text, tools jsonb,
+        "dataChannel" text, "isLocked" boolean, price jsonb, metadata jsonb, "createdAtMs" bigint)
+      where setup is not null
+      on conflict (session_id) do nothing
+    )`;
+}
+
+function ticketed(sql: AnySql) {
+  return sql`, ticketed as (
+      insert into call_ticket (hash, session_id, until_ms)
+      select hash, id, "untilMs" from given, json_to_record(ticket) as its (hash text, "untilMs" bigint)
+      where ticket is not null
+      on conflict (hash) do nothing
+    )`;
+}
