@@ -7,8 +7,8 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Group commit: what is asked while a piece of work is under way goes together in the next one. Alone, an item waits for nothing;
- * under load one round trip and one commit serve many, and each is answered only after its commit.
+ * Group commit: what is asked in one turn of the event loop goes together, and so does what is asked while a piece of work is under way. Alone,
+ * an item waits for the end of its turn; under load one round trip and one commit serve many, and each is answered only after its commit.
  *
  * @param work takes at least one item and answers as many results in the same order. `Unavailable` refuses those that wait as well:
  *   they have waited for this answer, and must not wait for another. Any other fault is one item's own (a text that PostgreSQL does
@@ -36,7 +36,6 @@ export function grouped<In, Out>(
   }
 
   async function run(): Promise<void> {
-    isRunning = true;
     while (retries.length + waiting.length > 0) await serve(retries.shift() ?? waiting.splice(0, maxItems));
     isRunning = false;
   }
@@ -44,7 +43,9 @@ export function grouped<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (!isRunning) void run();
+      if (isRunning) return;
+      isRunning = true;
+      setImmediate(() => void run());
     });
 }
 

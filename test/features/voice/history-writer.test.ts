@@ -145,10 +145,11 @@ describe('The history writer', () => {
     const ended = [20, 21, 22].map((n) => play(record(n), defaults, [end(7)]).record);
     for (const one of ended) note(writer, one);
     const written = ended.map((one) => writer.saveOrWait(one));
-    await history.answer();
+    // The transitions of a turn go when it ends.
+    await settle();
     await history.answer();
     await Promise.all(written);
-    expect(history.saves.map(ids)).toEqual([[20], [21, 22]]);
+    expect(history.saves.map(ids)).toEqual([[20, 21, 22]]);
     expect(history.saves.flat().every(({ state }) => state === 'ended')).toBe(true);
     expect(writer.waiting.size).toBe(10);
   });
