@@ -7,6 +7,7 @@ import {
   endsByDuration,
   idleAtMs,
   nextDeadline,
+  openedRecord,
   staleAtMs,
 } from './selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from './types.ts';
@@ -46,9 +47,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
     actions: {
       open: assign(({ event }) => {
         assertEvent(event, 'OPEN');
-        const { at, terms } = event;
-        const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
-        return { ...terms, ...times, heardUntilMs: 0, endedAtMs: null, endReason: null, version: 1 };
+        return openedRecord(event.terms, event.at);
       }),
       followClock: assign(({ context, event }) => ({
         settledAtMs: timeOf({ context, event }),

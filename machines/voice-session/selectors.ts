@@ -1,5 +1,5 @@
 import type { StateValue } from 'xstate';
-import type { EndReason, VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
+import type { EndReason, VoiceFact, VoiceLimits, VoiceRecord, VoiceState, VoiceTerms } from './types.ts';
 
 // What follows from a record alone: its times and states, and the record after an event that moves no state.
 
@@ -17,6 +17,12 @@ export const RESTORED_VERSION_STEP = 1_000_000;
 /** Whether nothing has changed a record since it was restored: then its times may be older than what its client did. */
 export function isAsRestored({ version }: VoiceRecord): boolean {
   return version % RESTORED_VERSION_STEP === 0;
+}
+
+/** The record that OPEN makes. */
+export function openedRecord(terms: VoiceTerms, at: number): VoiceRecord {
+  const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
+  return { ...terms, ...times, heardUntilMs: 0, endedAtMs: null, endReason: null, version: 1 };
 }
 
 /** The last instant that the maximum duration allows; the session is over right after it. */

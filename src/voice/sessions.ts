@@ -3,6 +3,7 @@ import {
   activityFastPath,
   fastPath,
   heardFastPath,
+  openedRecord,
   slotUntilMs,
   stateAfter,
   stateValue,
@@ -118,6 +119,7 @@ export class VoiceSessions {
         if (event.type === 'HEARD') return heardFastPath(record, event.at, event.untilMs, limits);
         return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
       },
+      fastOpen: (event) => (event.type === 'OPEN' ? openedRecord(event.terms, event.at) : undefined),
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });

@@ -4,7 +4,7 @@ import { createVoiceSessionMachine } from '../../machines/voice-session/machine.
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
 import { Tracer, type Traced } from '../../src/actors/trace.ts';
-import { hostOn, LampStore, type Lamp } from './lamp.ts';
+import { hostOn, LampStore, type Event, type Lamp } from './lamp.ts';
 
 const voiceSession = createVoiceSessionMachine({
   maxMinutes: 15,
@@ -91,6 +91,19 @@ describe('What a host tells of its actors', () => {
     expect(told[1]?.steps).toEqual([
       { event: 'PULL', from: 'off', to: 'on', guard: null, actions: ['pull', 'tellOn'] },
     ]);
+  });
+
+  test('is of an actor that is opened without the machine what the machine would tell of it', () => {
+    const fastOpen = (event: Event) =>
+      event.type === 'MOUNT' ? { id: event.id, version: 1, isOn: false, pulls: 0 } : undefined;
+    const fast: Traced<Lamp>[] = [];
+    const store = new LampStore();
+    const host = hostOn(store, { fastOpen, trace: (traced) => fast.push(traced) });
+    const { host: slow, told } = follow(store);
+    for (const id of ['a', 'b', 'c'])
+      expect(host.open({ type: 'MOUNT', id })).toEqual(slow.open({ type: 'MOUNT', id }));
+    expect(fast).toEqual(told);
+    expect(() => host.open({ type: 'PULL' })).toThrow('PULL opens nothing in lamp');
   });
 
   test('is told once for an event that had to be tried again, as it was saved', async () => {

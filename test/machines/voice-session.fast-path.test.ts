@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { activityFastPath, fastPath, heardFastPath } from '../../machines/voice-session/selectors.ts';
+import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
+import { activityFastPath, fastPath, heardFastPath, openedRecord } from '../../machines/voice-session/selectors.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import {
@@ -12,10 +13,13 @@ import {
   heartbeat,
   lastLive,
   MINUTE,
+  open,
   opened,
   play,
   SECOND,
+  terms,
 } from './voice-session-support.ts';
+import { Tracer } from '../../src/actors/trace.ts';
 import { examples } from '../support/examples.ts';
 
 const anyTime = fc.integer({ min: 0, max: 10 * MINUTE });
@@ -36,6 +40,27 @@ function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) 
   const touched = touchedBy(event, record, limits);
   return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };
 }
+
+describe('The fast path of an opening', () => {
+  test('makes the record that the machine makes, engaged and by the same steps whatever the limits and the time', () => {
+    const holds = fc.property(anyLimits, anyTime, (limits, at) => {
+      const tracer = new Tracer(createVoiceSessionMachine(limits));
+      const actor = tracer.create();
+      actor.start();
+      actor.send(open(at));
+      const { context, value, status } = actor.getSnapshot();
+      expect([context, value, status]).toEqual([openedRecord(terms, at), { live: 'engaged' }, 'active']);
+      expect(tracer.told).toEqual({
+        steps: [{ event: 'OPEN', from: 'unopened', to: 'live', guard: null, actions: ['open'] }],
+        guards: [
+          { name: 'isPastDuration', passed: false },
+          { name: 'hasGoneIdle', passed: false },
+        ],
+      });
+    });
+    fc.assert(holds, examples(200));
+  });
+});
 
 describe('The fast path of a heartbeat, and of other activity', () => {
   test('answers as the machine does, and answers whenever no state moves', () => {
