@@ -19,10 +19,29 @@ export function isAsRestored({ version }: VoiceRecord): boolean {
   return version % RESTORED_VERSION_STEP === 0;
 }
 
-/** The record that OPEN makes. */
+/** The record that OPEN makes: field by field, so that all records have one shape in memory. */
 export function openedRecord(terms: VoiceTerms, at: number): VoiceRecord {
-  const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
-  return { ...terms, ...times, heardUntilMs: 0, endedAtMs: null, endReason: null, version: 1 };
+  return {
+    id: terms.id,
+    subject: terms.subject,
+    caller: terms.caller,
+    tenantId: terms.tenantId,
+    agentId: terms.agentId,
+    keyId: terms.keyId,
+    named: terms.named,
+    loginId: terms.loginId,
+    provider: terms.provider,
+    upstreamId: terms.upstreamId,
+    isHeard: terms.isHeard,
+    startedAtMs: at,
+    lastSeenAtMs: at,
+    lastActivityAtMs: at,
+    heardUntilMs: 0,
+    settledAtMs: at,
+    endedAtMs: null,
+    endReason: null,
+    version: 1,
+  };
 }
 
 /** The last instant that the maximum duration allows; the session is over right after it. */

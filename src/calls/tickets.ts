@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Eventually } from '../kernel/eventually.ts';
+import { randomSecret } from '../kernel/ids.ts';
 import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts';
 
 const PREFIX = 'ek_sb_';
@@ -33,7 +34,7 @@ export class Tickets {
 
   /** A new ticket of a session, worth something once what is to be kept of it is. */
   make(sessionId: string, atMs: number): { readonly ticket: Ticket; readonly kept: CallTicket } {
-    const value = `${PREFIX}${randomBytes(32).toString('base64url')}`;
+    const value = `${PREFIX}${randomSecret()}`;
     const expiresAtSec = Math.floor(atMs / 1000) + this.#ttlSec;
     return { ticket: { value, expiresAtSec }, kept: { hash: hashOf(value), sessionId, untilMs: expiresAtSec * 1000 } };
   }

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
+const SECRET_BYTES = 32;
 
 /** Drawn for many ids at once: to draw for one costs as much. */
 const drawn = Buffer.allocUnsafeSlow(ID_BYTES * 64);
@@ -8,12 +9,21 @@ let used = drawn.length;
 
 /** 22 characters of base64url: 128 random bits, unguessable. */
 export function randomId(): string {
-  if (used === drawn.length) {
+  return randomText(ID_BYTES);
+}
+
+/** 43 characters of base64url: 256 random bits, for what proves something by itself. */
+export function randomSecret(): string {
+  return randomText(SECRET_BYTES);
+}
+
+function randomText(bytes: number): string {
+  if (used + bytes > drawn.length) {
     randomFillSync(drawn);
     used = 0;
   }
-  used += ID_BYTES;
-  return drawn.toString('base64url', used - ID_BYTES, used);
+  used += bytes;
+  return drawn.toString('base64url', used - bytes, used);
 }
 
 /**
