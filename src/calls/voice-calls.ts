@@ -44,7 +44,7 @@ interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'cl
   readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly sessions: CallSessions;
-  readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
+  readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'followed'>;
   readonly events: Events;
   readonly trace?: Trace<CallRecord> | undefined;
   /** Hears of faults that no caller can be told of. */
@@ -141,9 +141,10 @@ export class VoiceCalls implements Calls {
 
   /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
   guard(): void {
-    for (const [id, call] of this.#held) if (call.isReleased) this.#held.delete(id);
+    const { metering, bus } = this.#deps;
+    for (const [id, { isReleased, record }] of this.#held)
+      if (isReleased && this.#held.delete(id)) bus.followed?.remove(record.sessionId);
     this.#dropIfLapsed();
-    const { metering } = this.#deps;
     if (this.#deps.lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
       for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
   }
@@ -223,6 +224,7 @@ export class VoiceCalls implements Calls {
       running: this.#running,
       random,
     });
+    if (!this.#held.has(record.id)) this.#deps.bus.followed?.add(record.sessionId);
     this.#held.set(record.id, call);
     return call;
   }

@@ -1,6 +1,7 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import type { Language } from '../protocol/languages/all.ts';
+import { sessionName } from '../protocol/session.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import { SocketBudgets } from './socket-budgets.ts';
@@ -18,7 +19,7 @@ const PAGE = 1000;
 /** The listener of a socket that was refused. */
 const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
-/** The sockets of this node. Pushes reach a socket on whichever node it is connected to, because every node listens to the bus. */
+/** The sockets of this node. Pushes reach a socket on whichever node it is connected to, because its node follows its session. */
 export class Hub implements ConnectionContext<Connection> {
   readonly deps: ChannelDeps;
   readonly addresses: SocketBudgets;
@@ -82,8 +83,10 @@ export class Hub implements ConnectionContext<Connection> {
   add(sessionId: string, connection: Connection): void {
     this.#expected.delete(connection);
     const present = this.#bySession.get(sessionId);
-    if (present === undefined) this.#bySession.set(sessionId, connection);
-    else if (present instanceof Set) present.add(connection);
+    if (present === undefined) {
+      this.#bySession.set(sessionId, connection);
+      if (sessionName.test(sessionId)) this.deps.live.bus.followed?.add(sessionId);
+    } else if (present instanceof Set) present.add(connection);
     else this.#bySession.set(sessionId, new Set([present, connection]));
   }
 
@@ -92,7 +95,9 @@ export class Hub implements ConnectionContext<Connection> {
     if (sessionId === undefined) return;
     const present = this.#bySession.get(sessionId);
     if (present instanceof Set) present.delete(connection);
-    if (present === connection || (present instanceof Set && present.size === 0)) this.#bySession.delete(sessionId);
+    if (present !== connection && !(present instanceof Set && present.size === 0)) return;
+    this.#bySession.delete(sessionId);
+    this.deps.live.bus.followed?.remove(sessionId);
   }
 
   /**

@@ -77,7 +77,7 @@ export class Presence {
       configHash: run.configHash,
       dependencies: dependencies.list(),
     };
-    if (bus.isConnected) bus.publish({ type: 'node.here', node, settings });
+    if (bus.isConnected) bus.publish({ type: 'node.here', node, settings, followsSessions: true });
     else nodes.hear(node, settings);
   }
 

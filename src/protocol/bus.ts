@@ -54,6 +54,8 @@ const busMessages = {
     node: operatorNode,
     /** A keyed hash of each of its settings, by the name of the variable. */
     settings: z.record(z.string(), z.string()).optional(),
+    /** It hears of the sessions that it follows over a channel of its own; older builds hear of all over the one of all nodes. */
+    followsSessions: z.boolean().optional(),
   }),
   'node.gone': z.object({ id: z.string() }),
   /** A node stopped: the calls that it held are to be taken over. */
@@ -75,6 +77,11 @@ type BusMessageType = keyof typeof busMessages;
 export type BusMessage = {
   [T in BusMessageType]: { readonly type: T } & Readonly<z.infer<(typeof busMessages)[T]>>;
 }[BusMessageType];
+
+/** The session that a message is about; undefined for one that every node must hear. */
+export function sessionOf(message: BusMessage): string | undefined {
+  return 'sessionId' in message ? message.sessionId : undefined;
+}
 
 /**
  * Reads a message: nodes of another version, or other programs on the channel, may send anything.

@@ -18,7 +18,7 @@ export interface RedisOptions {
   readonly maxPending?: number;
 }
 
-/** A channel that is listened to. */
+/** Channels that are listened to. */
 export interface Subscription {
   /** Whether messages arrive. */
   readonly isUp: boolean;
@@ -40,10 +40,10 @@ export interface Redis {
   /** Tells all who listen on a channel, on whatever server of a cluster. */
   publish(channel: string, text: string): Promise<void>;
   /**
-   * Listens to a channel over a connection of its own, which comes back after every loss.
+   * Listens to channels over a connection of its own, which comes back after every loss.
    * @param onUp is told each time that messages arrive from now on
    */
-  listen(channel: string, onMessage: (text: string) => void, onUp: () => void): Subscription;
+  listen(channels: readonly string[], onMessage: (text: string) => void, onUp: () => void): Subscription;
   /** The time of the store, in milliseconds since the Unix epoch: of one server, the same for every node. */
   timeMs(): Promise<number>;
   /** Tries on every server all that the operations do, writes included. */
@@ -77,7 +77,7 @@ export function openRedis(options: RedisOptions): Redis {
   const health = new PassiveHealth();
   const batch = new Batch(route, { deadlineMs, maxPending, health });
   const before = `${prefix}:`;
-  const subscriptions = new Map<ServerLink, string>();
+  const subscriptions = new Map<ServerLink, readonly string[]>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
   return {
@@ -95,13 +95,14 @@ export function openRedis(options: RedisOptions): Redis {
       await send(['PUBLISH', before + channel, text]);
     },
 
-    listen(channel, onMessage, onUp) {
+    listen(channels, onMessage, onUp) {
+      const named = channels.map((channel) => before + channel);
       const onReady = async (client: Client): Promise<void> => {
-        await client.subscribe(before + channel, onMessage);
+        await client.subscribe(named, onMessage);
         onUp();
       };
       const link = new ServerLink(urls, deadlineMs, { onReady });
-      subscriptions.set(link, channel);
+      subscriptions.set(link, named);
       link.open();
       return {
         get isUp() {
@@ -126,10 +127,10 @@ export function openRedis(options: RedisOptions): Redis {
     },
 
     async probeChannels() {
-      for (const [link, channel] of subscriptions) {
+      for (const [link, channels] of subscriptions) {
         if (link.down !== undefined) throw link.down;
         // Nobody takes an empty text for a message.
-        await send(['PUBLISH', before + channel, '']);
+        await Promise.all(channels.map((channel) => send(['PUBLISH', channel, ''])));
       }
     },
 

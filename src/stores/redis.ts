@@ -74,7 +74,9 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     windows: createRedisWindows({ redis, onLocal: onEdgeLocal, onShared: onEdgeShared }),
     bus,
     clock,
-    restoreWhatIsLost: (restore, share) => restoreWhatIsLost(redis, restore, share),
+    async restoreWhatIsLost(restore, share) {
+      if ((await restoreWhatIsLost(redis, restore, share)) > 0) bus.noteLoss();
+    },
     onLost: (listen) => redis.onLost(listen),
     health: redis.health,
     probe: () => redis.probe(),

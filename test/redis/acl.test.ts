@@ -109,7 +109,7 @@ describe.skipIf(skipped !== undefined)(
         await atEach(service, ['SCRIPT', 'FLUSH']);
         const redis = await open([`-${command}`]);
         const ear = redis.listen(
-          'bus',
+          ['bus'],
           () => undefined,
           () => undefined,
         );

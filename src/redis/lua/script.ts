@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BUS_LUA } from './bus.ts';
 import { PROBE_LUA } from './probe.ts';
 import { BEATS_LUA, REGISTRY_LUA } from './registry.ts';
 import { RESTORATION_LUA } from './restoration.ts';
@@ -50,7 +51,7 @@ end
 
 /** All operations. */
 export const script = scriptOf(
-  RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + PROBE_LUA,
+  RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + BUS_LUA + PROBE_LUA,
 );
 
 /** For calls of nothing but `counted`, as heartbeats make them: a server makes the functions of a script anew for each call. */

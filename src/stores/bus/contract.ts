@@ -2,7 +2,10 @@ import type { BusMessage } from '../../protocol/bus.ts';
 
 /** How nodes tell each other what changed. A message may be lost: what must hold is in the stores. */
 export interface Bus {
-  /** Tells every node, this one included. It never throws: the bus is a hint, the store is the truth. */
+  /**
+   * Tells every node, this one included; of other nodes only those that follow the session hear what is about one. It never throws: the
+   * bus is a hint, the store is the truth.
+   */
   publish(message: BusMessage): void;
   /** @returns the way to stop listening. `isOwn`: this node published the message. */
   subscribe(listener: (message: BusMessage, isOwn: boolean) => void): () => void;
@@ -13,4 +16,15 @@ export interface Bus {
   onGap(listener: () => void): () => void;
   /** False while this node is known to be cut off from the others. */
   readonly isConnected: boolean;
+  /** The sessions that this node follows; undefined where there are no other nodes. */
+  readonly followed?: FollowedSessions;
+}
+
+/** The sessions of which a node hears what others publish: those with a socket or a call there. */
+export interface FollowedSessions {
+  /** The node hears of the session until `remove` was called as often; what is asked of its record afterwards misses nothing. */
+  add(sessionId: string): void;
+  remove(sessionId: string): void;
+  /** Whether the node is told at once what others publish of the session: it is known to follow it, and connected. */
+  hears(sessionId: string): boolean;
 }

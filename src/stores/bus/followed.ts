@@ -1,0 +1,123 @@
+import { chunksOf } from '../../kernel/chunks.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { tagged, tagOfSession } from '../../redis/tags.ts';
+
+const RENEW_MS = 30_000;
+/** What no node renews is forgotten after this, in milliseconds. */
+const KEEP_MS = 120_000;
+/** Renewals of one call, so that sessions that came together do not keep Redis busy together. */
+const MIN_RENEWED_AT_ONCE = 1000;
+/** Of all sessions, the part that one call renews at least: all of them within half of KEEP_MS. */
+const RENEWED_PART = 1 / 20;
+const CHUNK = 1000;
+
+interface Followed {
+  /** How often it was added. */
+  times: number;
+  /** Whether Redis has it. */
+  isKnown: boolean;
+  askedAtMs: number;
+}
+
+export interface FollowedInRedisDeps {
+  readonly redis: Pick<Redis, 'run'>;
+  readonly node: string;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly now: () => number;
+}
+
+/** The sessions that this node follows, and which of them Redis is known to have. */
+export class FollowedInRedis {
+  readonly #deps: FollowedInRedisDeps;
+  readonly #sessions = new Map<string, Followed>();
+  /** Grows with each `forget`: an older answer tells nothing of what Redis has now. */
+  #epoch = 0;
+  #hasFailed = false;
+
+  constructor(deps: FollowedInRedisDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  isKnown(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.isKnown === true;
+  }
+
+  add(sessionId: string): void {
+    const present = this.#sessions.get(sessionId);
+    if (present !== undefined) {
+      present.times += 1;
+      return;
+    }
+    const followed: Followed = { times: 1, isKnown: false, askedAtMs: -Infinity };
+    this.#sessions.set(sessionId, followed);
+    void this.#register(sessionId, followed);
+  }
+
+  remove(sessionId: string): void {
+    const present = this.#sessions.get(sessionId);
+    if (present === undefined) return;
+    present.times -= 1;
+    if (present.times > 0) return;
+    this.#sessions.delete(sessionId);
+    // What is not removed expires, or is told in vain.
+    this.#ask('unfollow', sessionId, [this.#deps.node]).catch(() => undefined);
+  }
+
+  /** Redis may have lost all of them, and messages with them: they are registered anew. */
+  forget(): void {
+    this.#epoch += 1;
+    this.#hasFailed = this.#sessions.size > 0;
+    for (const followed of this.#sessions.values()) {
+      followed.isKnown = false;
+      followed.askedAtMs = -Infinity;
+    }
+  }
+
+  /**
+   * Registers what Redis is not known to have, and renews what is due; call it about every second. Never rejects.
+   * @returns whether messages may have been missed that are heard again from now on
+   */
+  async renew(): Promise<boolean> {
+    const now = this.#deps.now();
+    const hadFailed = this.#hasFailed;
+    const due: [string, Followed][] = [];
+    let left = Math.max(MIN_RENEWED_AT_ONCE, this.#sessions.size * RENEWED_PART);
+    for (const entry of this.#sessions) {
+      if (entry[1].askedAtMs === -Infinity) due.push(entry);
+      else if (left > 0 && now - entry[1].askedAtMs >= RENEW_MS) {
+        left -= 1;
+        due.push(entry);
+      }
+    }
+    this.#hasFailed = false;
+    for (const some of chunksOf(due, CHUNK)) await Promise.all(some.map((entry) => this.#register(...entry)));
+    return hadFailed && !this.#hasFailed;
+  }
+
+  async #register(sessionId: string, followed: Followed): Promise<void> {
+    const epoch = this.#epoch;
+    followed.askedAtMs = this.#deps.now();
+    try {
+      await this.#ask('follow', sessionId, [this.#deps.node, String(KEEP_MS)]);
+      if (epoch === this.#epoch) followed.isKnown = true;
+    } catch {
+      followed.isKnown = false;
+      followed.askedAtMs = -Infinity;
+      this.#hasFailed = true;
+    }
+  }
+
+  #ask(name: string, sessionId: string, args: readonly string[]): Promise<unknown> {
+    const tag = tagOfSession(sessionId);
+    return this.#deps.redis.run(tag, name, tagged(tag, followersOf(sessionId)), args);
+  }
+}
+
+/** The name of the set of a session's followers. */
+export function followersOf(sessionId: string): string {
+  return `followers:${sessionId}`;
+}
