@@ -36,8 +36,8 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
    * an event is always the same: the trace of each is that of the first, which goes through the machine.
    */
   fastOpen?(event: E): R | undefined;
-  /** Saves in the place of the store where more than the record is to be saved, which the event brings along. */
-  save?(record: R, expectedVersion: number, event: E): Eventually<boolean>;
+  /** Saves in the place of the store, where the event asks for another way; undefined leaves it to the store. */
+  save?: ((record: R, expectedVersion: number, event: E) => Eventually<boolean> | undefined) | undefined;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
   /** Called when an actor is opened, and after each save of what an actor was activated for, also where its state stays. */

@@ -104,6 +104,7 @@ function closeWith({ core, identity, usage, sessions, calls, operators }: Servic
   disposables.add(() => journal.writer.flush());
   disposables.add(async () => journal.sessionNotes.finish());
   disposables.add(() => sessions.recovery.writer.flush());
+  disposables.add(async () => sessions.beats?.flush());
   disposables.add(() => usage.metering.flush());
   disposables.add(async () => core.nodes.stop());
   disposables.add(() => operators.presence.leave());

@@ -8,6 +8,8 @@ import type { Core } from './core.ts';
 import { deleteWhatIsOver } from './retention.ts';
 
 const SWEEP_MS = 500;
+/** What a crash loses of the heartbeats of sockets. */
+const BEATS_MS = 500;
 const FLUSH_MS = 1000;
 const TICK_MS = 1000;
 const CALLS_MS = 250;
@@ -37,6 +39,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
   const share = new SweepShare({ node: core.node.id, nodes: core.nodes, bus: core.live.bus, clock: core.clock });
   const stops = [
     every(SWEEP_MS, () => sweep(recovery, share.present()), onError),
+    every(BEATS_MS, async () => sessions.beats?.flush(), onError),
     every(FLUSH_MS, () => recovery.writer.flush(), onError),
     every(FLUSH_MS, () => usage.metering.flush(), onError),
     every(FLUSH_MS, async () => journal.sessionNotes.tick(), onError),

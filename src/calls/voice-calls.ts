@@ -256,8 +256,7 @@ export class VoiceCalls implements Calls {
 
   /** Nobody waits for it: what is lost is told again at the next look, or lapses. */
   #noteHeard(sessionId: string, at: number, untilMs: number): void {
-    const { sessions } = this.#deps;
-    this.#running.start((async () => sessions.noteHeard(sessionId, at, untilMs))());
+    this.#running.start((async () => this.#deps.sessions.noteHeard(sessionId, at, untilMs))());
   }
 
   #act(record: CallRecord): Promise<void> {

@@ -13,11 +13,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { iso, SECOND_MS } from '../kernel/time.ts';
 import type { SessionView } from '../protocol/session.ts';
+import type { Bus } from '../stores/bus/contract.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { CountedSave, VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
 import { historyWindowMs, withBenefit } from './history-lag.ts';
+import { BeatBuffer } from './beat-buffer.ts';
 import type { HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
@@ -32,8 +34,9 @@ export interface VoiceRecordsDeps {
   readonly registry: VoiceRegistry;
   readonly history: VoiceHistory;
   readonly writer: HistoryWriter;
-  readonly outage: Readonly<Outage>;
+  readonly outage: Outage;
   readonly pendingWrites: PendingWrites;
+  readonly bus: Pick<Bus, 'subscribe' | 'followed'>;
   readonly limits: VoiceLimits;
   readonly clock: Clock;
   readonly silence?: NoteSilences | undefined;
@@ -52,6 +55,8 @@ const NOT_SAVED = -1;
  * begin a window (see `historyWindowMs`).
  */
 export class VoiceRecords implements RecordStore<VoiceRecord> {
+  /** Beats that were answered and that the registry does not know yet; undefined where it is told at once. */
+  readonly beats: BeatBuffer | undefined;
   readonly #deps: VoiceRecordsDeps;
   /**
    * Sessions that are served without the registry, of use only while it is not up: the version that was loaded without it, because what is
@@ -64,19 +69,29 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   constructor(deps: VoiceRecordsDeps) {
     this.#deps = deps;
+    const { followed } = deps.bus;
+    const noteSaved = this.#noteSaved.bind(this);
+    this.beats = followed && new BeatBuffer({ ...deps, followed, noteSaved });
     this.#windowMs = historyWindowMs(deps.limits);
     this.#silentMs = deps.silence?.longerThanMs ?? Infinity;
   }
 
   recall(id: string): VoiceRecord | undefined {
     const { outage, pendingWrites, registry } = this.#deps;
-    const recalled = outage.state === 'up' && pendingWrites.waiting.size === 0 ? registry.recall(id) : undefined;
+    if (outage.state !== 'up' || pendingWrites.waiting.size > 0) return undefined;
+    const recalled = this.beats?.recall(id) ?? registry.recall(id);
     return recalled === undefined || this.#isDue(recalled) ? undefined : recalled;
   }
 
   /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
   load(id: string): Eventually<VoiceRecord | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
+    // What the registry tells contains all beats that this node has answered.
+    const flushing = this.beats?.flushOne(id);
+    return flushing instanceof Promise ? flushing.then(() => this.#load(id)) : this.#load(id);
+  }
+
+  #load(id: string): Eventually<VoiceRecord | undefined> {
     if (this.#apart.get(id) === NOT_SAVED) return this.#loadApart(id);
     const loading = andThen(this.#deps.registry.load(id), (held) => this.#upToDate(id, held));
     return loading instanceof Promise ? loading.catch(this.#ifAway(() => this.#loadApart(id))) : loading;
@@ -85,11 +100,12 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   save(record: VoiceRecord, expectedVersion: number): Eventually<boolean> {
     const { registry, outage, limits } = this.#deps;
     if (outage.state !== 'up' && this.#apart.get(record.id) === expectedVersion) return this.#saveApart(record);
+    const version = this.beats?.savedVersion(record.id, expectedVersion) ?? expectedVersion;
     const before = registry.recall(record.id);
-    const saving = registry.save(record, expectedVersion, slotUntilMs(record, limits));
-    if (!(saving instanceof Promise)) return this.#noteIf(saving, record, expectedVersion, before);
+    const saving = registry.save(record, version, slotUntilMs(record, limits));
+    if (!(saving instanceof Promise)) return this.#noteIf(saving, record, version, before);
     return saving.then(
-      (isSaved) => this.#noteIf(isSaved, record, expectedVersion, before),
+      (isSaved) => this.#noteIf(isSaved, record, version, before),
       // A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells.
       this.#ifAway(() => {
         this.#apart.set(record.id, NOT_SAVED);
@@ -105,11 +121,12 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     request: UncountedRequest,
   ): Promise<CountedSave | undefined> | undefined {
     const { registry, limits } = this.#deps;
+    const version = this.beats?.savedVersion(record.id, expectedVersion) ?? expectedVersion;
     const before = registry.recall(record.id);
-    const saving = registry.saveCounted?.(record, expectedVersion, slotUntilMs(record, limits), request);
+    const saving = registry.saveCounted?.(record, version, slotUntilMs(record, limits), request);
     return saving?.then(
       (saved) => {
-        this.#noteIf(saved.isSaved, record, expectedVersion, before);
+        this.#noteIf(saved.isSaved, record, version, before);
         return saved;
       },
       this.#ifAway(() => {
@@ -186,15 +203,20 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     return true;
   }
 
-  /** @param before what this process remembered of the session before the save: what was replaced, if it has the expected version */
   #noteIf(isSaved: boolean, record: VoiceRecord, expectedVersion: number, before: VoiceRecord | undefined): boolean {
     if (!isSaved) return false;
+    this.#noteSaved(record, expectedVersion, before);
+    this.beats?.settle(record);
+    return true;
+  }
+
+  /** @param before what this process remembered of the session before the save: what was replaced, if it has the expected version */
+  #noteSaved(record: VoiceRecord, expectedVersion: number, before: VoiceRecord | undefined): void {
     const { waiting, heard } = this.#deps.writer;
     const isKnown = before?.version === expectedVersion && !isAsRestored(before);
     if (!isKnown || this.#beginsWindow(record, before) || waiting.has(record.id)) waiting.set(record.id, record);
     else heard.add(record.id);
     if (isKnown && record.lastSeenAtMs - before.lastSeenAtMs > this.#silentMs) this.#noteSilence(record, before);
-    return true;
   }
 
   /**

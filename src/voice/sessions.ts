@@ -26,6 +26,7 @@ import type { LiveStores } from '../stores/contract.ts';
 import type { HistoryRow, OpenedSession, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { UncountedRequest } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
+import type { BeatBuffer } from './beat-buffer.ts';
 import { HistoryWriter, type HistoryListener } from './history-writer.ts';
 import { findSessions, idsOfEither, withLiveTimes, type FoundSessions } from './find-sessions.ts';
 import { VoiceRecords, type NoteSilences } from './records.ts';
@@ -90,6 +91,8 @@ export class VoiceSessions {
   readonly limits: VoiceLimits;
   /** What the work without a request acts on: sweep, restoration, and what waits for a store. */
   readonly recovery: SweepDeps;
+  /** Undefined where no beat waits, because this process shares its sessions with no other. */
+  readonly beats: BeatBuffer | undefined;
   readonly #deps: VoiceDeps;
   readonly #records: VoiceRecords;
   /** Keys whose sessions are being ended. */
@@ -109,7 +112,10 @@ export class VoiceSessions {
     };
     const writer = new HistoryWriter(history, limits, listener);
     const { registry, clock } = live;
-    const records = new VoiceRecords({ registry, history, writer, outage, pendingWrites, limits, clock, silence });
+    const { bus } = live;
+    const parts = { registry, bus, history, writer, outage, pendingWrites, limits, clock, silence };
+    const records = new VoiceRecords(parts);
+    const { beats } = records;
     const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
       machine: createVoiceSessionMachine(limits),
       store: records,
@@ -120,10 +126,15 @@ export class VoiceSessions {
         return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
       },
       fastOpen: (event) => (event.type === 'OPEN' ? openedRecord(event.terms, event.at) : undefined),
+      save:
+        beats &&
+        ((record, version, event) =>
+          event.type === 'HEARTBEAT' && record.endedAtMs === null && beats.take(record, version) ? true : undefined),
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });
     this.limits = limits;
+    this.beats = beats;
     this.recovery = { live, history, outage, pendingWrites, limits, host, writer };
     this.#deps = deps;
     this.#records = records;

@@ -14,7 +14,7 @@ import { ManualClock, SECOND } from '../../../support/clock.ts';
 type Refusal = 'nothing' | 'writes' | 'everything';
 
 /** A history in memory, of which a part may be away. */
-class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
+export class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
   /** How many sessions each look-up was of. */
   readonly lookedUp: number[] = [];
   readonly rows = new Map<string, VoiceRecord>();

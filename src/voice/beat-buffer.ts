@@ -1,0 +1,185 @@
+import { laterOf } from '../../machines/voice-session/merge.ts';
+import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { chunksOf } from '../kernel/chunks.ts';
+import { ifAway } from '../kernel/errors.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { Lru } from '../kernel/lru.ts';
+import type { Bus, FollowedSessions } from '../stores/bus/contract.ts';
+import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
+import type { HistoryWriter } from './history-writer.ts';
+import type { Outage } from './recovery/outage.ts';
+import type { PendingWrites } from './recovery/pending-writes.ts';
+
+/** A deadline that is nearer, by what the registry knows, could be closed before the registry hears of a beat that moves it. */
+const MARGIN_MS = 5000;
+/** Where a beat waits for longer, flushes are slow: the next beats of its session are saved before they are answered. */
+const MAX_WAIT_MS = 1000;
+/** For so long after somebody else changed a session its beats are saved before they are answered. */
+const SHARED_MS = 300_000;
+const MAX_SHARED = 10_000;
+/** Saves that wait at once. */
+const CHUNK = 1000;
+
+export interface BeatBufferDeps {
+  readonly registry: Pick<VoiceRegistry, 'recall' | 'save'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly followed: Pick<FollowedSessions, 'hears'>;
+  readonly outage: Pick<Outage, 'state' | 'send'>;
+  readonly pendingWrites: Pick<PendingWrites, 'waiting' | 'add' | 'writeOrAdd'>;
+  readonly writer: Pick<HistoryWriter, 'waiting' | 'saveOrWait'>;
+  /** Notes a save for the history: of which version, and what this process remembered of the session before. */
+  readonly noteSaved: (record: VoiceRecord, versionBefore: number, before: VoiceRecord | undefined) => void;
+  readonly limits: VoiceLimits;
+  readonly clock: Clock;
+}
+
+/** What the registry is to be told of one session. */
+interface WaitingBeats {
+  /** After the last beat. */
+  record: VoiceRecord;
+  /** The version that the registry has, as far as this node knows. */
+  savedVersion: number;
+  /** The deadline of that version. */
+  deadlineMs: number;
+  /** When the first beat came that the registry does not know. */
+  sinceMs: number;
+  saving?: Promise<void> | undefined;
+}
+
+/**
+ * Heartbeats of sessions that this node follows, because they have a socket here: a beat that moves no state is answered from memory, and all
+ * that came in half a second are saved together. The version of the record is what tells whether anybody else changed it meanwhile; then the
+ * later of both times counts, and an end wins (docs/decisions/0020-heartbeats-of-sockets-are-saved-together.md).
+ */
+export class BeatBuffer {
+  readonly #deps: BeatBufferDeps;
+  readonly #waiting = new Map<string, WaitingBeats>();
+  /** Sessions that somebody else changes too: what this node remembers of them is no answer. */
+  readonly #shared = new Lru<{ readonly untilMs: number }>(MAX_SHARED);
+
+  constructor(deps: BeatBufferDeps) {
+    this.#deps = deps;
+    deps.bus.subscribe((message, isOwn) => {
+      if (message.type === 'session.moved' && !isOwn) this.#noteShared(message.sessionId);
+    });
+  }
+
+  /** Sessions whose beats the registry does not have yet. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** The record after the beats that wait; undefined where none do. */
+  recall(id: string): VoiceRecord | undefined {
+    return this.#waiting.get(id)?.record;
+  }
+
+  /** The version that the registry has of a record which this node knows in a later one. */
+  savedVersion(id: string, version: number): number {
+    const waiting = this.#waiting.get(id);
+    return waiting?.record.version === version ? waiting.savedVersion : version;
+  }
+
+  /**
+   * Takes the record that a heartbeat made of the version before, if that may wait: whatever others do to the session is heard here, and no
+   * deadline is near. @returns false where it must be saved before the answer
+   */
+  take(record: VoiceRecord, versionBefore: number): boolean {
+    const { followed, outage, pendingWrites } = this.#deps;
+    const { id, settledAtMs: atMs } = record;
+    if (!followed.hears(id) || outage.state !== 'up' || pendingWrites.waiting.size > 0) return false;
+    // While a call is heard, heartbeats tell of no activity: whoever decides that must have the present record.
+    if (record.isHeard || record.heardUntilMs > 0 || this.#isShared(id, atMs)) return false;
+    const waiting = this.#waiting.get(id) ?? this.#begin(id, versionBefore, atMs);
+    if (waiting === undefined || waiting.record.version !== versionBefore) return false;
+    if (waiting.deadlineMs - atMs < MARGIN_MS || atMs - waiting.sinceMs > MAX_WAIT_MS) return false;
+    waiting.record = record;
+    this.#waiting.set(id, waiting);
+    return true;
+  }
+
+  /** To be told of a record that was saved: what it was made of need not be saved any more. */
+  settle(record: VoiceRecord): void {
+    const waiting = this.#waiting.get(record.id);
+    if (waiting !== undefined && laterOf(record, waiting.record) === record) this.#waiting.delete(record.id);
+  }
+
+  /** Saves what waits; call it twice a second. While the live stores are away it is left to who writes to them once they are back. */
+  async flush(): Promise<void> {
+    for (const ids of chunksOf([...this.#waiting.keys()], CHUNK))
+      await Promise.all(ids.map(async (id) => this.flushOne(id)));
+  }
+
+  /** The same of one session, at once where nothing waits. */
+  flushOne(id: string): Eventually<void> {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return undefined;
+    waiting.saving ??= this.#save(id, waiting).finally(() => {
+      waiting.saving = undefined;
+    });
+    return waiting.saving;
+  }
+
+  #begin(id: string, savedVersion: number, atMs: number): WaitingBeats | undefined {
+    const record = this.#deps.registry.recall(id);
+    if (record === undefined) return undefined;
+    return { record, savedVersion, deadlineMs: nextDeadline(record, this.#deps.limits), sinceMs: atMs };
+  }
+
+  async #save(id: string, waiting: WaitingBeats): Promise<void> {
+    const { registry, writer, outage, pendingWrites, noteSaved, limits } = this.#deps;
+    const { record, savedVersion } = waiting;
+    const before = registry.recall(id);
+    let isSaved: boolean;
+    try {
+      isSaved = await registry.save(record, savedVersion, slotUntilMs(record, limits));
+    } catch (fault) {
+      ifAway(() => outage.send({ type: 'CALL_FAILED', at: performance.now() }), 'registry')(fault);
+      const { record: last } = this.#remove(id, waiting);
+      pendingWrites.add(last);
+      await writer.saveOrWait(last);
+      return;
+    }
+    if (!isSaved) return this.#merge(this.#remove(id, waiting).record);
+    noteSaved(record, savedVersion, before);
+    if (waiting.record === record) this.#remove(id, waiting);
+    else {
+      waiting.savedVersion = record.version;
+      waiting.deadlineMs = nextDeadline(record, limits);
+      waiting.sinceMs = record.settledAtMs;
+    }
+  }
+
+  /** Somebody else was first. */
+  async #merge(record: VoiceRecord): Promise<void> {
+    const { registry, writer, pendingWrites } = this.#deps;
+    const { id } = record;
+    this.#noteShared(id);
+    const present = registry.recall(id);
+    // These beats change nothing any more, or it was made of them.
+    if (present !== undefined && present.endedAtMs === null && laterOf(present, record) === present) return;
+    try {
+      await pendingWrites.writeOrAdd(record);
+    } catch (fault) {
+      ifAway(() => pendingWrites.add(record))(fault);
+    }
+    const merged = registry.recall(id);
+    if (merged !== undefined) writer.waiting.set(id, merged);
+  }
+
+  #remove(id: string, waiting: WaitingBeats): WaitingBeats {
+    if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #noteShared(id: string): void {
+    this.#shared.set(id, { untilMs: this.#deps.clock.now() + SHARED_MS });
+  }
+
+  #isShared(id: string, atMs: number): boolean {
+    const shared = this.#shared.get(id);
+    return shared !== undefined && atMs < shared.untilMs;
+  }
+}

@@ -1,0 +1,162 @@
+import type { VoiceEvent, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import type { BusMessage } from '../../src/protocol/bus.ts';
+import type { Redis } from '../../src/redis/connection.ts';
+import type { Bus } from '../../src/stores/bus/contract.ts';
+import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
+import { createRedisSlots } from '../../src/stores/slots/redis.ts';
+import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
+import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { dueAt, slotHolders } from '../../src/voice/deadlines.ts';
+import { restoreLost } from '../../src/voice/recovery/restore.ts';
+import { closeDue } from '../../src/voice/recovery/sweep.ts';
+import { VoiceSessions } from '../../src/voice/sessions.ts';
+import { MemoryHistory } from '../features/voice/recovery/support.ts';
+import { ManualClock } from '../support/clock.ts';
+
+const HOUR_MS = 3_600_000;
+/** Later than any doubt or claim. */
+const LONG_AFTER_MS = 60_000;
+
+export type Way = 'there' | 'cut' | 'deaf';
+
+/** What nodes share: the clock, the history, and what carries the messages of the bus. */
+export class Installation {
+  readonly clock = new ManualClock();
+  readonly history = new MemoryHistory();
+  readonly limits: VoiceLimits;
+  readonly nodes: SocketNode[] = [];
+
+  constructor(limits: VoiceLimits) {
+    this.limits = limits;
+  }
+
+  tell(from: SocketNode, message: BusMessage): void {
+    for (const node of this.nodes)
+      if (node === from || (node.bus === 'there' && from.bus === 'there')) node.hear(message, node === from);
+  }
+
+  /** Lets time pass, in which each node that runs saves what waits as often as it would. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 500) {
+      if (this.nodes.every((node) => node.sessions.beats?.size === 0)) {
+        this.clock.advance(left);
+        return;
+      }
+      this.clock.advance(Math.min(500, left));
+      for (const node of this.nodes) await node.sessions.beats?.flush();
+    }
+  }
+}
+
+/** One node with sockets on a real Redis, whose ways to Redis and to the other nodes are cut by hand. */
+export class SocketNode {
+  readonly sessions: VoiceSessions;
+  readonly registry;
+  readonly slots;
+  /** Sessions with a socket here. */
+  readonly attached = new Set<string>();
+  /** Ends that its sockets were told of. */
+  readonly told: string[] = [];
+  /** Its way to the other nodes. A deaf one does not know yet that it is cut. */
+  bus: Way = 'there';
+  isRedisAway = false;
+  readonly #all: Installation;
+  readonly #redis: Redis;
+  readonly #listeners: Parameters<Bus['subscribe']>[0][] = [];
+  /** Operations of the script that it asked for. */
+  readonly asked: string[] = [];
+
+  constructor(all: Installation, redis: Redis) {
+    this.#all = all;
+    this.#redis = redis;
+    const { clock, limits } = all;
+    const history = all.history as unknown as VoiceHistory;
+    const reached: Pick<Redis, 'run'> = {
+      run: (tag, name, key, args) => {
+        if (this.isRedisAway) return Promise.reject(new Unavailable('registry'));
+        this.asked.push(name);
+        return redis.run(tag, name, key, args);
+      },
+    };
+    this.registry = createRedisVoiceRegistry({ redis: reached, dueAt: dueAt(limits), keepMs: HOUR_MS });
+    const rebuild = async () => slotHolders(await all.history.active(''), limits);
+    this.slots = createRedisSlots({ redis: reached, rebuild, keepMs: HOUR_MS });
+    const bus: Bus = {
+      publish: (message) => all.tell(this, message),
+      subscribe: (listener) => {
+        this.#listeners.push(listener);
+        return () => undefined;
+      },
+      onGap: () => () => undefined,
+      isConnected: true,
+      followed: {
+        add: (id) => void this.attached.add(id),
+        remove: (id) => void this.attached.delete(id),
+        hears: (id) => this.bus !== 'cut' && this.attached.has(id),
+      },
+    };
+    this.sessions = new VoiceSessions({
+      live: {
+        registry: this.registry,
+        slots: this.slots,
+        bus,
+        clock,
+        probe: async () => undefined,
+        onLost: () => undefined,
+        restoreWhatIsLost: (restore) => restoreWhatIsLost(reached, restore),
+      },
+      history,
+      limits,
+      events: { sessionOpened: () => undefined, sessionMoved: () => undefined },
+    });
+    all.nodes.push(this);
+  }
+
+  hear(message: BusMessage, isOwn: boolean): void {
+    for (const listen of this.#listeners) listen(message, isOwn);
+    if (message.type !== 'session.moved' || message.endReason === null || !this.attached.has(message.sessionId)) return;
+    this.told.push(message.endReason);
+  }
+
+  /** The process is killed: what it had not saved is lost. @returns the one that is started in its place */
+  crash(): SocketNode {
+    this.#all.nodes.splice(this.#all.nodes.indexOf(this), 1);
+    return new SocketNode(this.#all, this.#redis);
+  }
+
+  async sweep(): Promise<void> {
+    if (this.isRedisAway) return;
+    await closeDue(this.#all.clock.now(), 100, 0, this.sessions.recovery);
+  }
+
+  send(event: VoiceEvent, id: string) {
+    const { sessions } = this;
+    const { at } = event;
+    if (event.type === 'HEARTBEAT') return sessions.heartbeat(id, at, event.idleSec, () => true);
+    if (event.type === 'ACTIVITY') return sessions.noteActivity(id, at);
+    if (event.type === 'END') return sessions.end(id, event.reason, at);
+    throw new Error(event.type);
+  }
+
+  /** Both ways are there again, and what waited is written. */
+  async heal(): Promise<void> {
+    const { recovery, beats } = this.sessions;
+    this.bus = 'there';
+    this.isRedisAway = false;
+    recovery.outage.send({ type: 'CLOCK', at: performance.now() + LONG_AFTER_MS });
+    await beats?.flush();
+    await recovery.pendingWrites.flush();
+    await recovery.writer.flush();
+  }
+
+  async restore(): Promise<void> {
+    await restoreLost(this.sessions.recovery);
+  }
+
+  async open(record: VoiceRecord): Promise<void> {
+    await this.#all.history.insert({ record });
+    await this.registry.insert(record);
+    await this.sessions.recovery.pendingWrites.write(record);
+  }
+}
