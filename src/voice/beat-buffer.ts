@@ -90,8 +90,7 @@ export class BeatBuffer {
     const { followed, outage, pendingWrites } = this.#deps;
     const { id, settledAtMs: atMs } = record;
     if (!followed.hears(id) || outage.state !== 'up' || pendingWrites.waiting.size > 0) return false;
-    // While a call is heard, heartbeats tell of no activity: whoever decides that must have the present record.
-    if (record.isHeard || record.heardUntilMs > 0 || this.#isShared(id, atMs)) return false;
+    if (this.#isShared(id, atMs)) return false;
     const waiting = this.#waiting.get(id) ?? this.#begin(id, versionBefore, atMs);
     if (waiting === undefined || waiting.record.version !== versionBefore) return false;
     if (waiting.deadlineMs - atMs < MARGIN_MS || atMs - waiting.sinceMs > MAX_WAIT_MS) return false;
@@ -158,12 +157,13 @@ export class BeatBuffer {
     const { id } = record;
     this.#noteShared(id);
     const present = registry.recall(id);
+    const beats = present === undefined ? record : asHeard(record, present);
     // These beats change nothing any more, or it was made of them.
     if (present !== undefined && present.endedAtMs === null && laterOf(present, record) === present) return;
     try {
-      await pendingWrites.writeOrAdd(record);
+      await pendingWrites.writeOrAdd(beats);
     } catch (fault) {
-      ifAway(() => pendingWrites.add(record))(fault);
+      ifAway(() => pendingWrites.add(beats))(fault);
     }
     const merged = registry.recall(id);
     if (merged !== undefined) writer.waiting.set(id, merged);
@@ -182,4 +182,10 @@ export class BeatBuffer {
     const shared = this.#shared.get(id);
     return shared !== undefined && atMs < shared.untilMs;
   }
+}
+
+/** Beats while a call is heard tell of no activity; whether one is, only the present record says. */
+function asHeard(record: VoiceRecord, { heardUntilMs, lastActivityAtMs }: VoiceRecord): VoiceRecord {
+  const isHeard = record.lastSeenAtMs < heardUntilMs;
+  return { ...record, heardUntilMs, lastActivityAtMs: isHeard ? lastActivityAtMs : record.lastActivityAtMs };
 }

@@ -119,11 +119,19 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await stored()).toMatchObject({ lastSeenAtMs: now(), version: 2 });
   });
 
-  test('has them saved before they are answered while a call of it is heard, because they tell of no activity then', async () => {
+  test('does not count them as activity while another node hears a call of it', async () => {
     await begin({ ...session, isHeard: true });
+    await here.sessions.find(id);
     all.clock.advance(SECOND);
-    await beat(here);
-    expect(await stored()).toMatchObject({ lastSeenAtMs: now() });
+    await there.sessions.noteHeard(id, now(), now() + 20 * SECOND);
+    all.clock.advance(SECOND);
+    beatThatWaits(here);
+    await here.sessions.beats?.flush();
+    expect(await stored()).toMatchObject({
+      lastSeenAtMs: now(),
+      lastActivityAtMs: NOON,
+      heardUntilMs: NOON + 21 * SECOND,
+    });
   });
 
   test('has them saved at once where the last ones still wait after a second', async () => {
