@@ -33,7 +33,7 @@ export interface PresenceDeps {
   readonly nodes: Pick<NodeList, 'hear'>;
   readonly journal: Pick<Journal, 'append'>;
   readonly requestTimes: Pick<RequestTimes, 'note'>;
-  readonly bus: Pick<Bus, 'publish' | 'isConnected'>;
+  readonly bus: Pick<Bus, 'publish' | 'isConnected' | 'followed'>;
   readonly clock: Clock;
 }
 
@@ -77,7 +77,8 @@ export class Presence {
       configHash: run.configHash,
       dependencies: dependencies.list(),
     };
-    if (bus.isConnected) bus.publish({ type: 'node.here', node, settings, followsSessions: true });
+    const followsSessions = bus.followed?.isDirected === true;
+    if (bus.isConnected) bus.publish({ type: 'node.here', node, settings, followsSessions });
     else nodes.hear(node, settings);
   }
 

@@ -2,7 +2,7 @@ import { PassiveHealth, type WorkHealth } from '../kernel/passive-health.ts';
 import { Batch } from './batch.ts';
 import type { Client } from './client.ts';
 import { createClusterRoute } from './cluster.ts';
-import { expectNoRefusal, faultOf } from './faults.ts';
+import { expectNoRefusal, faultOf, saysError } from './faults.ts';
 import { createSingleRoute, type Route } from './route.ts';
 import { ServerLink } from './server-link.ts';
 import { tagged } from './tags.ts';
@@ -41,9 +41,16 @@ export interface Redis {
   publish(channel: string, text: string): Promise<void>;
   /**
    * Listens to channels over a connection of its own, which comes back after every loss.
-   * @param onUp is told each time that messages arrive from now on
+   * @param channel without which nothing is heard
+   * @param more is heard as well, where the user of Redis may listen to it
+   * @param onUp is told each time that messages arrive from now on, and whether those of `more` do
    */
-  listen(channels: readonly string[], onMessage: (text: string) => void, onUp: () => void): Subscription;
+  listen(
+    channel: string,
+    more: string,
+    onMessage: (text: string) => void,
+    onUp: (hearsMore: boolean) => void,
+  ): Subscription;
   /** The time of the store, in milliseconds since the Unix epoch: of one server, the same for every node. */
   timeMs(): Promise<number>;
   /** Tries on every server all that the operations do, writes included. */
@@ -95,14 +102,21 @@ export function openRedis(options: RedisOptions): Redis {
       await send(['PUBLISH', before + channel, text]);
     },
 
-    listen(channels, onMessage, onUp) {
-      const named = channels.map((channel) => before + channel);
+    listen(channel, more, onMessage, onUp) {
       const onReady = async (client: Client): Promise<void> => {
-        await client.subscribe(named, onMessage);
-        onUp();
+        await client.subscribe(before + channel, onMessage);
+        const hearsMore = await client.subscribe(before + more, onMessage).then(
+          () => true,
+          (error: unknown) => {
+            if (!saysError(error, 'NOPERM')) throw error;
+            return false;
+          },
+        );
+        subscriptions.set(link, [before + channel, ...(hearsMore ? [before + more] : [])]);
+        onUp(hearsMore);
       };
       const link = new ServerLink(urls, deadlineMs, { onReady });
-      subscriptions.set(link, named);
+      subscriptions.set(link, [before + channel]);
       link.open();
       return {
         get isUp() {

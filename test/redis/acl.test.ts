@@ -103,13 +103,45 @@ describe.skipIf(skipped !== undefined)(
       expect(faults).toEqual([]);
     });
 
+    test('that may use the channel of all nodes alone, as an older manual said, hears there of all sessions', async () => {
+      const sessionId = `s:${randomId()}:${'A'.repeat(22)}`;
+      const faults: unknown[] = [];
+      const nodes = [];
+      for (let n = 0; n < 2; n += 1) {
+        const redis = await open(['resetchannels', '&switchboard:bus']);
+        // Long after no older build can be here any more.
+        let nowMs = 0;
+        const bus = createRedisBus({
+          redis,
+          node: randomId(),
+          onError: (error) => faults.push(error),
+          now: () => nowMs,
+        });
+        await expect.poll(() => bus.isConnected).toBe(true);
+        nowMs = HOUR_MS;
+        nodes.push({ redis, bus });
+      }
+      const [one, other] = nodes;
+      if (one === undefined || other === undefined) throw new Error('there are two');
+      const heard: string[] = [];
+      other.bus.subscribe((message, isOwn) => void (!isOwn && heard.push(message.type)));
+      other.bus.followed.add(sessionId);
+      one.bus.publish({ type: 'session.moved', sessionId, state: 'ended', endReason: 'abandoned' });
+      await expect.poll(() => heard).toContain('session.moved');
+      expect([one.bus.followed.isDirected, other.bus.followed.hears(sessionId)]).toEqual([false, false]);
+      await one.redis.probeChannels();
+      for (const { bus } of nodes) await bus.close();
+      expect(faults.map(String)).toEqual(Array(2).fill(expect.stringMatching(/bus\*.*docs\/operations\.md/)));
+    });
+
     test.each(allowed.filter((command) => !dispensable.includes(command)))(
       'without %s is refused as if Redis were away, in words that name it',
       async (command) => {
         await atEach(service, ['SCRIPT', 'FLUSH']);
         const redis = await open([`-${command}`]);
         const ear = redis.listen(
-          ['bus'],
+          'bus',
+          'bus:me',
           () => undefined,
           () => undefined,
         );

@@ -198,7 +198,8 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     opened.push(redis);
     let isUp = false;
     const ear = redis.listen(
-      ['bus'],
+      'bus',
+      'bus:older',
       (text) => void (text.includes(sessionId) && older.push(text)),
       () => (isUp = true),
     );

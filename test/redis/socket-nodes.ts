@@ -93,6 +93,7 @@ export class SocketNode {
       followed: {
         add: (id) => void this.attached.add(id),
         remove: (id) => void this.attached.delete(id),
+        isDirected: true,
         hears: (id) => this.bus !== 'cut' && this.attached.has(id),
       },
     };

@@ -25,6 +25,8 @@ export interface FollowedSessions {
   /** The node hears of the session until `remove` was called as often; what is asked of its record afterwards misses nothing. */
   add(sessionId: string): void;
   remove(sessionId: string): void;
+  /** Whether others may tell this node alone; else it hears of all sessions, and says so. */
+  readonly isDirected: boolean;
   /** Whether the node is told at once what others publish of the session: it is known to follow it, and connected. */
   hears(sessionId: string): boolean;
 }

@@ -16,6 +16,8 @@ const TICK_MS = 1000;
  * every five seconds that it is here.
  */
 const OLDER_MS = 15_000;
+const HOW_TO_ALLOW =
+  'let the user of Redis use &<REDIS_PREFIX>:bus* (docs/operations.md). Until then all nodes are told of all sessions.';
 
 export interface RedisBusDeps {
   readonly redis: Pick<Redis, 'publish' | 'listen' | 'run' | 'onLost'>;
@@ -46,6 +48,8 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
   const sessions = new FollowedInRedis({ redis, node: me, now });
   /** Messages that did not get out, and of which nobody was told yet. */
   let unsent = 0;
+  /** Whether this node may use channels of single nodes. */
+  let isDirected = false;
   /** Until then an older build may be here, which hears of sessions over the channel of all nodes only. */
   let olderUntilMs = now() + OLDER_MS;
 
@@ -93,12 +97,17 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
   function send(message: BusMessage): Promise<unknown> {
     const text = me + JSON.stringify(message);
     const sessionId = sessionOf(message);
-    if (sessionId === undefined || now() < olderUntilMs) return redis.publish(CHANNEL, text);
+    if (sessionId === undefined || !isDirected || now() < olderUntilMs) return redis.publish(CHANNEL, text);
     const tag = tagOfSession(sessionId);
     return redis.run(tag, 'tell', tagged(tag, followersOf(sessionId)), [me, text]);
   }
 
-  const subscription = redis.listen([CHANNEL, `${CHANNEL}:${me}`], receive, () => void returned());
+  const own = `${CHANNEL}:${me}`;
+  const subscription = redis.listen(CHANNEL, own, receive, (hearsMore) => {
+    if (!hearsMore) onError(new Error(`${own} is refused: ${HOW_TO_ALLOW}`));
+    isDirected = hearsMore;
+    void returned();
+  });
   redis.onLost(() => sessions.forget());
   // It fails as often as Redis is still away.
   const stopTicking = every(TICK_MS, tick, () => undefined);
@@ -111,7 +120,10 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     followed: {
       add: (sessionId) => sessions.add(sessionId),
       remove: (sessionId) => sessions.remove(sessionId),
-      hears: (sessionId) => subscription.isUp && sessions.isKnown(sessionId),
+      hears: (sessionId) => subscription.isUp && isDirected && sessions.isKnown(sessionId),
+      get isDirected() {
+        return isDirected;
+      },
     },
 
     publish(message: BusMessage) {
