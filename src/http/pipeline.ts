@@ -118,14 +118,14 @@ function createContextOf(
   const isTimed = debugMetrics || events.requestAnswered !== undefined;
 
   function endpointOf(route: Route | undefined, path: string, found: Match | undefined): Endpoint {
-    const any = route ?? found?.methods.values().next().value;
+    const anyRoute = route ?? found?.methods.values().next().value;
     const endpoint = {
       route,
-      routeName: any?.path ?? 'none',
+      routeName: anyRoute?.path ?? 'none',
       kind: route?.kind ?? 'request',
       access: route?.access ?? accessOfPath(path),
       window: route?.window ?? windowOfPath(path),
-      cors: any?.cors ?? corsScopeOf(path),
+      cors: anyRoute?.cors ?? corsScopeOf(path),
       allow: found?.allow ?? '',
     };
     return { ...endpoint, steps: stepsOf(endpoint) };

@@ -17,14 +17,14 @@ export interface TopicWatch {
   readonly topics?: readonly string[] | undefined;
 }
 
-/** What is known of one node. Times are of this node's clock: clocks may differ. */
+/** What is known of one node. `heardAtMs` and `watchedAtMs` are of this node's clock. */
 interface KnownNode {
   /** As it tells of itself; undefined until it has. */
   readonly node?: OperatorNode;
   /** A build that does not tell them has none. */
   readonly settings?: NodeSettings | undefined;
   readonly heardAtMs: number;
-  /** Until when the database says that it lives. */
+  /** Until when its lease in the database runs, as its owner wrote it. */
   readonly leasedUntilMs: number;
   readonly watched?: TopicWatch;
   readonly watchedAtMs: number;
@@ -41,8 +41,8 @@ export interface NodeListDeps {
 }
 
 /**
- * All nodes of the installation as this one knows them, and the one place that says which of them are alive: those that were heard lately,
- * or whose lease in the database runs. Kept in memory, so that it is known in outages.
+ * All nodes of the installation, and which of them this node believes to be alive: those that were heard lately, or whose lease in the
+ * database runs. Kept in memory, so that it is known in outages. Whoever takes calls or places of sockets over asks the leases in their store.
  */
 export class NodeList {
   readonly #deps: NodeListDeps;

@@ -18,8 +18,9 @@ export interface SweepShareDeps {
 
 /**
  * Which parts of the live stores this node sweeps. Each part has two nodes by rendezvous hashing over those that are alive, so that a node
- * that comes or goes moves no parts of others; and one that changes every half second, so that every node looks at every part in turn. Lists
- * may differ: of all nodes that live the first of a part sweeps it by its own list, unless that has two dead ones before it.
+ * that comes or goes moves no parts of others; and one that changes every half second, so that every node looks at every part in turn. Also
+ * where lists differ, the living node that ranks highest for a part counts itself among its two sweepers, unless its list still ranks two dead
+ * nodes above it.
  */
 export class SweepShare {
   readonly #deps: SweepShareDeps;

@@ -1,5 +1,5 @@
 /**
- * Keys that one script touches share a hash tag, so that Redis Cluster keeps them on one node. There are 256 fixed tags:
+ * Keys that one script touches share a hash tag, so that Redis Cluster keeps them on one server. There are 256 fixed tags:
  * enough for a cluster of some 16 servers (docs/decisions/0019-tags-of-redis.md), few enough to be asked all at once.
  */
 const TAGS = 256;

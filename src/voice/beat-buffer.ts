@@ -184,7 +184,7 @@ export class BeatBuffer {
   }
 }
 
-/** Beats while a call is heard tell of no activity; whether one is, only the present record says. */
+/** A heartbeat that is sent while a call is heard is no sign of activity; only the present record knows whether a call is heard. */
 function asHeard(record: VoiceRecord, { heardUntilMs, lastActivityAtMs }: VoiceRecord): VoiceRecord {
   const isHeard = record.lastSeenAtMs < heardUntilMs;
   return { ...record, heardUntilMs, lastActivityAtMs: isHeard ? lastActivityAtMs : record.lastActivityAtMs };

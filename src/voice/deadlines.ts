@@ -27,7 +27,7 @@ export function slotHolders(
   });
 }
 
-/** Since when sessions are engaged, or without activity, that end by the clock up to an instant. */
+/** The latest start, and the latest last activity, of sessions that the clock ends by `untilMs`. */
 export function endingBy(
   untilMs: number,
   { maxMinutes, staleGraceSec, staleReapSec }: VoiceLimits,

@@ -44,7 +44,8 @@ export class HistoryWriter {
   }
 
   /**
-   * Writes what waits now, and looks whether what was heard has ended; what comes meanwhile waits for the next flush, so that this ends under any load.
+   * Writes what waits now, and looks up whether sessions that were heard of have ended; what comes meanwhile waits for the next flush, so that
+   * this ends under any load.
    * @throws Unavailable when the database is away; nothing is lost, the records go on waiting.
    */
   async flush(): Promise<void> {

@@ -77,7 +77,7 @@ export function spokenForBy(address: string | undefined, subjects: Subjects, isS
 type SessionBelongings = Pick<OpenedSession, 'setup' | 'ticket'>;
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
-/** A heartbeat whose request was counted with it: how often its window was, and the record if it is saved. */
+/** A heartbeat whose request was counted with it: how many requests its window has counted, this one included; and the record, if it was saved. */
 export interface CountedHeartbeat {
   readonly taken: number;
   readonly record: VoiceRecord | undefined;

@@ -11,7 +11,10 @@ import { windowOfPath, type Result } from '../route.ts';
 import type { Services } from '../services.ts';
 import { usualBody } from './body.ts';
 
-/** The steps that count a request: in the window of its address before anything else, and in the one of its user or operator once that is known. */
+/**
+ * The steps that count a request: in the window of its address before anything else, unless an operator may be asking, and in the one of its
+ * user or operator once that is known.
+ */
 export function createLimits({
   core: {
     edge,
@@ -33,7 +36,7 @@ export function createLimits({
   }
 
   /**
-   * Notes a service token that is none. @returns the window of those, where it is used up: whoever guesses is held up, and then a right
+   * Notes an invalid service token. @returns the window of those, where it is used up: whoever guesses is held up, and then a right
    * token is refused as well, or its reply would tell that it is one.
    */
   function noteToken({ request: { headers, atMs } }: RequestContext, scope: string): WindowCount | undefined {

@@ -61,8 +61,8 @@ function orNothing(work: () => Eventually<undefined>): Eventually<undefined> {
 }
 
 /**
- * Lets nobody to a route for operators whose role does not have its right (docs/contract.md, section 8). Whose data the role is shown the
- * handler sees to.
+ * Refuses operators whose role does not have the right of the route (docs/contract.md, section 8). Whose data a role is shown is decided by
+ * the handler.
  */
 export function requireRole({ operator: { role }, login, endpoint }: RequestContext): Refusal | undefined {
   if (role === 'nobody')

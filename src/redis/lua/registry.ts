@@ -152,14 +152,14 @@ end
 /** How a record is saved, and the one operation that most calls are made of: a request is counted, and with it a heartbeat saved. */
 export const BEATS_LUA = `
 -- change is "<expected version> <value>": true when saved; else the present value, or false when there is none
-local function put(key, change, isEarlier)
+local function put(key, change, mayBeEarlier)
   local space = find(change, ' ', 1, true)
   local present = call('HMGET', key, 'd', 'c')
   if not present[1] or sub(present[1], 1, space) ~= sub(change, 1, space) then return present[1] end
   local value = sub(change, space + 1)
   call('HSET', key, 'd', value)
   if present[2] then call('HDEL', key, 'c') end
-  if present[2] or isEarlier then
+  if present[2] or mayBeEarlier then
     call('ZADD', base(key) .. 'due', 'LT', match(value, '^%d+ (%S+)'), nameOf(key))
   end
   return true

@@ -3,8 +3,8 @@ import type { BusMessage } from '../../protocol/bus.ts';
 /** How nodes tell each other what changed. A message may be lost: what must hold is in the stores. */
 export interface Bus {
   /**
-   * Tells every node, this one included; of other nodes only those that follow the session hear what is about one. It never throws: the
-   * bus is a hint, the store is the truth.
+   * Always tells this node. A message about a session goes to the nodes that follow it, where that is possible; any other goes to all. It
+   * never throws: the bus is a hint, the store is the truth.
    */
   publish(message: BusMessage): void;
   /** @returns the way to stop listening. `isOwn`: this node published the message. */

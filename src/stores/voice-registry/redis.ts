@@ -42,7 +42,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
   }
 
   /** Whether the due time only moves later than that of the version which this save replaces: then the index need not know. */
-  function isLater(id: string, expectedVersion: number, dueAtMs: number): boolean {
+  function isNoEarlier(id: string, expectedVersion: number, dueAtMs: number): boolean {
     const present = recent.get(id);
     return present?.version === expectedVersion && dueAt(present) <= dueAtMs;
   }
@@ -59,7 +59,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
       const change = `${expectedVersion} ${movingPart(record, dueText(dueAtMs), slotUntilMs)}`;
       const asking =
         record.endedAtMs === null
-          ? ask(isLater(record.id, expectedVersion, dueAtMs) ? 'beat' : 'save', record.id, [change])
+          ? ask(isNoEarlier(record.id, expectedVersion, dueAtMs) ? 'beat' : 'save', record.id, [change])
           : ask('finish', record.id, [change, keepEnded]);
       return asking.then((answer) => {
         if (answer === 1) recent.set(record.id, record);
@@ -70,7 +70,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
 
     saveCounted(record, expectedVersion, slotUntilMs = 0, request) {
       const dueAtMs = dueAt(record);
-      if (!isLater(record.id, expectedVersion, dueAtMs)) return undefined;
+      if (!isNoEarlier(record.id, expectedVersion, dueAtMs)) return undefined;
       const change = `${expectedVersion} ${movingPart(record, dueText(dueAtMs), slotUntilMs)}`;
       return ask('counted', record.id, [request.key, String(request.limit), change]).then((answer) => {
         const taken = Math.abs(answer as number);
@@ -167,9 +167,9 @@ async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string
     let wanted = claim.limit - claimed.length;
     for (const { tag, count } of waiting) {
       if (wanted === 0) break;
-      const share = Math.min(count, wanted);
-      wanted -= share;
-      now.push(claimOfTag(redis, tag, share, claim));
+      const claimable = Math.min(count, wanted);
+      wanted -= claimable;
+      now.push(claimOfTag(redis, tag, claimable, claim));
     }
     claimed.push(...((await Promise.all(now)) as string[][]).flat());
     waiting = waiting.slice(now.length);
@@ -185,8 +185,8 @@ async function dueTags(redis: Pick<Redis, 'run'>, { atMs, share }: Claim): Promi
   return [...due.slice(begin), ...due.slice(0, begin)];
 }
 
-function claimOfTag(redis: Pick<Redis, 'run'>, tag: number, share: number, claim: Claim): Promise<unknown> {
+function claimOfTag(redis: Pick<Redis, 'run'>, tag: number, limit: number, claim: Claim): Promise<unknown> {
   const { atMs, leaseMs, keepMs } = claim;
-  const args = [String(atMs), String(atMs + leaseMs), String(share), String(keepMs)];
+  const args = [String(atMs), String(atMs + leaseMs), String(limit), String(keepMs)];
   return redis.run(tag, 'claim', tagged(tag, 'due'), args);
 }

@@ -36,7 +36,7 @@ export const refuseSpent: CreateStep = {
   name: 'quota',
   async take(context: OpeningBegun) {
     const refusal = await context.opening.quotaRefusal;
-    if (refusal !== undefined) context.isCounted = true;
+    if (refusal !== undefined) context.keepsCount = true;
     return refusal;
   },
 };
@@ -76,7 +76,7 @@ function countingStep(
       const taken = await stores.counters.take(window.key, window.limit, MINUTE_MS, atMs);
       return taken.allowed ? { key: window.key, windowStartMs: taken.windowStartMs } : tooMany(window, taken, atMs);
     },
-    undo: (taken, { isCounted }, { stores }) => (isCounted === true ? undefined : stores.counters.giveBack([taken])),
+    undo: (taken, { keepsCount }, { stores }) => (keepsCount === true ? undefined : stores.counters.giveBack([taken])),
   };
 }
 
@@ -153,7 +153,7 @@ function keySlotLimits({ shared }: { readonly shared: readonly SharedCeilings[] 
 
 /** Whoever finds no slot has had its try of the minute. */
 function full(context: CreateContext, limit: number, error: string, lever: string): Refusal {
-  context.isCounted = true;
+  context.keepsCount = true;
   return new Refusal('MAX_CONCURRENT_SESSIONS', error, {}, { limit, count: limit, unit: 'sessions', lever });
 }
 

@@ -15,16 +15,16 @@ type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
 interface Issued {
   readonly minted: Minted | Refusal;
   /** Whether the caller has had its try of this minute: not where the provider failed, or nobody was asked for anything. */
-  readonly isCounted: boolean;
+  readonly keepsCount: boolean;
 }
 
 /** Issues what opens the calls of the session: a secret that the provider mints, or a ticket of ours, of which no provider hears. */
 export const issueSecret: CreateStep = {
   name: 'mint',
   async take(context: OpeningBegun, deps: IssueDeps) {
-    const { minted, isCounted } =
+    const { minted, keepsCount } =
       context.config.callMode === 'direct' ? await mint(context, deps) : issueTicket(context, deps);
-    context.isCounted = isCounted;
+    context.keepsCount = keepsCount;
     if (minted instanceof Refusal) return minted;
     context.minted = minted;
     return undefined;
@@ -33,17 +33,17 @@ export const issueSecret: CreateStep = {
 
 function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
   const { input, opening } = context;
-  if (input.request.signal().aborted) return { minted: callerGone(), isCounted: false };
+  if (input.request.signal().aborted) return { minted: callerGone(), keepsCount: false };
   const { ticket, kept } = calls.tickets.make(opening.sessionId, opening.atMs);
   context.ticket = kept;
-  return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, isCounted: true };
+  return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, keepsCount: true };
 }
 
 async function mint({ input: { request }, caller, config }: OpeningBegun, deps: IssueDeps): Promise<Issued> {
   const { provider, sessions, events } = deps;
   const { model, voice, instructions, tools } = config;
   const signal = request.signal();
-  if (signal.aborted) return { minted: callerGone(), isCounted: false };
+  if (signal.aborted) return { minted: callerGone(), keepsCount: false };
   const startedAt = performance.now();
   const measure = (outcome: string): void =>
     events.minted(provider.name, outcome, (performance.now() - startedAt) / 1000);
@@ -51,13 +51,13 @@ async function mint({ input: { request }, caller, config }: OpeningBegun, deps: 
     const setup = { model, voice, instructions, tools, subjectHash: caller.subject };
     const minted = await provider.mint({ ...setup, maxDurationSec: sessions.limits.maxMinutes * 60, signal });
     measure('minted');
-    return { minted: signal.aborted ? callerGone() : minted, isCounted: true };
+    return { minted: signal.aborted ? callerGone() : minted, keepsCount: true };
   } catch (fault) {
     if (!(fault instanceof UpstreamFault)) throw fault;
     measure(signal.aborted ? 'caller_gone' : fault.kind);
-    if (signal.aborted) return { minted: callerGone(), isCounted: true };
+    if (signal.aborted) return { minted: callerGone(), keepsCount: true };
     events.dependencyAway('provider', fault, request.requestId);
-    return { minted: upstreamRefusal(fault), isCounted: fault.blamesRequest };
+    return { minted: upstreamRefusal(fault), keepsCount: fault.blamesRequest };
   }
 }
 
@@ -81,9 +81,9 @@ export const register: CreateStep<VoiceRecord> = {
     const terms = { id: opening.sessionId, ...who, ...upstream };
     const kept = { setup: setupOf(context), ticket: context.ticket };
     // No provider was asked for a ticket: where its session can not be kept the caller has not had its try of this minute.
-    if (context.ticket !== undefined) context.isCounted = false;
+    if (context.ticket !== undefined) context.keepsCount = false;
     const record = await sessions.open(terms, kept, clock.now(), input.request.requestId);
-    context.isCounted = true;
+    context.keepsCount = true;
     if (record.endReason !== null) return endedMeanwhile(record.endReason);
     context.record = record;
     return record;

@@ -92,7 +92,7 @@ export interface CreateContext {
   config?: SessionConfig;
   opening?: Opening;
   /** The caller has had its try of this minute, whatever comes of it: its count is not given back. */
-  isCounted?: boolean;
+  keepsCount?: boolean;
   minted?: Minted;
   /** Of a brokered session: it is kept with the record. */
   ticket?: CallTicket;
