@@ -25,19 +25,20 @@ export async function restoreWhatIsLost(redis: Pick<Redis, 'run'>, restore: Rest
     const answers = await ask(tags, 'lost', [token, String(RESTORING_MS)]);
     return tags.filter((_, at) => answers[at] === OURS);
   };
-  const found = await lostOf(share === undefined ? allTags : allTags.filter(share));
-  if (found.length === 0) return 0;
-  const mine = share === undefined ? found : await lostOf(allTags);
-  const lost = new Set(mine);
   try {
+    const found = await lostOf(share === undefined ? allTags : allTags.filter(share));
+    if (found.length === 0) return 0;
+    const mine = share === undefined ? found : await lostOf(allTags);
+    const lost = new Set(mine);
     await restore(
       (subject) => lost.has(tagOfSubject(subject)),
       () => ask(mine, 'restoring', [token, String(RESTORING_MS)]),
     );
+    await ask(mine, 'whole', [token]);
+    return mine.length;
   } catch (error) {
-    await ask(mine, 'abandon', [token]).catch(() => undefined);
+    // Of all: a call that was not answered may have left the token.
+    await ask(allTags, 'abandon', [token]).catch(() => undefined);
     throw error;
   }
-  await ask(mine, 'whole', [token]);
-  return mine.length;
 }

@@ -1,11 +1,11 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
 import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { chunksOf } from '../kernel/chunks.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { Lru } from '../kernel/lru.ts';
+import { settleAll } from '../kernel/settle-all.ts';
 import type { Bus, FollowedSessions } from '../stores/bus/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';
@@ -28,7 +28,7 @@ export interface BeatBufferDeps {
   readonly followed: Pick<FollowedSessions, 'hears'>;
   readonly outage: Pick<Outage, 'state' | 'send'>;
   readonly pendingWrites: Pick<PendingWrites, 'waiting' | 'add' | 'writeOrAdd'>;
-  readonly writer: Pick<HistoryWriter, 'waiting' | 'saveOrWait'>;
+  readonly writer: Pick<HistoryWriter, 'waiting'>;
   /** Notes a save for the history: of which version, and what this process remembered of the session before. */
   readonly noteSaved: (record: VoiceRecord, versionBefore: number, before: VoiceRecord | undefined) => void;
   readonly limits: VoiceLimits;
@@ -107,15 +107,16 @@ export class BeatBuffer {
 
   /** Saves what waits; call it twice a second. While the live stores are away it is left to who writes to them once they are back. */
   async flush(): Promise<void> {
-    for (const ids of chunksOf([...this.#waiting.keys()], CHUNK))
-      await Promise.all(ids.map(async (id) => this.flushOne(id)));
+    await settleAll([...this.#waiting.keys()], (id) => this.flushOne(id), CHUNK);
   }
 
   /** The same of one session, at once where nothing waits. */
   flushOne(id: string): Eventually<void> {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
-    waiting.saving ??= this.#save(id, waiting).finally(() => {
+    // A save that is under way does not have what came since.
+    if (waiting.saving !== undefined) return waiting.saving.then(() => this.flushOne(id));
+    waiting.saving = this.#save(id, waiting).finally(() => {
       waiting.saving = undefined;
     });
     return waiting.saving;
@@ -128,17 +129,14 @@ export class BeatBuffer {
   }
 
   async #save(id: string, waiting: WaitingBeats): Promise<void> {
-    const { registry, writer, outage, pendingWrites, noteSaved, limits } = this.#deps;
+    const { registry, noteSaved, limits } = this.#deps;
     const { record, savedVersion } = waiting;
     const before = registry.recall(id);
     let isSaved: boolean;
     try {
       isSaved = await registry.save(record, savedVersion, slotUntilMs(record, limits));
     } catch (fault) {
-      ifAway(() => outage.send({ type: 'CALL_FAILED', at: performance.now() }), 'registry')(fault);
-      const { record: last } = this.#remove(id, waiting);
-      pendingWrites.add(last);
-      await writer.saveOrWait(last);
+      this.#keepApart(this.#remove(id, waiting).record, fault);
       return;
     }
     if (!isSaved) return this.#merge(this.#remove(id, waiting).record);
@@ -163,10 +161,21 @@ export class BeatBuffer {
     try {
       await pendingWrites.writeOrAdd(beats);
     } catch (fault) {
-      ifAway(() => pendingWrites.add(beats))(fault);
+      this.#keepApart(beats, fault);
+      return;
     }
     const merged = registry.recall(id);
     if (merged !== undefined) writer.waiting.set(id, merged);
+  }
+
+  /** What was answered goes to the history with its next write, without waiting for it, and to the registry when that is back. */
+  #keepApart(record: VoiceRecord, fault: unknown): void {
+    const { writer, outage, pendingWrites } = this.#deps;
+    writer.waiting.set(record.id, record);
+    ifAway(() => {
+      outage.send({ type: 'CALL_FAILED', at: performance.now() });
+      pendingWrites.add(record);
+    })(fault);
   }
 
   #remove(id: string, waiting: WaitingBeats): WaitingBeats {

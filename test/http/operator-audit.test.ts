@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { service, SERVICE_NAME, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
@@ -180,10 +180,9 @@ describe('The log tells of each act of an operator, once', () => {
   test('also of a key that may or may not be revoked, because the database went away in the midst of it', async () => {
     const { id } = await app.key();
     const { stores } = app.service;
-    const { revoke } = stores.tenants;
-    stores.tenants.revoke = () => Promise.reject(new Unavailable('database'));
+    const revoking = vi.spyOn(stores.tenants, 'revoke').mockRejectedValueOnce(new Unavailable('database'));
     const reply = await app.post(`/api/operator/keys/${id}/revoke`, { tenantId: 'acme' }, service);
-    stores.tenants.revoke = revoke;
+    revoking.mockRestore();
     expect(reply.status).toBe(503);
     expect(actsIn(app.logged()).map(headOf)).toEqual([['service', 'key.revoke', `acme/${id}`]]);
   });

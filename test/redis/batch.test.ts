@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
@@ -160,6 +161,7 @@ function calls(): void {
   });
 
   test('a sweep that finds nothing due is one call, and so is one that claims over all tags after it', async () => {
+    await restoreWhatIsLost(node.redis, () => Promise.resolve());
     expect(await callsOf(() => node.registry.claimDue(DAY_BEGIN - 1, 10, 1000))).toBe(1);
     const records = Array.from({ length: 100 }, () => voiceRecord());
     await Promise.all(records.map((record) => node.registry.insert(record)));

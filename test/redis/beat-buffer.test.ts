@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { activity, defaults, end, heartbeat, opened, SECOND } from '../machines/voice-session-support.ts';
@@ -75,6 +75,28 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     all.clock.advance(SECOND);
     beatThatWaits(here);
     expect(await here.sessions.find(id)).toMatchObject({ lastSeenAtMs: now() });
+  });
+
+  test('is read with those that were answered while others were being saved', async () => {
+    all.clock.advance(SECOND);
+    beatThatWaits(here);
+    const flushing = here.sessions.beats?.flush();
+    all.clock.advance(SECOND);
+    beatThatWaits(here);
+    expect(await here.sessions.find(id)).toMatchObject({ lastSeenAtMs: now() });
+    await flushing;
+    expect(await stored()).toMatchObject({ lastSeenAtMs: now() });
+  });
+
+  test('has them where the history gets them next when Redis does not take them, without waiting for it', async () => {
+    all.clock.advance(SECOND);
+    beatThatWaits(here);
+    vi.spyOn(all.history, 'save').mockReturnValue(new Promise(() => undefined));
+    here.isRedisAway = true;
+    await here.sessions.beats?.flush();
+    const { writer, pendingWrites } = here.sessions.recovery;
+    for (const waiting of [writer.waiting, pendingWrites.waiting])
+      expect(waiting.get(id)).toMatchObject({ lastSeenAtMs: now() });
   });
 
   test('has them in the history once Redis has them', async () => {
@@ -198,6 +220,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     beatThatWaits(here);
     here.isRedisAway = true;
     await here.sessions.beats?.flush();
+    await here.sessions.recovery.writer.flush();
     expect(all.history.rows.get(id)).toMatchObject({ lastSeenAtMs: now() });
     await service.flush();
     await there.restore();

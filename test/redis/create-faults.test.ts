@@ -38,6 +38,8 @@ describe.skipIf(missing !== undefined)(`With Redis ${missing ?? ''}`, () => {
       clockAgreements,
       onError: () => undefined,
     });
+    // What is not restored is not swept.
+    await live.restoreWhatIsLost(() => Promise.resolve());
     // Its time is turned by hand as well.
     return buildForFile({ live: { ...live, clock }, clock });
   }, ['brokered']);
