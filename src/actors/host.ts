@@ -65,16 +65,15 @@ export interface Host<R extends HostedRecord, E extends EventObject, F extends E
    */
   send(id: string, event: E, admits?: (record: R) => boolean): Eventually<Outcome<R, F> | undefined>;
   /**
-   * What an event would change, not saved: for whoever saves it together with something else, by the same compare-and-save. Undefined
-   * unless this process knows the record, admits it, has no other event of it under way, and needs no actor for this one.
+   * What an event changes, saved by `save` together with something else, by the same compare-and-save. Undefined unless this process knows the
+   * record, admits it, has no other event of it under way, needs no actor for this one, and `save` can do it.
    */
-  foresee(id: string, event: E, admits: (record: R) => boolean): Foreseen<R> | undefined;
-}
-
-/** A change that an event would make, and the version that it is made of. */
-export interface Foreseen<R> {
-  readonly record: R;
-  readonly expectedVersion: number;
+  sendWith<T>(
+    id: string,
+    event: E,
+    admits: (record: R) => boolean,
+    save: (record: R, expectedVersion: number) => Promise<T> | undefined,
+  ): Promise<T> | undefined;
 }
 
 /** The outcome of one event, before it is saved. */
@@ -206,11 +205,12 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
 
   return {
     open,
-    foresee(id, event, admits) {
+    sendWith(id, event, admits, save) {
       const recalled = tails.has(id) ? undefined : store.recall?.(id);
       if (recalled === undefined || !admits(recalled)) return undefined;
       const record = kind.fastPath?.(recalled, event);
-      return record && { record, expectedVersion: recalled.version };
+      const saving = record && save(record, recalled.version);
+      return saving && track(id, saving);
     },
     send(id, event, admits) {
       const tail = tails.size === 0 ? undefined : tails.get(id);

@@ -203,11 +203,11 @@ export class VoiceSessions {
     admits: Admits,
     request: UncountedRequest,
   ): Promise<CountedHeartbeat | undefined> | undefined {
-    const foreseen = this.recovery.host.foresee(id, { type: 'HEARTBEAT', at, idleSec }, admits);
-    if (foreseen === undefined) return undefined;
-    const { record, expectedVersion } = foreseen;
-    const saving = this.#records.saveCounted(record, expectedVersion, request);
-    return saving?.then((saved) => saved && { taken: saved.taken, record: saved.isSaved ? record : undefined });
+    return this.recovery.host.sendWith(id, { type: 'HEARTBEAT', at, idleSec }, admits, (record, expectedVersion) =>
+      this.#records
+        .saveCounted(record, expectedVersion, request)
+        ?.then((saved) => saved && { taken: saved.taken, record: saved.isSaved ? record : undefined }),
+    );
   }
 
   /** Activity that is no heartbeat: a usage report that names the session. */
