@@ -19,29 +19,9 @@ export function isAsRestored({ version }: VoiceRecord): boolean {
   return version % RESTORED_VERSION_STEP === 0;
 }
 
-/** The record that OPEN makes: field by field, so that all records have one shape in memory. */
+/** The record that OPEN makes. */
 export function openedRecord(terms: VoiceTerms, at: number): VoiceRecord {
-  return {
-    id: terms.id,
-    subject: terms.subject,
-    caller: terms.caller,
-    tenantId: terms.tenantId,
-    agentId: terms.agentId,
-    keyId: terms.keyId,
-    named: terms.named,
-    loginId: terms.loginId,
-    provider: terms.provider,
-    upstreamId: terms.upstreamId,
-    isHeard: terms.isHeard,
-    startedAtMs: at,
-    lastSeenAtMs: at,
-    lastActivityAtMs: at,
-    heardUntilMs: 0,
-    settledAtMs: at,
-    endedAtMs: null,
-    endReason: null,
-    version: 1,
-  };
+  return liveRecord(terms, at, at, at, 0, at, 1);
 }
 
 /** The last instant that the maximum duration allows; the session is over right after it. */
@@ -201,7 +181,6 @@ function engagedAt(record: VoiceRecord, at: number, limits: VoiceLimits): number
   return metAtMs >= idleAtMs(record, limits) || metAtMs > durationEndMs(record, limits) ? undefined : metAtMs;
 }
 
-/** Written out: this runs for every heartbeat, and a spread of so many fields costs eight times as much. */
 function touched(
   record: VoiceRecord,
   lastSeenAtMs: number,
@@ -209,25 +188,42 @@ function touched(
   heardUntilMs: number,
   settledAtMs: number,
 ): VoiceRecord {
+  const { startedAtMs, version } = record;
+  return liveRecord(record, startedAtMs, lastSeenAtMs, lastActivityAtMs, heardUntilMs, settledAtMs, version + 1);
+}
+
+/**
+ * A record of a session that goes on. Written out, so that all have one shape in memory: this runs for every heartbeat, and a spread of so
+ * many fields costs eight times as much.
+ */
+function liveRecord(
+  terms: VoiceTerms,
+  startedAtMs: number,
+  lastSeenAtMs: number,
+  lastActivityAtMs: number,
+  heardUntilMs: number,
+  settledAtMs: number,
+  version: number,
+): VoiceRecord {
   return {
-    id: record.id,
-    subject: record.subject,
-    caller: record.caller,
-    tenantId: record.tenantId,
-    agentId: record.agentId,
-    keyId: record.keyId,
-    named: record.named,
-    loginId: record.loginId,
-    provider: record.provider,
-    upstreamId: record.upstreamId,
-    isHeard: record.isHeard,
-    startedAtMs: record.startedAtMs,
+    id: terms.id,
+    subject: terms.subject,
+    caller: terms.caller,
+    tenantId: terms.tenantId,
+    agentId: terms.agentId,
+    keyId: terms.keyId,
+    named: terms.named,
+    loginId: terms.loginId,
+    provider: terms.provider,
+    upstreamId: terms.upstreamId,
+    isHeard: terms.isHeard,
+    startedAtMs,
     lastSeenAtMs,
     lastActivityAtMs,
     heardUntilMs,
     settledAtMs,
-    endedAtMs: record.endedAtMs,
-    endReason: record.endReason,
-    version: record.version + 1,
+    endedAtMs: null,
+    endReason: null,
+    version,
   };
 }

@@ -37,7 +37,7 @@ export interface BeatBufferDeps {
 
 /** What the registry is to be told of one session. */
 interface WaitingBeats {
-  /** After the last beat. */
+  /** As the last answered beat left it. */
   record: VoiceRecord;
   /** The version that the registry has, as far as this node knows. */
   savedVersion: number;
@@ -149,15 +149,15 @@ export class BeatBuffer {
     }
   }
 
-  /** Somebody else was first. */
+  /** Saves beats over what somebody else has saved meanwhile. */
   async #merge(record: VoiceRecord): Promise<void> {
     const { registry, writer, pendingWrites } = this.#deps;
     const { id } = record;
     this.#noteShared(id);
     const present = registry.recall(id);
-    const beats = present === undefined ? record : asHeard(record, present);
     // These beats change nothing any more, or it was made of them.
     if (present !== undefined && present.endedAtMs === null && laterOf(present, record) === present) return;
+    const beats = present === undefined ? record : asHeard(record, present);
     try {
       await pendingWrites.writeOrAdd(beats);
     } catch (fault) {

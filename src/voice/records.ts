@@ -104,14 +104,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     const before = registry.recall(record.id);
     const saving = registry.save(record, version, slotUntilMs(record, limits));
     if (!(saving instanceof Promise)) return this.#noteIf(saving, record, version, before);
-    return saving.then(
-      (isSaved) => this.#noteIf(isSaved, record, version, before),
-      // A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells.
-      this.#ifAway(() => {
-        this.#apart.set(record.id, NOT_SAVED);
-        return false;
-      }),
-    );
+    return saving.then((isSaved) => this.#noteIf(isSaved, record, version, before), this.#ifNotSaved(record.id, false));
   }
 
   /** As `VoiceRegistry.saveCounted`; the promise answers undefined where the registry is away, and may have done it all the same. */
@@ -129,10 +122,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
         this.#noteIf(saved.isSaved, record, version, before);
         return saved;
       },
-      this.#ifAway(() => {
-        this.#apart.set(record.id, NOT_SAVED);
-        return undefined;
-      }),
+      this.#ifNotSaved(record.id, undefined),
     );
   }
 
@@ -239,6 +229,14 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   #noteSilence({ id: sessionId, tenantId, lastSeenAtMs: atMs }: VoiceRecord, before: VoiceRecord): void {
     const silentSec = Math.round((atMs - before.lastSeenAtMs) / SECOND_MS);
     this.#deps.silence?.note({ sessionId, tenantId, atMs, kind: 'gap', detail: { silentSec } });
+  }
+
+  /** A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells. */
+  #ifNotSaved<T>(id: string, answer: T): (fault: unknown) => T {
+    return this.#ifAway(() => {
+      this.#apart.set(id, NOT_SAVED);
+      return answer;
+    });
   }
 
   #ifAway<T>(otherwise: () => T): (fault: unknown) => T {

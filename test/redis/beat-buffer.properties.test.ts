@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import type { Redis } from '../../src/redis/connection.ts';
 import { activity, clock, end, heartbeat, opened, play, SECOND } from '../machines/voice-session-support.ts';
 import { NOON } from '../support/clock.ts';
 import { examples } from '../support/examples.ts';
-import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
-import { Installation, SocketNode } from './socket-nodes.ts';
+import { reasonToSkipRedis, type RedisService } from '../support/services/redis.ts';
+import { Installation, SocketNode, useRedisOfTwo } from './socket-nodes.ts';
 
 const skipped = reasonToSkipRedis();
 
@@ -86,7 +86,7 @@ class Trial {
   /** What was acknowledged, in this order; by whom, where no store has it yet. */
   readonly #log: { readonly event: VoiceEvent; unsavedOn: SocketNode | undefined }[] = [];
   readonly id: string;
-  /** Beats that waited. */
+  /** How many beats were answered before they were saved. */
   waited = 0;
   /** False once sessions may have the benefit of the doubt, because a node asked PostgreSQL alone (`voice/history-lag.ts`). */
   isExact = true;
@@ -228,25 +228,14 @@ class Trial {
 }
 
 describe.skipIf(skipped !== undefined)(`Heartbeats of sockets that wait ${skipped ?? ''}`, () => {
-  let service: RedisService;
-  let redis: readonly [Redis, Redis];
+  const { service, ways } = useRedisOfTwo();
   /** Beats of all examples that waited: else nothing is shown. */
   let waited = 0;
-
-  beforeAll(async () => {
-    service = await startRedis();
-    const open = (): Redis => openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
-    redis = [open(), open()];
-  });
-  afterAll(async () => {
-    for (const one of redis) await one.close();
-    await service.stop();
-  });
 
   async function leads(
     steps: readonly Step[],
   ): Promise<readonly [record: VoiceRecord | undefined, expected: VoiceRecord]> {
-    const trial = new Trial(service, redis);
+    const trial = new Trial(service(), ways());
     await trial.begin();
     for (const step of steps) await trial.run(step);
     waited += trial.waited;

@@ -1,38 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { activity, defaults, end, heartbeat, opened, SECOND } from '../machines/voice-session-support.ts';
 import { NOON } from '../support/clock.ts';
-import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
-import { Installation, SocketNode } from './socket-nodes.ts';
+import { reasonToSkipRedis } from '../support/services/redis.ts';
+import { Installation, SocketNode, useRedisOfTwo } from './socket-nodes.ts';
 
 const skipped = reasonToSkipRedis();
 
 describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}`, () => {
-  let service: RedisService;
-  let redis: readonly [Redis, Redis];
+  const { service, ways } = useRedisOfTwo();
   let all: Installation;
   let here: SocketNode;
   let there: SocketNode;
   const session = opened(NOON);
   const { id } = session;
 
-  beforeAll(async () => {
-    service = await startRedis();
-    const open = (): Redis => openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
-    redis = [open(), open()];
-  });
-  afterAll(async () => {
-    for (const one of redis) await one.close();
-    await service.stop();
-  });
   beforeEach(() => begin(session));
 
   async function begin(record: VoiceRecord): Promise<void> {
-    await service.flush();
+    await service().flush();
     all = new Installation(defaults);
-    here = new SocketNode(all, redis[0]);
-    there = new SocketNode(all, redis[1]);
+    here = new SocketNode(all, ways()[0]);
+    there = new SocketNode(all, ways()[1]);
     await here.restore();
     await here.open(record);
     here.attached.add(record.id);
@@ -222,7 +211,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     await here.sessions.beats?.flush();
     await here.sessions.recovery.writer.flush();
     expect(all.history.rows.get(id)).toMatchObject({ lastSeenAtMs: now() });
-    await service.flush();
+    await service().flush();
     await there.restore();
     expect(await stored()).toMatchObject({ lastSeenAtMs: now() });
     await here.heal();

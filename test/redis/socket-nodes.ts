@@ -1,7 +1,8 @@
+import { afterAll, beforeAll } from 'vitest';
 import type { VoiceEvent, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
-import type { Redis } from '../../src/redis/connection.ts';
+import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import type { Bus } from '../../src/stores/bus/contract.ts';
 import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
@@ -13,12 +14,32 @@ import { closeDue } from '../../src/voice/recovery/sweep.ts';
 import { VoiceSessions } from '../../src/voice/sessions.ts';
 import { MemoryHistory } from '../features/voice/recovery/support.ts';
 import { ManualClock } from '../support/clock.ts';
+import { startRedis, type RedisService } from '../support/services/redis.ts';
 
 const HOUR_MS = 3_600_000;
 /** Later than any doubt or claim. */
 const LONG_AFTER_MS = 60_000;
 
 export type Way = 'there' | 'cut' | 'deaf';
+
+/** A Redis, and the ways of two nodes to it, for the tests of a suite. */
+export function useRedisOfTwo(): {
+  readonly service: () => RedisService;
+  readonly ways: () => readonly [Redis, Redis];
+} {
+  let service: RedisService;
+  let ways: readonly [Redis, Redis];
+  beforeAll(async () => {
+    service = await startRedis();
+    const open = (): Redis => openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
+    ways = [open(), open()];
+  });
+  afterAll(async () => {
+    for (const way of ways) await way.close();
+    await service.stop();
+  });
+  return { service: () => service, ways: () => ways };
+}
 
 /** What nodes share: the clock, the history, and what carries the messages of the bus. */
 export class Installation {

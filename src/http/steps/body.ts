@@ -15,14 +15,13 @@ export function readBody(x: RequestContext): Refusal | undefined {
   const { route } = x.endpoint;
   const schema = route?.body;
   if (schema === undefined) return route?.text === undefined ? undefined : readText(x, route.text);
+  x.body = usualBody(x);
+  if (x.body !== undefined) return undefined;
   const { body } = x.request;
   if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
   if (body === 'too_large') return tooLarge();
   const wrong = wrongContent(x.request, JSON_CONTENT, isJson);
   if (wrong !== undefined) return wrong;
-  // Such a text is flat and plain ASCII, which Latin-1 reads as well: nothing that the parser refuses passes here.
-  x.body = route?.usual?.(body.toString('latin1'));
-  if (x.body !== undefined) return undefined;
   const text = body.toString('utf8');
   const value = parseJsonObject(body, text);
   if (value instanceof Refusal) return value;
@@ -32,11 +31,15 @@ export function readBody(x: RequestContext): Refusal | undefined {
   return undefined;
 }
 
-/** The body, where it is one of the texts that nearly all callers send (`Route.usual`); undefined for every other. */
+/**
+ * The body, where it is one of the texts that nearly all callers send (`Route.usual`); undefined for every other. Such a text is flat and
+ * plain ASCII, which Latin-1 reads as well: nothing that the parser refuses passes here.
+ */
 export function usualBody({ endpoint: { route }, request }: RequestContext): unknown {
   const { body } = request;
-  if (body === 'too_large' || wrongContent(request, JSON_CONTENT, isJson) !== undefined) return undefined;
-  return route?.usual?.(body.toString('latin1'));
+  if (route?.usual === undefined || body === 'too_large') return undefined;
+  if (wrongContent(request, JSON_CONTENT, isJson) !== undefined) return undefined;
+  return route.usual(body.toString('latin1'));
 }
 
 function readText(x: RequestContext, { contentType, maxBytes }: TextBody): Refusal | undefined {

@@ -49,7 +49,7 @@ local function run()
 end
 `;
 
-/** All operations. */
+/** For calls of whatever stores ask for in one turn. */
 export const script = scriptOf(
   RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + BUS_LUA + PROBE_LUA,
 );

@@ -14,7 +14,7 @@ const CHUNK = 1000;
 interface Followed {
   /** How often it was added. */
   times: number;
-  /** Whether Redis has it. */
+  /** Whether Redis is known to have this node among its followers: until then others may not tell it. */
   isKnown: boolean;
   askedAtMs: number;
 }

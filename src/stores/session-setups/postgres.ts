@@ -5,7 +5,6 @@ import type { SessionSetup, SessionSetups } from './contract.ts';
 /** Setups that are read in one statement: instructions may be long. */
 const MAX_AT_ONCE = 100;
 
-/** Session setups in PostgreSQL. */
 export function createPostgresSessionSetups(database: Database): SessionSetups {
   return {
     // Whoever takes over what a dead node held asks for all of it at once.

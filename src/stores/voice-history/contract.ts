@@ -42,7 +42,7 @@ export interface HistoryRow {
 /** A session that is opened, and what is kept of it with its record: all of it or nothing. */
 export interface OpenedSession extends HistoryRow {
   readonly setup?: SessionSetup | undefined;
-  /** Opens its first call. */
+  /** Of a brokered session: whoever brings it may open the first call. */
   readonly ticket?: CallTicket | undefined;
 }
 

@@ -156,8 +156,8 @@ interface DueTag {
 }
 
 /**
- * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many are claimed
- * as were asked for. It begins anywhere, so that nodes that sweep at once do not meet at the same tag.
+ * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many
+ * are claimed as were asked for. It begins anywhere, so that nodes that sweep at once do not meet at the same tag.
  */
 async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string[]> {
   const claimed: string[] = [];

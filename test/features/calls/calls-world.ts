@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { WorstCase } from '../../../machines/held-call/responses.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
@@ -145,17 +146,7 @@ export class CallsWorld {
 
   addSession(id: string): void {
     const at = this.clock.now();
-    this.sessions.set(id, {
-      ...brokeredTerms(id),
-      startedAtMs: at,
-      lastSeenAtMs: at,
-      lastActivityAtMs: at,
-      heardUntilMs: 0,
-      settledAtMs: at,
-      endedAtMs: null,
-      endReason: null,
-      version: 1,
-    });
+    this.sessions.set(id, openedRecord(brokeredTerms(id), at));
     this.setups.set(id, brokeredSetup(id, at));
   }
 
