@@ -174,6 +174,17 @@ export function heardFastPath(
     : touched(record, record.lastSeenAtMs, record.lastActivityAtMs, untilMs, metAtMs);
 }
 
+/** Whether a record says more of its session than another one, whatever their versions are. */
+export function movesOn(before: VoiceRecord, after: VoiceRecord): boolean {
+  return (
+    after.lastSeenAtMs !== before.lastSeenAtMs ||
+    after.lastActivityAtMs !== before.lastActivityAtMs ||
+    after.heardUntilMs !== before.heardUntilMs ||
+    after.settledAtMs !== before.settledAtMs ||
+    after.endedAtMs !== before.endedAtMs
+  );
+}
+
 /** The time that an event counts at, which is never before what the record tells already; undefined unless the session is engaged then. */
 function engagedAt(record: VoiceRecord, at: number, limits: VoiceLimits): number | undefined {
   if (record.endedAtMs !== null) return undefined;

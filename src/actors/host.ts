@@ -32,6 +32,11 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   /** The record after an event that moves no state, as the machine would make it; undefined when an actor must be activated. */
   fastPath?(record: R, event: E): R | undefined;
   /**
+   * Whether a record that lost a save tells more than the present one, but for its version. Of many events that come at once, on several
+   * nodes, those that tell nothing new need not win; without it all do.
+   */
+  tellsMore?(present: R, lost: R): boolean;
+  /**
    * The record that an event opens, as the machine would make it; undefined when an actor must be activated. What the machine does with such
    * an event is always the same: the trace of each is that of the first, which goes through the machine.
    */
@@ -165,6 +170,9 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
       if (record === undefined || admits?.(record) === false) return undefined;
       const outcome = apply(record, event);
       if (outcome.record.version === record.version) return { record, facts: NO_FACTS };
+      const isRetry = triesLeft < MAX_ATTEMPTS;
+      if (isRetry && outcome.facts.length === 0 && kind.tellsMore?.(record, outcome.record) === false)
+        return { record, facts: NO_FACTS };
       return save(outcome, record, event, admits, triesLeft);
     });
   }

@@ -3,6 +3,7 @@ import {
   activityFastPath,
   fastPath,
   heardFastPath,
+  movesOn,
   openedRecord,
   slotUntilMs,
   stateAfter,
@@ -125,6 +126,7 @@ export class VoiceSessions {
         if (event.type === 'HEARD') return heardFastPath(record, event.at, event.untilMs, limits);
         return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
       },
+      tellsMore: movesOn,
       fastOpen: (event) => (event.type === 'OPEN' ? openedRecord(event.terms, event.at) : undefined),
       save:
         beats &&

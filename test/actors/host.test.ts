@@ -97,6 +97,21 @@ describe('The host', () => {
     expect((await host.send('a', { type: 'PULL' }))?.record.pulls).toBe(1);
   });
 
+  test('answers an event that lost and tells nothing new from the record that won, however often others are first', async () => {
+    const store = new LampStore();
+    store.put('a');
+    let version = 1;
+    store.beforeSave = () => store.put('a', { version: (version += 1), isOn: true, pulls: 7 });
+    const polish = (lamp: Lamp, event: Event): Lamp | undefined =>
+      event.type === 'POLISH' ? { ...lamp, version: lamp.version + 1 } : undefined;
+    const host = hostOn(store, { fastPath: polish, tellsMore: (present, lost) => lost.pulls > present.pulls });
+    const polished = await host.send('a', { type: 'POLISH' });
+    expect(polished).toEqual({ record: { id: 'a', version: 2, isOn: true, pulls: 7 }, facts: [] });
+    expect(store.asked).toEqual(['load a', 'save a false', 'load a']);
+    // What tells more must win.
+    await expect(host.send('a', { type: 'PULL' })).rejects.toThrow(Unavailable);
+  });
+
   test('tells of a fact only what was saved, and only once', async () => {
     const store = new LampStore();
     store.put('a');
