@@ -2,6 +2,7 @@ import { assertEvent, enqueueActions } from 'xstate';
 import {
   doneOf,
   heardOf,
+  isOverdue,
   isQuiet,
   kindOf,
   overdueOf,
@@ -28,11 +29,11 @@ import {
   settled,
   taken,
   unsavedAnswered,
-  type Outcome,
 } from './rules.ts';
 import { beginStep, continueSaving, savedStep, saveOver } from './saving.ts';
 import { changed, isStruckOut, restored, struck, toolCalled } from './strikes.ts';
-import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes } from './types.ts';
+import { asked, refused, wanting, withWish } from './wish.ts';
+import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes, Outcome } from './types.ts';
 
 type EventType = HeldCallEvent['type'];
 
@@ -77,7 +78,7 @@ export const actions = {
   noteCreated: by('CREATED', (call, { at, providerCallId, providerEndsAtMs }) =>
     only({ ...call, created: { at, providerCallId, providerEndsAtMs } }),
   ),
-  noteRecord: by('RECORD', recorded),
+  noteRecord: by('RECORD', (call, event) => inOrder(call, (present) => recorded(present, event), asked)),
   keepRecord: by('RECORD', (call, { record }) => only({ ...call, record })),
   take: by('TAKEN', taken),
   letGo: always(closed),
@@ -86,7 +87,9 @@ export const actions = {
   settle: always((call, { at }) => settled(call, at)),
 
   dial: always((call) => [call, [{ type: 'dial' }]]),
-  attach: by('ATTACHED', (call, event) => caughtUp(attached(call, event), event.at)),
+  attach: by('ATTACHED', (call, event) =>
+    inOrder(call, (present) => caughtUp(attached(present, event), event.at), asked),
+  ),
   noteDialFailed: by('DIAL_FAILED', (call, event) => only(dialFailed(call, event))),
   noteLost: by(['SIDEBAND_LOST', 'LEASE_LOST'], lost),
 
@@ -111,7 +114,10 @@ export const actions = {
   noteHeard: by('RESPONSE_HEARD', heardToSpeak),
   noteUsage: withResponses('USAGE', (responses, { id, tokens }) => withUsage(responses, id, tokens)),
   noteItem: withResponses('ITEM_ADDED', (responses, { id, tokens }) => withItem(responses, id, tokens)),
-  noteIdle: withResponses('CONVERSATION_IDLE', withoutOneInherited),
+  noteIdle: by('CONVERSATION_IDLE', (call) => asked({ ...call, responses: withoutOneInherited(call.responses) })),
+  wantResponse: by('RESPONSE_WANTED', (call, { instructions }) => asked(wanting(call, instructions))),
+  noteRefused: by('RESPONSE_REFUSED', refused),
+  interrupt: by('INTERRUPT', interrupted),
   noteToolCalled: withResponses('TOOL_CALLED', (responses) => ({
     ...responses,
     strikes: toolCalled(responses.strikes),
@@ -123,7 +129,11 @@ export const actions = {
   })),
   grant: withResponses('GRANTED', (responses, { tokens }) => ({ ...responses, grantedTokens: tokens })),
   cutOff: always((call, { at }) => cutOff(call, at)),
-  chargeOverdue: always((call, { at }) => charged(call, overdueOf(call.responses, call.terms, at))),
+  chargeOverdue: always((call, { at }) =>
+    isOverdue(call.responses, at)
+      ? inOrder(call, (present) => charged(present, overdueOf(present.responses, present.terms, at)), asked)
+      : only(call),
+  ),
   chargeAll: always((call, { at }) => charged(call, settledOf(call.responses, call.terms, at))),
 };
 
@@ -154,8 +164,12 @@ function heardToSpeak(call: HeldCallContext, { at, id, tokens }: EventOf<'RESPON
 }
 
 function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE'>): Outcome {
-  const [next, charges] = charged(call, doneOf(call.responses, call.terms, id, isTold, at));
-  return [next, isQuiet(next.responses) ? [...charges, { type: 'quiet' }] : charges];
+  return inOrder(
+    call,
+    (present) => charged(present, doneOf(present.responses, present.terms, id, isTold, at)),
+    (present) => [present, isQuiet(present.responses) ? [{ type: 'quiet' }] : []],
+    asked,
+  );
 }
 
 /** The page changed its session, and is put back where it may change nothing. */
@@ -180,8 +194,17 @@ function caughtUp(call: HeldCallContext, at: number): Outcome {
 function cutOff(call: HeldCallContext, at: number): Outcome {
   const { open, inherited } = call.responses;
   const ids = open.map(({ id }) => id);
-  const [next, commands] = cancelled(call, ids, at);
+  const [next, commands] = cancelled({ ...call, responses: withWish(call.responses, { wanted: null }) }, ids, at);
   return [next, isHeard(call) && inherited > 0 ? [...commands, { type: 'cancelResponse', id: undefined }] : commands];
+}
+
+/** The agent stops at once, and says no more of what it was to say. */
+function interrupted(call: HeldCallContext, { at }: EventOf<'INTERRUPT'>): Outcome {
+  if (!isHeard(call)) return [call, []];
+  const spoken = runningOf(call.responses).filter(({ isInConversation }) => isInConversation);
+  const ids = spoken.map(({ id }) => id);
+  const [next, commands] = cancelled(call, ids, at);
+  return [{ ...next, responses: withWish(next.responses, { wanted: null }) }, [...commands, { type: 'clearSpeech' }]];
 }
 
 /** Nobody can be asked while nobody hears the call. */

@@ -1,4 +1,5 @@
 import { noStrikes } from './strikes.ts';
+import { noWish, withWish } from './wish.ts';
 import type { OpenResponse, Responses, ResponseTerms, StartedResponse, TokenCounts } from './types.ts';
 
 // The responses of one call that run, by what its provider tells (docs/contract.md, section 5.12): none is forgotten until its cost was
@@ -60,6 +61,7 @@ export function noResponses({ setupTokens }: ResponseTerms): Responses {
     heardSinceMs: null,
     lostAtMs: null,
     strikes: noStrikes,
+    wish: noWish,
   };
 }
 
@@ -101,7 +103,7 @@ export function started(responses: Responses, terms: ResponseTerms, response: St
   const isKnown = responses.open.some(({ id }) => id === response.id);
   const present = isKnown ? responses : withOpen(responses, terms, rest, at);
   // A conversation has one response at a time: another node left none that runs in it.
-  return response.isInConversation ? withoutOneInherited(present) : present;
+  return response.isInConversation ? withoutOneInherited(withWish(present, { isAsked: false })) : present;
 }
 
 /**
@@ -188,7 +190,8 @@ export function withSideband(responses: Responses, at: number): Responses {
 
 /** Nobody hears the call from now on. */
 export function withoutSideband(responses: Responses, at: number): Responses {
-  return responses.lostAtMs === null ? { ...responses, lostAtMs: at } : responses;
+  // What was asked for and not answered is not asked for again: the visitor may have heard it meanwhile.
+  return responses.lostAtMs === null ? withWish({ ...responses, lostAtMs: at }, { isAsked: false }) : responses;
 }
 
 /** Whether `overdueOf` would change anything. */

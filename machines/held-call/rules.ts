@@ -1,10 +1,7 @@
 import { tryDelayMs, wentOnUntilMs } from '../voice-call/selectors.ts';
 import type { CallRecord } from '../voice-call/types.ts';
 import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
-import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, SidebandFacts } from './types.ts';
-
-/** What a rule makes of a call, and what whoever holds it is to do. */
-export type Outcome = readonly [call: HeldCallContext, commands: readonly HeldCallCommand[]];
+import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, Outcome, SidebandFacts } from './types.ts';
 
 /** One rule after the other. */
 export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCallContext) => Outcome)[]): Outcome {

@@ -1,7 +1,7 @@
 import { provesOver } from '../voice-call/selectors.ts';
 import type { CallEvent } from '../voice-call/types.ts';
-import { type Outcome, isAccountedFor, settled, toldUntil, unsavedGapSinceMs } from './rules.ts';
-import type { HeldCallContext, HeldCallEvent, SaveStep } from './types.ts';
+import { isAccountedFor, settled, toldUntil, unsavedGapSinceMs } from './rules.ts';
+import type { HeldCallContext, HeldCallEvent, SaveStep, Outcome } from './types.ts';
 
 // What the record does not say yet is saved one after the other, in the order of these steps.
 

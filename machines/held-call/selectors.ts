@@ -71,7 +71,7 @@ const fast: { readonly [T in HeldCallEvent['type']]?: Fast<T> } = {
       : undefined,
   USAGE: (call, { id, tokens }) => ({ ...call, responses: withUsage(call.responses, id, tokens) }),
   ITEM_ADDED: (call, { id, tokens }) => ({ ...call, responses: withItem(call.responses, id, tokens) }),
-  CONVERSATION_IDLE: (call) => (call.responses.inherited > 0 ? undefined : call),
+  CONVERSATION_IDLE: (call) => (call.responses.inherited > 0 || call.responses.wish.wanted !== null ? undefined : call),
   TOOL_CALLED: (call) => withStrikes(call, toolCalled(call.responses.strikes)),
   CONFIG_RESTORED: (call) => withStrikes(call, restored(call.responses.strikes)),
   GRANTED: (call, { tokens }) => ({ ...call, responses: { ...call.responses, grantedTokens: tokens } }),

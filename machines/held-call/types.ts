@@ -66,6 +66,15 @@ export interface Responses {
   /** Since when nobody hears the call: that time is in a gap, and no response is charged for it. */
   readonly lostAtMs: number | null;
   readonly strikes: Strikes;
+  readonly wish: ResponseWish;
+}
+
+/** The response that we want of the conversation, which has one at a time. */
+export interface ResponseWish {
+  /** It waits for the one that runs. `instructions`: for it alone; null for those of the session. */
+  readonly wanted: { readonly instructions: string | null } | null;
+  /** The provider was asked for one, and has not said that it began. */
+  readonly isAsked: boolean;
 }
 
 /** What a page did that differs from what it may do (docs/contract.md, section 5.10). */
@@ -200,6 +209,10 @@ export type HeldCallEvent =
     }
   /** The call is about to be hung up. */
   | { readonly type: 'CANCEL_SPEECH'; readonly at: number }
+  /** A response is wanted of the conversation, now or once the one that runs is over. */
+  | { readonly type: 'RESPONSE_WANTED'; readonly at: number; readonly instructions: string | null }
+  /** The visitor wants the agent to stop. */
+  | { readonly type: 'INTERRUPT'; readonly at: number }
   /** This node stops, and no other takes the call at once. */
   | { readonly type: 'CUT_OFF'; readonly at: number }
   /** The record is about to close: what was not told until now never is. */
@@ -227,6 +240,13 @@ export type ResponseEvent =
   | { readonly type: 'USAGE'; readonly at: number; readonly id: string; readonly tokens: TokenCounts }
   | { readonly type: 'ITEM_ADDED'; readonly at: number; readonly id: string; readonly tokens: number }
   | { readonly type: 'CONVERSATION_IDLE'; readonly at: number }
+  /** The provider makes none of what it was asked for. `isBusy`: because another one runs. */
+  | {
+      readonly type: 'RESPONSE_REFUSED';
+      readonly at: number;
+      readonly isBusy: boolean;
+      readonly instructions: string | null;
+    }
   | { readonly type: 'TOOL_CALLED'; readonly at: number }
   | { readonly type: 'CONFIG_CHANGED'; readonly at: number; readonly isAsSdk: boolean }
   | { readonly type: 'CONFIG_RESTORED'; readonly at: number }
@@ -246,6 +266,9 @@ export type HeldCallCommand =
   | { readonly type: 'closeSideband' }
   /** Of a response, or of the one that runs in the conversation, whichever it is. */
   | { readonly type: 'cancelResponse'; readonly id: string | undefined }
+  | { readonly type: 'createResponse'; readonly instructions: string | null }
+  /** What the visitor still has to hear is not to be heard. */
+  | { readonly type: 'clearSpeech' }
   | { readonly type: 'restoreConfig' }
   /** What a response is taken to have cost of which nobody tells. */
   | { readonly type: 'charge'; readonly key: string; readonly tokens: TokenCounts }
@@ -256,3 +279,6 @@ export type HeldCallCommand =
   /** The call is open no more; it went on until then. */
   | { readonly type: 'left'; readonly openedAtMs: number | null; readonly untilMs: number }
   | { readonly type: 'confirmed'; readonly afterMs: number };
+
+/** What a rule makes of a call, and what whoever holds it is to do. */
+export type Outcome = readonly [call: HeldCallContext, commands: readonly HeldCallCommand[]];

@@ -66,7 +66,8 @@ export class EchoCall {
       configured: (session) =>
         this.#tell({ type: 'configChanged', session, created, maxOutputTokens: this.#maxOutputTokens }),
       cancelled: () => this.#interrupt(),
-      asked: (words) => this.#say(words),
+      asked: (words, instructions) => this.#say(words, instructions),
+      told: (event) => this.#tell({ type: 'told', event }),
     });
     this.#tools = setup.tools.map(({ name }) => name);
     this.#peer = new EchoPeer(deps.webRtc, times.delayMs, {
@@ -98,6 +99,7 @@ export class EchoCall {
         this.#channel.restore();
         this.#tell({ type: 'configRestored' });
       },
+      take: (event) => this.#channel.take(event),
       cancelResponse: () => this.#interrupt(),
       close: () => this.#detach(hear),
     };
@@ -160,6 +162,7 @@ export class EchoCall {
     });
     this.#response = { id: makeId('resp_'), utterance };
     this.#startResponse(this.#response.id);
+    this.#channel.tell({ type: 'output_audio_buffer.started', response_id: this.#response.id });
     this.#tell({ type: 'speaking' });
   }
 
@@ -177,6 +180,8 @@ export class EchoCall {
       transcript: describeSpeech(endMs - startMs),
     });
     this.#finishResponse(response.id, status, tokens);
+    const end = status === 'completed' ? 'stopped' : 'cleared';
+    this.#channel.tell({ type: `output_audio_buffer.${end}`, response_id: response.id });
   }
 
   #startResponse(id: string): void {
@@ -196,12 +201,12 @@ export class EchoCall {
     this.#tell({ type: 'responseDone', id, usage });
   }
 
-  /** Answers what the page said in words: says it back, or asks the page for a tool. */
-  #say(words: readonly Words[]): void {
+  /** Answers what was said in words: says it back, or asks for a tool; else it says what it was told to. */
+  #say(words: readonly Words[], instructions = ''): void {
     if (this.#isOver) return;
     this.#complete('completed');
     const [id, item] = [makeId('resp_'), makeId('item_')];
-    const text = words.map((each) => each.text).join('\n');
+    const text = words.length > 0 ? words.map((each) => each.text).join('\n') : instructions;
     const tools = words.some(({ isOfTool }) => isOfTool) ? [] : this.#tools;
     const reply = replyTo(text, tools);
     this.#startResponse(id);

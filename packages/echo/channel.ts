@@ -7,8 +7,10 @@ export interface ChannelEvents {
   readonly configured: (session: Settings) => void;
   /** The page wants the agent to stop. */
   readonly cancelled: () => void;
-  /** The page wants an answer to what it said in words. */
-  readonly asked: (words: readonly Words[]) => void;
+  /** An answer is wanted to what was said in words. @param instructions what to say where nothing was */
+  readonly asked: (words: readonly Words[], instructions: string | undefined) => void;
+  /** An event of the call, whether or not its page has a channel to hear it on. */
+  readonly told: (event: ToldEvent) => void;
 }
 
 /** What the page said, and whether a tool did. */
@@ -52,8 +54,9 @@ export class EventChannel {
     this.tell({ type: 'session.created', session: this.#session });
   }
 
-  /** Tells the page, if it has a channel. */
-  tell(event: { readonly type: string; readonly [field: string]: unknown }): void {
+  /** Tells whoever is attached, and the page, if it has a channel. */
+  tell(event: ToldEvent): void {
+    this.#on.told(event);
     if (this.#channel?.readyState !== 'open') return;
     this.#channel.send(JSON.stringify({ event_id: makeId('event_'), ...event }));
   }
@@ -70,19 +73,27 @@ export class EventChannel {
 
   #hear(text: string): void {
     this.#greet();
-    const event = parse(text);
+    this.take(parse(text));
+  }
+
+  /** Takes an event as the page sends it, and those attached to the call. */
+  take(event: ClientEvent | undefined): void {
     if (event?.type === 'session.update') {
       this.#update(event.session ?? {});
       this.#on.configured(this.#session);
     } else if (event?.type === 'response.cancel') this.#on.cancelled();
-    else if (event?.type === 'response.create') this.#on.asked(this.#words.splice(0));
+    else if (event?.type === 'response.create') {
+      this.#on.asked(this.#words.splice(0), event.response?.instructions);
+    } else if (event?.type === 'conversation.item.delete' || event?.type === 'output_audio_buffer.clear') return;
     else if (event?.type !== 'conversation.item.create' || !this.#take(event.item ?? {})) this.#refuse(event);
   }
 
   #take(item: Item): boolean {
     const text = wordsOf(item);
     if (text === undefined) return false;
-    this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MAX_WORDS);
+    // It does what the visitor says; what the system says is for a model.
+    if (item.role !== 'system')
+      this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MAX_WORDS);
     this.tell({ type: 'conversation.item.added', item: { id: makeId('item_'), ...item } });
     return true;
   }
@@ -99,11 +110,16 @@ export class EventChannel {
   }
 }
 
-interface ClientEvent {
+/** An event of OpenAI's realtime API. */
+export type ToldEvent = { readonly type: string; readonly [field: string]: unknown };
+
+export interface ClientEvent {
   readonly type?: unknown;
   readonly event_id?: unknown;
   readonly session?: object;
   readonly item?: Item;
+  readonly item_id?: string;
+  readonly response?: { readonly instructions?: string };
 }
 
 /** Of what is said and never answered, the last is kept. */

@@ -1,4 +1,4 @@
-import type { Settings } from './channel.ts';
+import type { ClientEvent, Settings, ToldEvent } from './channel.ts';
 
 /** Why a call is over: its longest time has passed, one of both hung up, or there is no way to the page any more. */
 export type OverReason = 'expired' | 'remote' | 'lost';
@@ -19,6 +19,8 @@ export type EchoEvent =
   | { readonly type: 'activity' }
   /** The agent speaks, or no longer does. */
   | { readonly type: 'speaking' | 'listening' }
+  /** An event of OpenAI's realtime API, as its page hears it. */
+  | { readonly type: 'told'; readonly event: ToldEvent }
   /** The page changed the session. `created`: what it was before any change; `maxOutputTokens`: the bound that holds, if there is one */
   | {
       readonly type: 'configChanged';
@@ -42,6 +44,8 @@ export interface EchoConnection {
   limitResponses(maxOutputTokens: number): void;
   /** Puts the session back to what it was created with. */
   restoreConfig(): void;
+  /** Takes an event of OpenAI's realtime API, as a page sends it. */
+  take(event: ClientEvent): void;
   /** Cuts off the response that runs. */
   cancelResponse(): void;
   close(): void;

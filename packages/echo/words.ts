@@ -1,6 +1,7 @@
 /** What a page says to the echo in words: of the items of OpenAI's realtime API, a text of the visitor and the answer of a tool. */
 export interface Item {
   readonly type?: unknown;
+  readonly role?: unknown;
   readonly content?: unknown;
   readonly call_id?: unknown;
   readonly output?: unknown;

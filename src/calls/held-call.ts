@@ -9,6 +9,7 @@ import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '../upstream/contract.ts';
 import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
 import { CallSaver } from './call-saver.ts';
+import { Conversation } from './conversation.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
 import type { HangUpListener } from './hang-ups.ts';
@@ -27,6 +28,7 @@ const CUT_OFF_MS = 2000;
  */
 export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
+  readonly conversation: Conversation;
   readonly #deps: HeldCallDeps;
   readonly #metered: MeteredCall;
   readonly #connection: SidebandConnection;
@@ -69,6 +71,11 @@ export class HeldCall implements HangUpListener {
       isAwaited: () => this.#state.states?.sideband === 'dialling',
       isHangUpUnderWay: () => deps.hangUps.isUnderWay(record.id),
       send,
+    });
+    this.conversation = new Conversation({
+      clock: deps.clock,
+      send,
+      sideband: () => (this.record.state === 'open' ? this.#connection.sideband : undefined),
     });
     const listen = createListener(
       {
@@ -233,6 +240,10 @@ export class HeldCall implements HangUpListener {
         return this.#connection.close();
       case 'cancelResponse':
         return this.#connection.sideband?.cancelResponse(command.id);
+      case 'createResponse':
+        return this.#connection.sideband?.createResponse(command.instructions);
+      case 'clearSpeech':
+        return this.#connection.sideband?.clearSpeech();
       case 'restoreConfig':
         return this.#connection.sideband?.restoreConfig();
       case 'charge':

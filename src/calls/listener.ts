@@ -75,6 +75,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
       case 'responseDone':
       case 'responseHeard':
       case 'conversationIdle':
+      case 'responseRefused':
       case 'itemAdded':
       case 'toolCalled':
       case 'configChanged':
@@ -87,6 +88,11 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
       case 'rateLimit':
         return events.callRateLimit(call.provider, event.name, event.remaining);
       case 'ready':
+      case 'speech':
+      case 'transcript':
+      case 'transcriptCut':
+      case 'toolsAsked':
+      case 'toolAnswered':
     }
   };
 }
@@ -100,6 +106,7 @@ type UpstreamResponseEvent = Extract<
       | 'responseDone'
       | 'responseHeard'
       | 'conversationIdle'
+      | 'responseRefused'
       | 'itemAdded'
       | 'toolCalled'
       | 'configChanged'
@@ -134,6 +141,7 @@ const conversions: { readonly [T in UpstreamResponseEvent['type']]: Conversion<T
   usage: ({ key, tokens }, at) => ({ type: 'USAGE', at, id: key, tokens }),
   itemAdded: ({ id, tokens }, at) => ({ type: 'ITEM_ADDED', at, id, tokens }),
   conversationIdle: (_event, at) => ({ type: 'CONVERSATION_IDLE', at }),
+  responseRefused: ({ isBusy, instructions }, at) => ({ type: 'RESPONSE_REFUSED', at, isBusy, instructions }),
   toolCalled: (_event, at) => ({ type: 'TOOL_CALLED', at }),
   configChanged: ({ isAsSdk }, at) => ({ type: 'CONFIG_CHANGED', at, isAsSdk }),
   configRestored: (_event, at) => ({ type: 'CONFIG_RESTORED', at }),

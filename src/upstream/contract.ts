@@ -1,6 +1,8 @@
-import type { StartedResponse } from '../../machines/held-call/types.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { TokenClasses } from '../protocol/price.ts';
+import type { UpstreamEvent } from './event-contract.ts';
+
+export type { Speaker, ToolCall, UpstreamEvent } from './event-contract.ts';
 
 /**
  * Tokens of conversation that a response may have before it, so that none costs a whole context: about 13 minutes of talk, and the most
@@ -67,48 +69,11 @@ export interface CreatedCall {
   readonly answerSdp: string;
 }
 
-/** What a provider tells of a call, in our words. */
-export type UpstreamEvent =
-  /** From now on the call's events are heard. */
-  | { readonly type: 'ready' }
-  /** Somebody speaks, or began to: the session is engaged. */
-  | { readonly type: 'activity' }
-  /** The agent speaks, or no longer does. */
-  | { readonly type: 'speaking' | 'listening' }
-  /** Increments. `model`: another than the call's own, where a part of the call is billed by its own rates. */
-  | { readonly type: 'usage'; readonly key: string; readonly model: string | undefined; readonly tokens: TokenClasses }
-  /** A part of the call that is billed by time, once. */
-  | { readonly type: 'usageTime'; readonly key: string; readonly model: string | undefined; readonly ms: number }
-  /** A cumulative total of connected time. */
-  | { readonly type: 'usageTotal'; readonly ms: number }
-  /** Usage that cannot be, dropped whole: a gap. */
-  | { readonly type: 'usageUnreadable'; readonly key: string | undefined }
-  /** A response runs from now on. */
-  | ({ readonly type: 'responseStarted' } & StartedResponse)
-  /** A response runs no more. `isTold`: its cost was told, or there is none; after its usage. */
-  | { readonly type: 'responseDone'; readonly id: string; readonly isTold: boolean }
-  /** A response that says something, and so runs: about so many tokens, or a part of one. */
-  | { readonly type: 'responseHeard'; readonly id: string; readonly tokens: number }
-  /** Nothing runs in the conversation: what was asked to end there had ended. */
-  | { readonly type: 'conversationIdle' }
-  /** The conversation holds an item, of about so many tokens. */
-  | { readonly type: 'itemAdded'; readonly id: string; readonly tokens: number }
-  /** The agent asks for one of its tools. */
-  | { readonly type: 'toolCalled' }
-  /** A message was too long to be read, and the connection ended with it: a page can make its provider say one. */
-  | { readonly type: 'frameTooLong' }
-  /**
-   * The session is no more what it was created with, by somebody else than us. `isAsSdk`: as the provider's own SDK changes it when it
-   * connects; told once until it is restored.
-   */
-  | { readonly type: 'configChanged'; readonly isAsSdk: boolean }
-  /** The session is again what it was created with. */
-  | { readonly type: 'configRestored' }
-  | { readonly type: 'rateLimit'; readonly name: string; readonly remaining: number }
-  /** The call is over; nothing follows. */
-  | { readonly type: 'over'; readonly reason: 'expired' | 'remote' | 'content' | 'lost' }
-  /** Words only, never sentences. */
-  | { readonly type: 'trouble'; readonly code: string };
+/** What we put into a conversation. `id`: the item's, at most 32 letters, digits, hyphens and underscores; the provider makes one up without it. */
+export type NewItem = { readonly id?: string | undefined } & (
+  | { readonly type: 'message'; readonly role: 'user' | 'system'; readonly text: string }
+  | { readonly type: 'tool_output'; readonly callId: string; readonly output: string }
+);
 
 /** How a sideband ended: the provider has closed it, as it does with the call's end, or it broke or was let go of. */
 export type SidebandEnd = 'left' | 'lost';
@@ -121,6 +86,13 @@ export interface Sideband {
   limitResponses(maxOutputTokens: number): void;
   /** Puts the session back to what it was created with. */
   restoreConfig(): void;
+  /** Adds to the conversation; no response comes of it. */
+  addItem(item: NewItem): void;
+  deleteItem(id: string): void;
+  /** Asks for a response of the conversation, which begins or is told as `responseRefused`. @param instructions for it alone; null for those of the session */
+  createResponse(instructions: string | null): void;
+  /** The visitor hears no more of what the agent has said until now. */
+  clearSpeech(): void;
   /** Cuts a response off, whose end is told as ever. @param id undefined for the one that runs in the conversation, whichever it is */
   cancelResponse(id: string | undefined): void;
   close(): void;

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { EchoCall, EchoTimes } from '../../packages/echo/call.ts';
+import type { ClientEvent } from '../../packages/echo/channel.ts';
 import type { EchoEvent } from '../../packages/echo/events.ts';
 import type { LoadWebRtc, WebRtc } from '../../packages/echo/web-rtc.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
@@ -17,7 +18,9 @@ import {
 } from './contract.ts';
 import { LocalProvider, type LocalOptions } from './local.ts';
 import { differingFields, isAsSdk } from './realtime-config-diff.ts';
+import { describeItem } from './realtime-session.ts';
 import { readTokens } from './realtime-usage.ts';
+import { wordsOf } from './realtime-words.ts';
 
 const MAX_SEC = 3600;
 const usualTimes: EchoTimes = { delayMs: 1000, connectMs: 15_000, lostMs: 10_000, maxMs: MAX_SEC * 1000 };
@@ -102,7 +105,16 @@ export class EchoProvider implements BrokeredProvider {
     const open = this.#calls.get(providerCallId);
     if (open === undefined) return Promise.reject(new CallOver());
     hear({ type: 'ready' });
-    return Promise.resolve(open.call.attach((event) => inOurWords(event, open.request).forEach(hear)));
+    const connection = open.call.attach((event) => inOurWords(event, open.request).forEach(hear));
+    const take = (event: ClientEvent): void => connection.take(event);
+    return Promise.resolve({
+      ...connection,
+      addItem: (item) => take({ type: 'conversation.item.create', item: describeItem(item) }),
+      deleteItem: (id) => take({ type: 'conversation.item.delete', item_id: id }),
+      createResponse: (instructions) =>
+        take({ type: 'response.create', ...(instructions === null ? {} : { response: { instructions } }) }),
+      clearSpeech: () => take({ type: 'output_audio_buffer.clear' }),
+    });
   }
 
   isKnown(providerCallId: string): Promise<boolean> {
@@ -138,6 +150,7 @@ function inOurWords(event: EchoEvent, request: CallRequest): readonly UpstreamEv
     const bounds = { maxOutputTokens, grantedTokens: maxOutputTokens };
     return [{ type: 'responseStarted', id, isInConversation: true, modality: 'audio', ...bounds }];
   }
+  if (event.type === 'told') return wordsOf(event.event);
   if (event.type !== 'responseDone') return [event];
   const { id, usage } = event;
   const tokens = readTokens(usage);

@@ -30,6 +30,15 @@ export class LiveSideband implements Sideband {
 
   cancelResponse(): void {}
 
+  // The live API has neither items nor responses that anybody could ask for.
+  addItem(): void {}
+
+  deleteItem(): void {}
+
+  createResponse(): void {}
+
+  clearSpeech(): void {}
+
   close(): void {
     this.#socket.close();
   }

@@ -1,4 +1,4 @@
-import { MAX_CONTEXT_TOKENS, type CallRequest, type MintRequest } from './contract.ts';
+import { MAX_CONTEXT_TOKENS, type CallRequest, type MintRequest, type NewItem } from './contract.ts';
 
 const KEPT_SHARE = 0.8;
 
@@ -43,6 +43,13 @@ export function describeRestoration({ instructions, tools, maxOutputTokens }: Ca
     max_output_tokens: maxOutputTokens ?? 'inf',
     truncation,
   };
+}
+
+export function describeItem(item: NewItem): object {
+  const id = item.id === undefined ? {} : { id: item.id };
+  return item.type === 'message'
+    ? { ...id, type: 'message', role: item.role, content: [{ type: 'input_text', text: item.text }] }
+    : { ...id, type: 'function_call_output', call_id: item.callId, output: item.output };
 }
 
 /** Only what the model needs: a tool's further fields (addresses, headers) are for whoever runs it, and may be secret. */

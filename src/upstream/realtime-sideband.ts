@@ -1,7 +1,14 @@
 import type { deadline } from '../kernel/deadline.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
-import { CallOver, UpstreamFault, type Sideband, type SidebandEnd, type UpstreamEvent } from './contract.ts';
+import {
+  CallOver,
+  UpstreamFault,
+  type NewItem,
+  type Sideband,
+  type SidebandEnd,
+  type UpstreamEvent,
+} from './contract.ts';
 import {
   differingFields,
   isAsSdk,
@@ -11,7 +18,8 @@ import {
   type ToldSession,
 } from './realtime-config-diff.ts';
 import { eventsOf, transcriberOf } from './realtime-events.ts';
-import { describeLimit, describeRestoration, type CallSetup } from './realtime-session.ts';
+import { describeItem, describeLimit, describeRestoration, type CallSetup } from './realtime-session.ts';
+import { wordsOf } from './realtime-words.ts';
 
 export interface RealtimeSidebandOptions {
   /** The provider as our words call it. */
@@ -36,6 +44,9 @@ interface AttachOptions extends RealtimeSidebandOptions {
 /** What our own events are called, so that errors that name them are known for answers to them. */
 const UPDATE = 'sb_update';
 const CANCEL = 'sb_cancel';
+const ASK = 'sb_ask';
+/** Of a provider that makes no second response of a conversation at once. */
+const BUSY = 'conversation_already_has_active_response';
 /** Cancels whose answers are waited for; an older one is answered by the end of its response, or never. */
 const MAX_CANCELS = 100;
 
@@ -86,6 +97,10 @@ class RealtimeSideband implements Sideband {
   /** Responses that were asked to end, by the names of our events; undefined for the one of the conversation. */
   readonly #cancels = new Map<string, string | undefined>();
   #cancelled = 0;
+  /** The last response that was asked for: there is one at a time. */
+  #asked: { readonly eventId: string; readonly instructions: string | null } | undefined;
+  #asks = 0;
+  #isAgentHeard = false;
   #isOver = false;
   #onReady: () => void = ignore;
   #onRefused: (error: Error) => void = ignore;
@@ -133,6 +148,25 @@ class RealtimeSideband implements Sideband {
     this.#socket.send({ type: 'response.cancel', event_id, ...(id === undefined ? {} : { response_id: id }) });
   }
 
+  addItem(item: NewItem): void {
+    this.#socket.send({ type: 'conversation.item.create', item: describeItem(item) });
+  }
+
+  deleteItem(id: string): void {
+    this.#socket.send({ type: 'conversation.item.delete', item_id: id });
+  }
+
+  createResponse(instructions: string | null): void {
+    const eventId = `${ASK}_${(this.#asks += 1)}`;
+    this.#asked = { eventId, instructions };
+    const response = instructions === null ? {} : { response: { instructions } };
+    this.#socket.send({ type: 'response.create', event_id: eventId, ...response });
+  }
+
+  clearSpeech(): void {
+    if (this.#isAgentHeard) this.#socket.send({ type: 'output_audio_buffer.clear' });
+  }
+
   close(): void {
     this.#socket.close();
   }
@@ -154,6 +188,10 @@ class RealtimeSideband implements Sideband {
     if (frame.type === 'session.updated') return this.#noteUpdated(frame);
     if (frame.type === 'error') return this.#noteError(frame);
     for (const event of eventsOf(frame, this.#transcriber, this.#grantedTokens)) this.#tell(event);
+    for (const event of wordsOf(frame)) {
+      if (event.type === 'speech' && event.who === 'agent') this.#isAgentHeard = event.isOn;
+      this.#tell(event);
+    }
   }
 
   /** Whoever changed the session: what it is by now decides. */
@@ -183,6 +221,11 @@ class RealtimeSideband implements Sideband {
   #noteError(frame: CallFrame): void {
     const { code, eventId = '' } = readError(frame);
     if (eventId.startsWith(CANCEL)) return this.#noteEnded(eventId);
+    if (this.#asked !== undefined && eventId === this.#asked.eventId) {
+      const isBusy = code === BUSY;
+      this.#tell({ type: 'responseRefused', isBusy, instructions: this.#asked.instructions });
+      if (isBusy) return;
+    }
     if (eventId === UPDATE) {
       this.#unanswered = Math.max(0, this.#unanswered - 1);
       const { title } = this.#options;

@@ -131,22 +131,24 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await sees('session.created');
     await hearsItself();
     await inPage('speak(false)');
-    await sees('response.done');
+    await sees('output_audio_buffer.stopped');
     expect(await types()).toEqual([
       'session.created',
       'input_audio_buffer.speech_started',
       'input_audio_buffer.speech_stopped',
       'conversation.item.input_audio_transcription.completed',
       'response.created',
+      'output_audio_buffer.started',
       'response.output_audio_transcript.done',
       'response.done',
+      'output_audio_buffer.stopped',
     ]);
     const created = await inPage('call.events[0]');
     expect(created).toMatchObject({
       event_id: expect.stringMatching(/^event_/),
       session: { type: 'realtime', model: 'echo', instructions: 'Say what you hear.' },
     });
-    const done = await inPage<{ response: { usage: { total_tokens: number } } }>('call.events.at(-1)');
+    const done = await inPage<{ response: { usage: { total_tokens: number } } }>('call.events.at(-2)');
     expect(done).toMatchObject({ response: { object: 'realtime.response', status: 'completed' } });
     expect(done.response.usage.total_tokens).toBeGreaterThan(40);
   });
@@ -158,7 +160,8 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await hearsItself();
     await inPage('speak(false)');
     await hears('responseDone');
-    const told = heard.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1]);
+    const cost = heard.filter(({ type }) => type !== 'speech' && type !== 'transcript');
+    const told = cost.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1]);
     expect(told).toEqual([
       'ready',
       'listening',
@@ -169,8 +172,17 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
       'usage',
       'responseDone',
     ]);
-    const usage = heard.at(-2);
-    const key = await inPage('call.events.at(-1).response.id');
+    expect(heard.filter(({ type }) => type === 'speech' || type === 'transcript')).toMatchObject([
+      { who: 'visitor', isOn: true },
+      { who: 'visitor', isOn: false },
+      { who: 'visitor', isWhole: true },
+      { who: 'agent', isOn: true },
+      { who: 'agent', isWhole: true },
+      { who: 'agent', isOn: false },
+    ]);
+    const usage = cost.at(-2);
+    await sees('response.done');
+    const key = await inPage("call.events.find(({ type }) => type === 'response.done').response.id");
     expect(usage).toMatchObject({ type: 'usage', key, model: undefined, tokens: { textIn: 40, textCached: 0 } });
   });
 
@@ -218,9 +230,15 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await inPage('speak(false)');
     await hears('speaking');
     sideband.cancelResponse(undefined);
-    expect(heard.slice(-2)).toMatchObject([{ type: 'usage' }, { type: 'responseDone', isTold: true }]);
+    expect(heard.slice(-3)).toMatchObject([
+      { type: 'usage' },
+      { type: 'responseDone', isTold: true },
+      { type: 'speech', who: 'agent', isOn: false },
+    ]);
     await sees('response.done');
-    expect(await inPage('call.events.at(-1)')).toMatchObject({ response: { status: 'cancelled' } });
+    expect(await inPage("call.events.find(({ type }) => type === 'response.done')")).toMatchObject({
+      response: { status: 'cancelled' },
+    });
   });
 
   test('has no more to say than it may', async () => {

@@ -63,6 +63,18 @@ const speech: fc.Arbitrary<Step> = fc.oneof(
     if (world.hasSideband) world.send({ type: 'ALIVE', at: world.at });
   }),
 );
+/** Who wants the agent to say something, or nothing. */
+const wishes: fc.Arbitrary<Step> = fc.oneof(
+  fc.constantFrom('greet', null).map(
+    (instructions): Step =>
+      (world) =>
+        world.send({ type: 'RESPONSE_WANTED', at: world.at, instructions }),
+  ),
+  fc.constant<Step>((world) => world.send({ type: 'INTERRUPT', at: world.at })),
+  fc.boolean().map((isBusy): Step => (world) => {
+    if (world.hasSideband) world.send({ type: 'RESPONSE_REFUSED', at: world.at, isBusy, instructions: null });
+  }),
+);
 /** What ends a call. */
 const ends: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom('session_ended' as const, 'session_idle' as const, 'replaced' as const).map(
@@ -77,8 +89,8 @@ const ends: fc.Arbitrary<Step> = fc.oneof(
   ),
   fc.constant<Step>((world) => world.end()),
 );
-const calm = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, faults), { maxLength: 60 });
-const any = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, faults, ends), { maxLength: 80 });
+const calm = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, wishes, faults), { maxLength: 60 });
+const any = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, wishes, faults, ends), { maxLength: 80 });
 
 /** Everything answers again, for so long that whatever is to come about has. */
 function settle(world: HeldCallWorld): void {

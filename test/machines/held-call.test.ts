@@ -131,6 +131,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'heard, before it is open': {
     is: 'heard saved none quiet',
+    INTERRUPT: 'clearSpeech',
     TAKEN: 'heard saved none running',
     CLOSE: 'heard saving wanted quiet, save CLOSE',
     SIDEBAND_LOST: 'lost saved none quiet',
@@ -154,6 +155,8 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   open: {
     is: 'heard saved none quiet',
+    INTERRUPT: 'clearSpeech',
+    RESPONSE_WANTED: 'createResponse',
     TAKEN: 'heard saved none running',
     CLOSE: 'heard saving wanted quiet, save CLOSE',
     SIDEBAND_LOST: 'lost saving none quiet, save SIDEBAND_LOST',
@@ -177,6 +180,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'open, r1 runs': {
     is: 'heard saved none running',
+    INTERRUPT: 'cancel r1, clearSpeech',
     CLOSE: 'heard saving wanted running, save CLOSE',
     SIDEBAND_LOST: 'lost saving none running, save SIDEBAND_LOST',
     'SIDEBAND_LOST, left': 'lost saving none running, save SIDEBAND_LOST',
@@ -331,6 +335,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'wanted, being saved': {
     is: 'heard saving wanted running',
+    INTERRUPT: 'cancel r1, clearSpeech',
     SIDEBAND_LOST: 'lost saving wanted running',
     'SIDEBAND_LOST, left': 'lost saving wanted running',
     LEASE_LOST: 'dropped saving wanted running, closeSideband',
@@ -354,6 +359,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'wanted, not saved': {
     is: 'heard behind wanted running',
+    INTERRUPT: 'cancel r1, clearSpeech',
     CLOSE: 'heard saving wanted running, save CLOSE',
     ATTACHED: 'heard saving wanted running, save CLOSE',
     DIAL_FAILED: 'heard saving wanted running, save CLOSE',
@@ -381,6 +387,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'said over, hang-ups awaited': {
     is: 'heard saving wanted quiet',
+    INTERRUPT: 'clearSpeech',
     TAKEN: 'heard saving wanted running',
     SIDEBAND_LOST: 'lost saving wanted quiet',
     'SIDEBAND_LOST, left': 'lost saving wanted quiet',
@@ -405,6 +412,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   asking: {
     is: 'heard saved asking running',
+    INTERRUPT: 'cancel r1, clearSpeech',
     TAKEN: 'heard saving asking running, save SIDEBAND_LOST',
     SIDEBAND_LOST: 'lost saving asking running, save SIDEBAND_LOST',
     'SIDEBAND_LOST, left': 'lost saved asking running',
@@ -425,6 +433,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'asking, said over, cancelling': {
     is: 'heard saved asking cancelling',
+    INTERRUPT: 'clearSpeech',
     TAKEN: 'heard saving asking cancelling, save SIDEBAND_LOST',
     SIDEBAND_LOST: 'lost saving asking cancelling, save SIDEBAND_LOST',
     'SIDEBAND_LOST, left': 'lost saving asking cancelling, awaitHangUps',

@@ -5,6 +5,7 @@ import {
   type CallRequest,
   type Capabilities,
   type CreatedCall,
+  type NewItem,
   type Sideband,
   type SidebandEnd,
   type UpstreamEvent,
@@ -39,6 +40,30 @@ export class FakeSideband implements Sideband {
 
   restoreConfig(): void {
     this.restored += 1;
+  }
+
+  /** Items that were added, and what else was asked of it, in order. */
+  readonly asked: (
+    | NewItem
+    | { readonly type: 'delete'; readonly id: string }
+    | { readonly type: 'respond'; readonly instructions: string | null }
+    | { readonly type: 'clear' }
+  )[] = [];
+
+  addItem(item: NewItem): void {
+    this.asked.push(item);
+  }
+
+  deleteItem(id: string): void {
+    this.asked.push({ type: 'delete', id });
+  }
+
+  createResponse(instructions: string | null): void {
+    this.asked.push({ type: 'respond', instructions });
+  }
+
+  clearSpeech(): void {
+    this.asked.push({ type: 'clear' });
   }
 
   /** What it tells of a response that is asked to end. */

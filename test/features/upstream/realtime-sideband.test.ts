@@ -217,12 +217,18 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     call.emit({ type: 'output_audio_buffer.started', response_id: 'resp_1' });
     call.emit({ type: 'output_audio_buffer.stopped', response_id: 'resp_1' });
     await heard.next('listening', 2);
-    expect(heard.events.slice(1).map(({ type }) => type)).toEqual([
+    await heard.next('speech', 3);
+    expect(
+      heard.events.slice(1).map((event) => (event.type === 'speech' ? `${event.who} ${event.isOn}` : event.type)),
+    ).toEqual([
       'activity',
       'listening',
+      'visitor true',
       'activity',
       'speaking',
+      'agent true',
       'listening',
+      'agent false',
     ]);
   });
 

@@ -1,0 +1,38 @@
+import type { EventOf, HeldCallContext, Responses, ResponseWish, Outcome } from './types.ts';
+
+// The response that we want of the agent: an answer to words or to tools, a greeting, a goodbye.
+
+export const noWish: ResponseWish = { wanted: null, isAsked: false };
+
+export function withWish(responses: Responses, change: Partial<ResponseWish>): Responses {
+  return { ...responses, wish: { ...responses.wish, ...change } };
+}
+
+/** Whether the provider would make a response: none of the conversation runs, and none was asked for. */
+function mayAsk({ open, inherited, wish, lostAtMs, heardSinceMs }: Responses): boolean {
+  const isSpeaking = open.some(({ isInConversation }) => isInConversation);
+  return !isSpeaking && inherited === 0 && !wish.isAsked && lostAtMs === null && heardSinceMs !== null;
+}
+
+/** Of several that wait one is made: the conversation holds what each of them is to answer. */
+export function wanting(call: HeldCallContext, instructions: string | null): HeldCallContext {
+  const { responses } = call;
+  const before = responses.wish.wanted?.instructions ?? null;
+  return { ...call, responses: withWish(responses, { wanted: { instructions: instructions ?? before } }) };
+}
+
+/** Asks for the response that is wanted as soon as the provider would make it. */
+export function asked(call: HeldCallContext): Outcome {
+  const { responses, record, sideband, end } = call;
+  const { wanted } = responses.wish;
+  const goesOn = record.state === 'open' && end.said === null && end.wanted === null;
+  if (wanted === null || !goesOn || sideband.heardAtMs === null || !mayAsk(responses)) return [call, []];
+  const next = { ...call, responses: withWish(responses, { wanted: null, isAsked: true }) };
+  return [next, [{ type: 'createResponse', instructions: wanted.instructions }]];
+}
+
+/** One that the provider began by itself was first: ours waits for its end, which is told later. */
+export function refused(call: HeldCallContext, { isBusy, instructions }: EventOf<'RESPONSE_REFUSED'>): Outcome {
+  const next = { ...call, responses: withWish(call.responses, { isAsked: false }) };
+  return [isBusy ? wanting(next, instructions) : next, []];
+}

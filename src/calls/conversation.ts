@@ -1,0 +1,42 @@
+import type { HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { NewItem, Sideband } from '../upstream/contract.ts';
+
+interface ConversationDeps {
+  readonly clock: Clock;
+  /** To the call's machine, which lets the agent answer one thing after the other. */
+  readonly send: (event: HeldCallEvent) => void;
+  /** Of a call that is open; undefined while nobody hears it. */
+  readonly sideband: () => Sideband | undefined;
+}
+
+/** The conversation of one held call, as we put words into it: what a visitor writes, what a tool answers, what the agent is to be told or to say. */
+export class Conversation {
+  readonly #deps: ConversationDeps;
+
+  constructor(deps: ConversationDeps) {
+    this.#deps = deps;
+  }
+
+  /** Adds to the conversation; no response comes of it. @returns false while nobody hears the call, which does not have it then */
+  add(item: NewItem): boolean {
+    const sideband = this.#deps.sideband();
+    sideband?.addItem(item);
+    return sideband !== undefined;
+  }
+
+  /** Takes an item out of the conversation. */
+  remove(id: string): void {
+    this.#deps.sideband()?.deleteItem(id);
+  }
+
+  /** Has the agent answer, once what it says now is over. @param instructions for that answer alone; null for those of the session */
+  respond(instructions: string | null): void {
+    this.#deps.send({ type: 'RESPONSE_WANTED', at: this.#deps.clock.now(), instructions });
+  }
+
+  /** The agent stops at once. */
+  interrupt(): void {
+    this.#deps.send({ type: 'INTERRUPT', at: this.#deps.clock.now() });
+  }
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { CallFrame } from './call-frame.ts';
+import type { Speaker, ToolCall, UpstreamEvent } from './contract.ts';
+
+const NOTHING: readonly UpstreamEvent[] = [];
+
+/**
+ * What an event of OpenAI's realtime API tells of who speaks, of what is said and of the tools that the agent asks for, in our words.
+ * What it tells of cost and responses is `realtime-events`'.
+ */
+export function wordsOf(frame: CallFrame): readonly UpstreamEvent[] {
+  switch (frame.type) {
+    case 'input_audio_buffer.speech_started':
+      return speech('visitor', true);
+    case 'input_audio_buffer.speech_stopped':
+      return speech('visitor', false);
+    case 'output_audio_buffer.started':
+      return speech('agent', true);
+    case 'output_audio_buffer.stopped':
+    case 'output_audio_buffer.cleared':
+      return speech('agent', false);
+    case 'conversation.item.input_audio_transcription.delta':
+      return moreOf(frame, 'visitor');
+    case 'conversation.item.input_audio_transcription.completed':
+      return allOf(frame, 'visitor');
+    case 'response.output_audio_transcript.delta':
+    case 'response.output_text.delta':
+      return moreOf(frame, 'agent');
+    case 'response.output_audio_transcript.done':
+    case 'response.output_text.done':
+      return allOf(frame, 'agent');
+    case 'conversation.item.truncated':
+      return cutOf(frame);
+    case 'conversation.item.added':
+    case 'conversation.item.created':
+      return toolAnswerOf(frame);
+    case 'response.done':
+      return toolsOf(frame);
+    default:
+      return NOTHING;
+  }
+}
+
+function speech(who: Speaker, isOn: boolean): readonly UpstreamEvent[] {
+  return [{ type: 'speech', who, isOn }];
+}
+
+const id = z.string().regex(/^[\w-]{1,128}$/);
+const delta = z.object({ item_id: id, delta: z.string() });
+/** Of speech the transcript, of text the text. */
+const whole = z.object({ item_id: id, transcript: z.string().optional(), text: z.string().optional() });
+
+function moreOf(frame: CallFrame, who: Speaker): readonly UpstreamEvent[] {
+  const { data } = delta.safeParse(frame);
+  return data === undefined
+    ? NOTHING
+    : [{ type: 'transcript', item: data.item_id, who, text: data.delta, isWhole: false }];
+}
+
+function allOf(frame: CallFrame, who: Speaker): readonly UpstreamEvent[] {
+  const { data } = whole.safeParse(frame);
+  const text = data?.transcript ?? data?.text;
+  return data === undefined || text === undefined
+    ? NOTHING
+    : [{ type: 'transcript', item: data.item_id, who, text, isWhole: true }];
+}
+
+const truncated = z.object({ item_id: id, audio_end_ms: z.int().min(0) });
+
+function cutOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { data } = truncated.safeParse(frame);
+  return data === undefined ? NOTHING : [{ type: 'transcriptCut', item: data.item_id, atMs: data.audio_end_ms }];
+}
+
+const answered = z.object({ item: z.object({ id, type: z.literal('function_call_output'), call_id: z.string() }) });
+
+function toolAnswerOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { item } = answered.safeParse(frame).data ?? {};
+  return item === undefined ? NOTHING : [{ type: 'toolAnswered', item: item.id, callId: item.call_id }];
+}
+
+const completed = z.object({
+  response: z.object({ id, status: z.literal('completed'), output: z.array(z.unknown()) }),
+});
+const toolCall = z.object({
+  type: z.literal('function_call'),
+  call_id: z.string().min(1).max(256),
+  name: z.string().max(256),
+  arguments: z.string(),
+});
+
+/** One that was cut off runs nothing. */
+function toolsOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { response } = completed.safeParse(frame).data ?? {};
+  const calls = response?.output.flatMap((item): ToolCall[] => {
+    const { data } = toolCall.safeParse(item);
+    return data === undefined ? [] : [{ callId: data.call_id, name: data.name, arguments: data.arguments }];
+  });
+  if (response === undefined || calls === undefined || calls.length === 0) return NOTHING;
+  return [{ type: 'toolsAsked', responseId: response.id, calls }];
+}

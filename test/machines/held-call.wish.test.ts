@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
+import { HeldCallState } from '../../src/calls/held-call-state.ts';
+import { examples } from '../support/examples.ts';
+import { everyEvent, records, response, steps, terms } from './held-call-support.ts';
+import { SECOND } from './voice-call-support.ts';
+
+const at = 4 * SECOND;
+const want = (instructions: string | null = null): HeldCallEvent => ({ type: 'RESPONSE_WANTED', at, instructions });
+const start = (id: string): HeldCallEvent => ({
+  type: 'RESPONSE_STARTED',
+  at,
+  response: response(id),
+  isAffordable: true,
+});
+const end = (id: string): HeldCallEvent => ({ type: 'RESPONSE_DONE', at, id, isTold: true });
+const refuse = (isBusy: boolean, instructions: string | null = null): HeldCallEvent => ({
+  type: 'RESPONSE_REFUSED',
+  at,
+  isBusy,
+  instructions,
+});
+
+/** A call that is open and heard, unless it is said how else. */
+class Call {
+  readonly #held = new HeldCallState(steps, {
+    record: records.creating,
+    needsSideband: true,
+    isDiallable: true,
+    terms,
+  });
+
+  constructor(names: readonly string[] = ['DIAL', 'ATTACHED', 'RECORD, open']) {
+    for (const name of names) this.send(everyEvent(3 * SECOND)[name] as HeldCallEvent);
+  }
+
+  /** @returns what is asked of the provider because of it */
+  send(...events: readonly HeldCallEvent[]): readonly string[] {
+    return events.flatMap((event) => this.#held.send(event).flatMap(wordsOf));
+  }
+}
+
+function wordsOf(command: HeldCallCommand): string[] {
+  if (command.type === 'createResponse') return [`say ${command.instructions ?? 'something'}`];
+  return command.type === 'clearSpeech' || command.type === 'cancelResponse' ? [command.type] : [];
+}
+
+describe('A response that we want of the agent', () => {
+  test('is asked for at once where none runs, and not again until that one began', () => {
+    const call = new Call();
+    expect(call.send(want('hello'))).toEqual(['say hello']);
+    expect(call.send(want(), want())).toEqual([]);
+    expect(call.send(start('r1'))).toEqual([]);
+    expect(call.send(end('r1'))).toEqual(['say something']);
+  });
+
+  test('waits for the end of the one that runs, and several that wait are one', () => {
+    const call = new Call();
+    expect(call.send(start('r1'), want('goodbye'), want())).toEqual([]);
+    expect(call.send(end('r1'))).toEqual(['say goodbye']);
+    expect(call.send(start('r2'), end('r2'))).toEqual([]);
+  });
+
+  test('waits until the call is open, and heard', () => {
+    const call = new Call([]);
+    expect(call.send(want('hello'), { type: 'DIAL', at }, { type: 'ATTACHED', at })).toEqual([]);
+    expect(call.send(everyEvent(at)['RECORD, open'] as HeldCallEvent)).toEqual(['say hello']);
+  });
+
+  test('that the provider refuses because another began first waits for that one', () => {
+    const call = new Call();
+    call.send(want('hello'), start('by itself'));
+    expect(call.send(refuse(true, 'hello'))).toEqual([]);
+    expect(call.send(end('by itself'))).toEqual(['say hello']);
+  });
+
+  test('that the provider refuses for another reason is not asked for again', () => {
+    const call = new Call();
+    call.send(want('hello'));
+    expect(call.send(refuse(false, 'hello'), start('r1'), end('r1'))).toEqual([]);
+    expect(call.send(want())).toEqual(['say something']);
+  });
+
+  test('is not asked for a second time when the sideband was lost before the provider answered', () => {
+    const call = new Call();
+    call.send(want('hello'));
+    const lost = everyEvent(at)['SIDEBAND_LOST'] as HeldCallEvent;
+    const again = ['RECORD, unheard', 'SAVED', 'CLOCK'].map((name) => everyEvent(9 * SECOND)[name] as HeldCallEvent);
+    expect(call.send(lost, ...again, { type: 'ATTACHED', at: 9 * SECOND })).toEqual([]);
+  });
+
+  test('is not asked for of a call that is to be over', () => {
+    const call = new Call();
+    call.send(start('r1'), want(), { type: 'CLOSE', at, reason: 'session_ended' });
+    expect(call.send(end('r1'), want())).toEqual([]);
+  });
+
+  test('is given up when the visitor interrupts the agent, which stops at once', () => {
+    const call = new Call();
+    call.send(start('r1'), want());
+    expect(call.send({ type: 'INTERRUPT', at })).toEqual(['cancelResponse', 'clearSpeech']);
+    expect(call.send(end('r1'))).toEqual([]);
+  });
+
+  test('never meets another one of the conversation, and never stays away, whatever comes in between', () => {
+    const step = fc.oneof(
+      fc.constantFrom<HeldCallEvent[]>([want()], [want('x')], [{ type: 'INTERRUPT', at }]),
+      fc.nat(3).map((n) => [start(`r${n}`)]),
+      fc.nat(3).map((n) => [end(`r${n}`)]),
+    );
+    const holds = fc.property(fc.array(step, { maxLength: 40 }), (sequence) => {
+      const call = new Call();
+      const running = new Set<string>();
+      let isWanted = false;
+      for (const event of sequence.flat()) {
+        if (event.type === 'RESPONSE_STARTED') {
+          if (running.size > 0) continue;
+          running.add(event.response.id);
+        }
+        if (event.type === 'RESPONSE_DONE') running.delete(event.id);
+        if (event.type === 'RESPONSE_WANTED') isWanted = true;
+        if (event.type === 'INTERRUPT') isWanted = false;
+        const asked = call.send(event).filter((words) => words.startsWith('say'));
+        expect(asked.length).toBeLessThanOrEqual(running.size > 0 ? 0 : 1);
+        if (asked.length === 0) continue;
+        expect(isWanted).toBe(true);
+        isWanted = false;
+        call.send(start('ours'));
+        running.add('ours');
+        call.send(end('ours'));
+        running.delete('ours');
+      }
+      expect(isWanted && running.size === 0).toBe(false);
+    });
+    fc.assert(holds, examples(300));
+  });
+});
