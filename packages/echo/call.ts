@@ -5,7 +5,7 @@ import { EchoPeer } from './peer.ts';
 import { SpeechDetector, type Utterance } from './speech.ts';
 import { ConversationUsage, describeUsage, type ResponseTokens } from './usage.ts';
 import type { WebRtc } from './web-rtc.ts';
-import { describeSpeech, replyTo } from './words.ts';
+import { describeSpeech, replyTo, sayUnasked } from './words.ts';
 
 const TICK_MS = 50;
 /** How often somebody who speaks on is told as activity. */
@@ -202,11 +202,11 @@ export class EchoCall {
   }
 
   /** Answers what was said in words: says it back, or asks for a tool; else it says what it was told to. */
-  #say(words: readonly Words[], instructions = ''): void {
+  #say(words: readonly Words[], instructions?: string): void {
     if (this.#isOver) return;
     this.#complete('completed');
     const [id, item] = [makeId('resp_'), makeId('item_')];
-    const text = words.length > 0 ? words.map((each) => each.text).join('\n') : instructions;
+    const text = words.length > 0 ? words.map((each) => each.text).join('\n') : sayUnasked(instructions);
     const tools = words.some(({ isOfTool }) => isOfTool) ? [] : this.#tools;
     const reply = replyTo(text, tools);
     this.#startResponse(id);

@@ -31,6 +31,12 @@ export function wordsOf({ type, content, call_id, output }: Item): string | unde
   return texts.length > 0 ? texts.join(' ') : undefined;
 }
 
+/** What the echo says when nobody said anything: the words that its instructions name, as it knows no other instructions. */
+export function sayUnasked(instructions: string | undefined): string {
+  const [, words] = /^Say exactly: (.+)$/s.exec(instructions ?? '') ?? [];
+  return words ?? 'Hello. I am an echo: I say back what I hear.';
+}
+
 /** What stands for words that were spoken: the echo has no ears for them. */
 export function describeSpeech(ms: number): string {
   return `(${(ms / 1000).toFixed(1)} s of speech)`;

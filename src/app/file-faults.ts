@@ -8,6 +8,7 @@ import { withoutDemo } from '../tenants/demo.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider } from '../upstream/select.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
+import { requireSupport } from './unsupported.ts';
 
 // What is wrong with the files that a configuration names, and with both together. Nothing is connected to for that.
 
@@ -58,6 +59,7 @@ export function faultsTogether(
     () => config.needsAdmins && requireAdmins(served, config.tenantsFile),
     () => requireBrokering(config, provider),
     () => requireBrokeringOf(served, config.tenantsFile, provider),
+    () => requireSupport(served, config.tenantsFile, provider),
     () => requirePrices(served, config.tenantsFile, prices, config),
   ];
   return rules.map((rule) => attempt(rule)).filter((fault) => fault instanceof Error);

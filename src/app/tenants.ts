@@ -6,7 +6,8 @@ import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
-import { findDroppedTools, requireBrokeringOf } from './call-mode.ts';
+import { requireBrokeringOf } from './call-mode.ts';
+import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
 
 /** Keys that one warning of the start names. */
@@ -66,7 +67,7 @@ function warnOf({ config, clock, provider, prices, events }: Core, tenants: Tena
       { tenants: closed },
     );
   for (const warning of findShutdowns(all, prices, clock.now())) events.warned(warning);
-  for (const warning of findDroppedTools(all, provider)) events.warned(warning);
+  for (const warning of findUnsupported(all, provider)) events.warned(warning);
   const openKeys = describeOpenKeys(all);
   if (openKeys.length > 0)
     events.warned('keys are open: whoever copies one has a free model (check-config names all)', {

@@ -1,5 +1,6 @@
 import type { HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Behaviour } from '../protocol/behaviour.ts';
 import type { NewItem, Sideband } from '../upstream/contract.ts';
 
 interface ConversationDeps {
@@ -8,11 +9,21 @@ interface ConversationDeps {
   readonly send: (event: HeldCallEvent) => void;
   /** Of a call that is open; undefined while nobody hears it. */
   readonly sideband: () => Sideband | undefined;
+  /** Of the session's agent. */
+  readonly behaviour: Behaviour | null;
+}
+
+const GOODBYE = 'The conversation ends in half a minute. Say goodbye in one short sentence.';
+
+/** What makes an agent say these words and no others. */
+function saying(words: string): string {
+  return `Say exactly: ${words}`;
 }
 
 /** The conversation of one held call, as we put words into it: what a visitor writes, what a tool answers, what the agent is to be told or to say. */
 export class Conversation {
   readonly #deps: ConversationDeps;
+  #isWrappedUp = false;
 
   constructor(deps: ConversationDeps) {
     this.#deps = deps;
@@ -33,6 +44,22 @@ export class Conversation {
   /** Has the agent answer, once what it says now is over. @param instructions for that answer alone; null for those of the session */
   respond(instructions: string | null): void {
     this.#deps.send({ type: 'RESPONSE_WANTED', at: this.#deps.clock.now(), instructions });
+  }
+
+  /** The agent speaks first, where it is to: call it once, when the first call of a session is open. */
+  greet(): void {
+    const { greeting } = this.#deps.behaviour ?? {};
+    if (greeting !== undefined) this.respond(greeting === true ? null : saying(greeting));
+  }
+
+  /** The session is about to end: the agent says goodbye, where it is to, once. */
+  wrapUp(): void {
+    const { behaviour } = this.#deps;
+    const { wrapUp } = behaviour ?? {};
+    if (wrapUp === undefined || this.#isWrappedUp) return;
+    const isTold = wrapUp !== true || this.add({ type: 'message', role: 'system', text: GOODBYE });
+    this.#isWrappedUp = isTold;
+    if (isTold) this.respond(wrapUp === true ? null : saying(wrapUp));
   }
 
   /** The agent stops at once. */

@@ -1,5 +1,5 @@
 import type { CloseRequest } from '../../machines/voice-call/types.ts';
-import { classify } from '../../machines/voice-session/selectors.ts';
+import { classify, durationEndMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { CallSessions } from './contract.ts';
@@ -8,6 +8,8 @@ import type { HeldCall } from './held-call.ts';
 /** How far ahead sessions are told that a call of theirs is heard, and how much of that is left when they are told again. */
 const HEARD_MS = MINUTE_MS;
 const HEARD_LEFT_MS = 30_000;
+/** How long before the end of a session its agent says goodbye. */
+const WRAP_UP_MS = 30_000;
 
 /** Why the calls of a session in that state are closed; undefined where they go on. */
 export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
@@ -17,7 +19,8 @@ export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
 
 /**
  * Closes those calls whose sessions are not engaged any more: what the bus says at once is found here when its message was lost. The
- * others' sessions are told that they are heard, for a while ahead: no longer, so that the word of a node that dies lapses.
+ * others' sessions are told that they are heard, for a while ahead: no longer, so that the word of a node that dies lapses. Where a session is
+ * about to end by its duration, its agent says goodbye.
  */
 export async function followSessions(
   calls: readonly HeldCall[],
@@ -35,6 +38,7 @@ export async function followSessions(
       if (session === undefined) return;
       const reason = closeReasonFor(classify(session, at, limits));
       if (reason !== undefined) await call.close(reason);
+      if (durationEndMs(session, limits) - at <= WRAP_UP_MS) call.conversation.wrapUp();
       const isHeard = call.record.state === 'open' && call.hasSideband;
       if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);
     }),

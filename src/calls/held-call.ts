@@ -72,11 +72,8 @@ export class HeldCall implements HangUpListener {
       isHangUpUnderWay: () => deps.hangUps.isUnderWay(record.id),
       send,
     });
-    this.conversation = new Conversation({
-      clock: deps.clock,
-      send,
-      sideband: () => (this.record.state === 'open' ? this.#connection.sideband : undefined),
-    });
+    const sideband = () => (this.record.state === 'open' ? this.#connection.sideband : undefined);
+    this.conversation = new Conversation({ clock: deps.clock, send, sideband, behaviour: setup?.behaviour ?? null });
     const listen = createListener(
       {
         call: record,

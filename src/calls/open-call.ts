@@ -59,9 +59,14 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   held.requestId = request.requestId;
   try {
     const over = await whyOver(session.id, deps);
-    if (over === undefined) await endFormer(record, request, deps);
+    const formers = over === undefined ? await endFormer(record, request, deps) : 0;
     const created = over ?? (await create(held, request, deps));
-    if (!(created instanceof Refusal)) return await connect(held, created, request, deps);
+    if (!(created instanceof Refusal)) {
+      const opened = await connect(held, created, request, deps);
+      // A visitor who goes on with a conversation is not greeted again.
+      if (formers === 0 && !(opened instanceof Refusal)) held.conversation.greet();
+      return opened;
+    }
     await held.createFailed();
     return created;
   } catch (fault) {
@@ -121,20 +126,22 @@ async function whyOver(
   return endedRefusal(session?.endReason ?? 'idle_exceeded', voiceLimits.maxMinutes);
 }
 
-/** Whoever holds a former call hangs it up; nobody waits for that. */
+/** Whoever holds a former call hangs it up; nobody waits for that. @returns how many calls the session had before */
 async function endFormer(
   { id, sessionId }: CallRecord,
   { requestId }: OpenCallRequest,
   { store, host, clock }: OpenCallDeps,
-): Promise<void> {
-  for (const former of await store.ofSession(sessionId))
-    if (former.id !== id && former.state !== 'closed')
+): Promise<number> {
+  const formers = (await store.ofSession(sessionId)).filter((call) => call.id !== id);
+  for (const former of formers)
+    if (former.state !== 'closed')
       await host.send(former.id, { type: 'CLOSE', at: clock.now(), reason: 'replaced', requestId });
+  return formers.length;
 }
 
 async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDeps): Promise<CreatedCall | Refusal> {
   const { session, setup, offerSdp, signal } = request;
-  const { model, voice, tools, dataChannel } = setup;
+  const { model, voice, tools, behaviour, dataChannel } = setup;
   const maxOutputTokens = await held.boundOnResponses();
   if (signal.aborted) return callerGone();
   // The next call need not wait until the provider has answered this one.
@@ -149,6 +156,7 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
       voice,
       instructions: setup.instructions ?? undefined,
       tools,
+      behaviour,
       dataChannel,
       offerSdp,
       subjectHash: session.subject,

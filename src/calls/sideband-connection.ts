@@ -104,12 +104,12 @@ export async function attach(
 ): ReturnType<BrokeredProvider['attach']> {
   if (provider === undefined || setup === undefined || providerCallId === null)
     throw new Error('nothing is known of the call to attach to');
-  const { model, voice, tools } = setup;
+  const { model, voice, tools, behaviour } = setup;
   const instructions = setup.instructions ?? undefined;
   const isPutBack = state === 'open' && setup.isLocked;
   return provider.attach(
     providerCallId,
-    { model, voice, instructions, tools, maxOutputTokens, isPutBack },
+    { model, voice, instructions, tools, behaviour, maxOutputTokens, isPutBack },
     hear,
     signal,
   );

@@ -2,7 +2,8 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
-import { findDroppedTools, createCallModes } from '../app/call-mode.ts';
+import { createCallModes } from '../app/call-mode.ts';
+import { findUnsupported } from '../app/unsupported.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
 import { openProvider } from '../upstream/select.ts';
 import { liveEngineOf } from '../app/stores.ts';
@@ -48,7 +49,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const warnings = [
     ...findOperatorDomains(config),
     ...findShutdowns(known, prices, Date.now()),
-    ...findDroppedTools(known, provider),
+    ...findUnsupported(known, provider),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),
   ];
   const lines = [

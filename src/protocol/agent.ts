@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { behaviour } from './behaviour.ts';
 import { text } from './values.ts';
 
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
@@ -26,6 +27,7 @@ export const agentSettings = z.object({
     .refine((value) => Buffer.byteLength(value) <= MAX_INSTRUCTION_BYTES, 'must be at most 32 KiB (as UTF-8)')
     .optional(),
   tools: z.array(tool).max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`).optional(),
+  ...behaviour.shape,
 });
 
 export type AgentSettings = Readonly<z.infer<typeof agentSettings>>;

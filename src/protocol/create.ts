@@ -6,8 +6,6 @@ import { email } from './email.ts';
 import { heartbeatInterval } from './heartbeat.ts';
 import { text } from './values.ts';
 
-const { model, voice, tools, instructions } = agentSettings.shape;
-
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
 
@@ -25,13 +23,10 @@ export type Metadata = Readonly<z.infer<typeof metadata>>;
 
 /** The body of POST /api/session (docs/contract.md, section 5.1). */
 export const createRequest = z.object({
-  model,
-  voice,
+  ...agentSettings.shape,
   tenantId: text(128).optional(),
   agentId: text(128).optional(),
   widgetKey: text(256).optional(),
-  tools,
-  instructions,
   email: email.optional().meta({ description: 'Names the user, who then has limits of their own' }),
   metadata: metadata.optional(),
 });
@@ -46,6 +41,12 @@ export const clientSecret = z.object({
 
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
+/** What a page has to know of the agent before it speaks. */
+const agentTerms = z.object({
+  captions: z.boolean().meta({ description: 'Whether what both sides say is written down for the page' }),
+  greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
+});
+
 /** Its reply (docs/contract.md, section 5.1). */
 export const createReply = z.object({
   id: z.string().meta({ description: 'Upstream session identifier; prefix sess_' }),
@@ -54,6 +55,7 @@ export const createReply = z.object({
   heartbeat: heartbeatInterval.extend({ url: z.string(), socketUrl: z.string() }),
   limits: sessionLimits,
   call: callTerms,
+  agent: agentTerms,
 });
 
 export type CreateReply = z.infer<typeof createReply>;

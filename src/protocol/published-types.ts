@@ -39,6 +39,8 @@ export function publishedTypes(): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref;
+  if (schema.anyOf !== undefined) return schema.anyOf.map((each) => typeOf(each)).join(' | ');
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${String(value)}'`).join(' | ');
   if (schema.type === 'array') return `readonly ${typeOf(schema.items as Schema)}[]`;
   if (schema.type === 'object') return objectOf(schema);
@@ -52,7 +54,9 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
     return `${about}  readonly ${name}${required.includes(name) ? '' : '?'}: ${type};\n`;
   });
   const further =
-    additionalProperties === undefined ? '' : `  readonly [further: string]: ${furtherOf(additionalProperties)};\n`;
+    additionalProperties === undefined || additionalProperties === false
+      ? ''
+      : `  readonly [further: string]: ${furtherOf(additionalProperties)};\n`;
   return `{\n${fields.join('')}${further}}`;
 }
 

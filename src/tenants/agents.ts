@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../protocol/call.ts';
+import { BEHAVIOUR_FIELDS, behaviourOf, type Behaviour } from '../protocol/behaviour.ts';
 import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
@@ -11,7 +12,10 @@ export const DEFAULT_MODEL = 'gpt-realtime-2.1';
 const DEFAULT_VOICE = 'marin';
 
 /** What a caller may say about the session; all of it optional. */
-export type SessionWish = Pick<CreateRequest, 'agentId' | 'model' | 'voice' | 'instructions' | 'tools' | 'metadata'>;
+export type SessionWish = Pick<
+  CreateRequest,
+  'agentId' | 'model' | 'voice' | 'instructions' | 'tools' | 'metadata' | keyof Behaviour
+>;
 
 /** How the calls of a session are opened, where a key or an agent asks for it, or neither does. */
 export type CallModeOf = (asked: CallMode | undefined) => CallMode;
@@ -25,6 +29,8 @@ export interface SessionConfig {
   readonly instructions: string | undefined;
   readonly tools: readonly Tool[];
   readonly callMode: CallMode;
+  /** Null where all of it is the provider's default. */
+  readonly behaviour: Behaviour | null;
   /** Of a call that the page opens itself it is always open. */
   readonly dataChannel: DataChannel;
   /** Whether the page may change nothing of what the session is. */
@@ -69,6 +75,7 @@ export function resolveSessionConfig(
   const ownModel = agent?.model ?? DEFAULT_MODEL;
   const model = wish.model ?? ownModel;
   const callMode = callModeOf(key?.call ?? agent?.call);
+  const dataChannel = callMode === 'brokered' ? (key?.dataChannel ?? agent?.dataChannel ?? 'open') : 'open';
   return {
     agentId,
     model,
@@ -76,7 +83,8 @@ export function resolveSessionConfig(
     instructions: wish.instructions ?? agent?.instructions,
     tools: wish.tools ?? agent?.tools ?? [],
     callMode,
-    dataChannel: callMode === 'brokered' ? (key?.dataChannel ?? agent?.dataChannel ?? 'open') : 'open',
+    behaviour: chooseBehaviour(agent, wish, dataChannel),
+    dataChannel,
     isLocked: key !== null && !key.allowOverrides,
     price: model === ownModel ? (agent?.price ?? null) : null,
     metadata: wish.metadata ?? null,
@@ -110,5 +118,14 @@ function findOverrides(agent: Agent | undefined, wish: SessionWish): string[] {
     instructions: wish.instructions !== undefined && wish.instructions !== (agent?.instructions ?? ''),
     tools: wish.tools !== undefined && !isDeepStrictEqual(wish.tools, agent?.tools ?? []),
   };
-  return Object.entries(changed).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
+  const behaves = BEHAVIOUR_FIELDS.filter(
+    (field) => wish[field] !== undefined && !isDeepStrictEqual(wish[field], agent?.[field]),
+  );
+  return [...Object.entries(changed).flatMap(([field, isChanged]) => (isChanged ? [field] : [])), ...behaves];
+}
+
+/** Without a data channel nobody but the provider can write down what a visitor says: captions need it. */
+function chooseBehaviour(agent: Agent | undefined, wish: SessionWish, dataChannel: DataChannel): Behaviour | null {
+  const asked = { ...(agent && behaviourOf(agent)), ...behaviourOf(wish) };
+  return behaviourOf(dataChannel === 'none' ? { transcribe: {}, ...asked } : asked);
 }

@@ -36,6 +36,7 @@ const agentSchema = z.strictObject(
     call: callMode.optional(),
     dataChannel: dataChannel.optional(),
     price: modelPrice.optional(),
+    strict: z.boolean(wanted('true or false')).optional(),
   },
   wanted('an object with at least an id'),
 );

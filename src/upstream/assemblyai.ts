@@ -33,6 +33,7 @@ export class AssemblyAiProvider implements UpstreamProvider {
     lockConfig: false,
     capDuration: { minSec: 60, maxSec: 10_800 },
     meter: 'none',
+    converses: false,
     tools: true,
     providerMaxSec: 10_800,
   } as const;

@@ -1,3 +1,4 @@
+import type { Behaviour } from '../protocol/behaviour.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import type { UpstreamEvent } from './event-contract.ts';
@@ -18,6 +19,7 @@ export interface MintRequest {
   readonly voice: string;
   readonly instructions?: string | undefined;
   readonly tools: readonly Tool[];
+  readonly behaviour?: Behaviour | null | undefined;
   /** Tells the provider which calls come from one end user, without telling who. */
   readonly subjectHash: string;
   /** Seconds that the session may last, for providers whose secrets can bound it (`capDuration`). */
@@ -47,6 +49,8 @@ export interface Capabilities {
   readonly capDuration: { readonly minSec: number; readonly maxSec: number } | null;
   /** Who tells the cost: the provider's events, connected time, a report after the call, nobody. */
   readonly meter: 'events' | 'clock' | 'report-after' | 'none';
+  /** Whether we read what is said in a call, and put words into it. */
+  readonly converses: boolean;
   /** Whether a call can have tools of the agent or the page. */
   readonly tools: boolean;
   /** Seconds after which the provider itself ends a call; null where that is not known. */
@@ -137,7 +141,7 @@ export interface BrokeredProvider extends UpstreamProvider {
    */
   attach(
     providerCallId: string,
-    setup: Pick<CallRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'maxOutputTokens'> & {
+    setup: Pick<CallRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'behaviour' | 'maxOutputTokens'> & {
       readonly isPutBack?: boolean;
     },
     hear: (event: UpstreamEvent) => void,

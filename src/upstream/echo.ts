@@ -48,6 +48,7 @@ export class EchoProvider implements BrokeredProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'events',
+    converses: true,
     tools: true,
     providerMaxSec: MAX_SEC,
   } as const;
@@ -143,7 +144,7 @@ function inOurWords(event: EchoEvent, request: CallRequest): readonly UpstreamEv
   if (event.type === 'configChanged') {
     const { session, created, maxOutputTokens = Infinity } = event;
     const differing = differingFields(session, request, created, maxOutputTokens);
-    return differing.length > 0 ? [{ type: 'configChanged', isAsSdk: isAsSdk(session) }] : [];
+    return differing.length > 0 ? [{ type: 'configChanged', isAsSdk: isAsSdk(session, request) }] : [];
   }
   if (event.type === 'responseStarted') {
     const { id, maxOutputTokens = Infinity } = event;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { parseJson } from '../kernel/post.ts';
 import { iso } from '../kernel/time.ts';
+import { describeBehaviour, merged } from './behaviour.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
 import { malformed, openAccount, request, type Account } from './provider-http.ts';
@@ -37,6 +38,7 @@ export class GeminiProvider implements UpstreamProvider {
     // Less than 20 hours.
     capDuration: { minSec: 1, maxSec: 71_999 },
     meter: 'none',
+    converses: false,
     tools: true,
     providerMaxSec: null,
   } as const;
@@ -65,6 +67,7 @@ export class GeminiProvider implements UpstreamProvider {
     const now = this.#clock.now();
     const capSec = capDuration(this.capabilities.capDuration, asked);
     const openMs = now + Math.min(this.#ttlSec, capSec) * 1000;
+    const setup = describeSetup(asked);
     const reply = await request(this.#account, {
       path: '/auth_tokens',
       headers: { accept: 'application/json', 'content-type': 'application/json' },
@@ -72,8 +75,8 @@ export class GeminiProvider implements UpstreamProvider {
         uses: 1,
         expireTime: iso(now + capSec * 1000),
         newSessionExpireTime: iso(openMs),
-        bidiGenerateContentSetup: describeSetup(asked),
-        fieldMask: LOCKED_FIELDS,
+        bidiGenerateContentSetup: setup,
+        fieldMask: lockedFields(setup),
       }),
       signal: asked.signal,
       wanted: 'client secret',
@@ -85,13 +88,13 @@ export class GeminiProvider implements UpstreamProvider {
 }
 
 /** A session as the Live API is told of it; tools bring only what the model needs (a tool's further fields may be secret). */
-function describeSetup({ model, voice, instructions, tools }: MintRequest): object {
+function describeSetup({ model, voice, instructions, tools, behaviour }: MintRequest): object {
   const functionDeclarations = tools.map(({ name, description, parameters }) => ({
     name,
     description,
     parametersJsonSchema: parameters,
   }));
-  return {
+  const setup = {
     model: model.includes('/') ? model : `models/${model}`,
     generationConfig: {
       responseModalities: ['AUDIO'],
@@ -100,4 +103,11 @@ function describeSetup({ model, voice, instructions, tools }: MintRequest): obje
     ...(instructions ? { systemInstruction: { parts: [{ text: instructions }] } } : {}),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
   };
+  return merged(setup, describeBehaviour('gemini', behaviour));
+}
+
+/** What the page cannot set: of the rest only what the agent sets. */
+function lockedFields(setup: object): string {
+  const further = Object.keys(setup).map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  return [...new Set([...LOCKED_FIELDS.split(','), ...further])].join(',');
 }

@@ -20,6 +20,7 @@ export class LocalProvider implements UpstreamProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'none',
+    converses: false,
     tools: true,
     providerMaxSec: null,
   } as const;

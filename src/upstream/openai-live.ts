@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { parseJson, type PostReply } from '../kernel/post.ts';
+import { describeBehaviour, instructionsWith } from './behaviour.ts';
 import { isDialled, openCallSocket } from './call-socket.ts';
 import {
   type BrokeredProvider,
@@ -66,6 +67,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
       lockConfig: true,
       capDuration: null,
       meter: options.liveSideband === 'hold' ? 'events' : 'clock',
+      converses: false,
       // What the model can do is its backend's, which is set up at the provider.
       tools: false,
       providerMaxSec: null,
@@ -81,7 +83,8 @@ export class OpenAiLiveProvider implements BrokeredProvider {
   }
 
   async createCall(asked: CallRequest): Promise<CreatedCall> {
-    const { model, voice, instructions, offerSdp } = asked;
+    const { model, voice, behaviour, offerSdp } = asked;
+    const instructions = instructionsWith(asked.instructions, behaviour);
     const reply = await request(this.#account, {
       path: '/live/sessions',
       headers: {
@@ -91,8 +94,9 @@ export class OpenAiLiveProvider implements BrokeredProvider {
       },
       body: JSON.stringify({
         session: {
+          ...describeBehaviour(this.name, behaviour),
           model,
-          ...(instructions ? { instructions } : {}),
+          ...(instructions !== '' && { instructions }),
           audio: { output: { voice } },
           client: {
             data_channel: {

@@ -14,8 +14,8 @@ export function toldSession(frame: CallFrame): ToldSession {
 }
 
 /**
- * Which fields of a session are not what its call was created with. Only what we configure is compared: a page may choose how it is heard
- * (transcription, turns, traces), and a bound below ours costs less.
+ * Which fields of a session are not what its call was created with. Only what we configure is compared: a page may choose how it is heard and
+ * how fast it is spoken to (`audio`: transcription, turns), and its traces; and a bound below ours costs less.
  * @param asCreated the fields that the provider tells otherwise than we do, see `spellingOf`
  * @param grantedTokens the greatest bound of ours that may still hold
  */
@@ -26,7 +26,7 @@ export function differingFields(
   grantedTokens: number,
 ): readonly string[] {
   const { type: _, max_output_tokens: __, ...expected } = describeRestoration(setup);
-  const guarded: ToldSession = { ...expected, prompt: null };
+  const { audio: ___, ...guarded }: ToldSession = { ...expected, prompt: null };
   const differing = Object.keys(guarded).filter(
     (name) =>
       told[name] !== undefined &&
@@ -51,9 +51,13 @@ function tokensOf(bound: unknown): number {
   return typeof bound === 'number' ? bound : 0;
 }
 
-/** Whether a session is set as the provider's own SDK sets it when it connects: it always switches transcription on, which we never do. */
-export function isAsSdk(told: ToldSession): boolean {
-  return transcribing.safeParse(told).success;
+/**
+ * Whether a session is set as the provider's own SDK sets it when it connects: it always switches transcription on.
+ * @param behaviour where the call was created with a transcription, nobody can tell by it
+ */
+export function isAsSdk(told: ToldSession, { behaviour }: Pick<CallSetup, 'behaviour'>): boolean {
+  const isOurs = behaviour?.transcribe !== undefined && behaviour.transcribe !== false;
+  return !isOurs && transcribing.safeParse(told).success;
 }
 
 /** Whether two JSON values mean the same: the order of fields means nothing, and null is as good as nothing. */

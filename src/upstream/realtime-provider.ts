@@ -63,6 +63,7 @@ export class RealtimeProvider implements BrokeredProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'events',
+    converses: true,
     tools: true,
     providerMaxSec: 3600,
   } as const;

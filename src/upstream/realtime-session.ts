@@ -1,20 +1,25 @@
+import { describeBehaviour, instructionsWith, merged } from './behaviour.ts';
 import { MAX_CONTEXT_TOKENS, type CallRequest, type MintRequest, type NewItem } from './contract.ts';
 
 const KEPT_SHARE = 0.8;
+/** Whoever speaks OpenAI's realtime API. */
+const REALTIME = 'openai';
 
-type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools'>;
+type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'behaviour'>;
 /** What a call was created with. */
 export type CallSetup = Setup & Pick<CallRequest, 'maxOutputTokens'>;
 
 /** A session as OpenAI's realtime API is told of it. */
-export function describeSession({ model, voice, instructions, tools }: Setup): object {
-  return {
+export function describeSession({ model, voice, tools, behaviour, ...setup }: Setup): object {
+  const instructions = instructionsWith(setup.instructions, behaviour);
+  const session = {
     type: 'realtime',
     model,
-    ...(instructions ? { instructions } : {}),
+    ...(instructions !== '' && { instructions }),
     audio: { output: { voice } },
     ...(tools.length > 0 ? { tools: tools.map(asFunctionTool) } : {}),
   };
+  return merged(session, describeBehaviour(REALTIME, behaviour));
 }
 
 export function describeCall(setup: CallSetup): object {
@@ -33,11 +38,12 @@ export function describeLimit(maxOutputTokens: number | undefined): object {
 }
 
 /** Everything that a page could have changed of what a call was created with. Model and voice cannot be changed. */
-export function describeRestoration({ instructions, tools, maxOutputTokens }: CallSetup) {
+export function describeRestoration({ instructions, tools, behaviour, maxOutputTokens }: CallSetup) {
   return {
+    ...describeBehaviour(REALTIME, behaviour),
     type: 'realtime',
     output_modalities: ['audio'],
-    instructions: instructions ?? '',
+    instructions: instructionsWith(instructions, behaviour),
     tools: tools.map(asFunctionTool),
     tool_choice: 'auto',
     max_output_tokens: maxOutputTokens ?? 'inf',

@@ -208,7 +208,7 @@ class RealtimeSideband implements Sideband {
     const isChanged = differingFields(told, this.#setup, this.#asCreated, this.#grantedTokens).length > 0;
     if (isChanged === this.#isChanged) return;
     this.#isChanged = isChanged;
-    this.#tell(isChanged ? { type: 'configChanged', isAsSdk: isAsSdk(told) } : { type: 'configRestored' });
+    this.#tell(isChanged ? { type: 'configChanged', isAsSdk: isAsSdk(told, this.#setup) } : { type: 'configRestored' });
   }
 
   /** A former bound of ours holds no more once the present one is told. @param told 0 where the provider tells none */

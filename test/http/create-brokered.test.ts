@@ -31,6 +31,7 @@ describe('A brokered session', () => {
       heartbeat: expect.anything(),
       limits: { maxMinutes: 15, maxIdleSec: 300 },
       call: { mode: 'brokered', url: `${CONSOLE}/api/realtime/calls`, dataChannel: 'open' },
+      agent: { captions: false, greets: false },
     });
     expect(await app.sessions.find(String(body['sm_session_id']))).toMatchObject({
       provider: 'fake',
@@ -45,12 +46,24 @@ describe('A brokered session', () => {
 
   test('tells that its page gets no data channel', async () => {
     await app.service.stores.tenants.merge([
-      { id: 'mute', name: 'Mute', admins: null, keys: [], agents: [{ id: 'mute', dataChannel: 'none' }] },
+      {
+        id: 'mute',
+        name: 'Mute',
+        admins: null,
+        keys: [],
+        agents: [{ id: 'mute', dataChannel: 'none', greeting: true }],
+      },
     ]);
     const mute = await app.key({ tenantId: 'mute', agents: ['mute'], allowOverrides: false });
     const { body } = await app.create(mute);
     expect(body['call']).toMatchObject({ dataChannel: 'none' });
-    expect(await setupOf(String(body['sm_session_id']))).toMatchObject({ dataChannel: 'none', isLocked: true });
+    // Without a channel nobody but the provider can write down what a visitor says.
+    expect(body['agent']).toEqual({ captions: true, greets: true });
+    expect(await setupOf(String(body['sm_session_id']))).toMatchObject({
+      dataChannel: 'none',
+      isLocked: true,
+      behaviour: { greeting: true, transcribe: {} },
+    });
   });
 
   test('of a provider without tools is refused where the create names some, and told which field it is', async () => {

@@ -63,6 +63,7 @@ describe('The offer of a brokered session', () => {
         voice: 'cedar',
         instructions: 'Help the caller.',
         tools: [expect.objectContaining({ name: 'find_order' })],
+        behaviour: null,
         dataChannel: 'open',
         isLocked: false,
         price: null,

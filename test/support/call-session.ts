@@ -26,6 +26,7 @@ export function brokeredSetup(sessionId: string, createdAtMs: number): SessionSe
     voice: 'marin',
     instructions: null,
     tools: [],
+    behaviour: null,
     dataChannel: 'open',
     isLocked: true,
     price: null,

@@ -107,6 +107,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'events',
+    converses: true,
     tools: true,
     providerMaxSec: 3600,
   };

@@ -21,6 +21,7 @@ export class FakeProvider implements UpstreamProvider {
       lockConfig: false,
       capDuration: null,
       meter: 'none',
+      converses: true,
       tools: true,
       providerMaxSec: null,
     } as const;

@@ -131,8 +131,23 @@ const geminiBody = z.strictObject({
       responseModalities: z.array(z.enum(['AUDIO', 'TEXT'])),
       speechConfig: z.strictObject({
         voiceConfig: z.strictObject({ prebuiltVoiceConfig: z.strictObject({ voiceName: z.string() }) }),
+        languageCode: z.string().optional(),
       }),
+      thinkingConfig: z.strictObject({ thinkingLevel: z.enum(['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']) }).optional(),
     }),
+    realtimeInputConfig: z
+      .strictObject({
+        automaticActivityDetection: z
+          .strictObject({
+            endOfSpeechSensitivity: z.enum(['END_SENSITIVITY_LOW', 'END_SENSITIVITY_HIGH']).optional(),
+            silenceDurationMs: z.int().optional(),
+          })
+          .optional(),
+        activityHandling: z.enum(['NO_INTERRUPTION', 'START_OF_ACTIVITY_INTERRUPTS']).optional(),
+      })
+      .optional(),
+    inputAudioTranscription: z.strictObject({}).optional(),
+    outputAudioTranscription: z.strictObject({}).optional(),
     systemInstruction: z.strictObject({ parts: z.array(z.strictObject({ text: z.string() })) }).optional(),
     tools: z
       .array(

@@ -1,3 +1,4 @@
+import type { Behaviour } from '../../protocol/behaviour.ts';
 import type { Tool } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
 import type { Metadata } from '../../protocol/create.ts';
@@ -11,6 +12,8 @@ export interface SessionSetup {
   readonly voice: string;
   readonly instructions: string | null;
   readonly tools: readonly Tool[];
+  /** Null where all of it is the provider's default. */
+  readonly behaviour: Behaviour | null;
   /** Whether the page gets a data channel to the provider. */
   readonly dataChannel: DataChannel;
   /** Whether the page may change nothing of the session (a key with `allowOverrides: false`). */

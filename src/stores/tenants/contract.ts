@@ -18,6 +18,8 @@ export interface Agent extends AgentSettings {
   readonly dataChannel?: DataChannel | undefined;
   /** Of its model; without one the list of prices holds. */
   readonly price?: ModelPrice | undefined;
+  /** What its provider cannot do of it is an error, no warning. */
+  readonly strict?: boolean | undefined;
 }
 
 /** What a widget key overrides of the WIDGET_* limits. */

@@ -5,8 +5,9 @@ import { randomId } from '../../kernel/ids.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
+import type { SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
-import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
+import { UpstreamFault, type Minted, type UpstreamProvider } from '../../upstream/contract.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
 
@@ -41,14 +42,14 @@ function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
 
 async function mint({ input: { request }, caller, config }: OpeningBegun, deps: IssueDeps): Promise<Issued> {
   const { provider, sessions, events } = deps;
-  const { model, voice, instructions, tools } = config;
+  const { model, voice, instructions, tools, behaviour } = config;
   const signal = request.signal();
   if (signal.aborted) return { minted: callerGone(), keepsCount: false };
   const startedAt = performance.now();
   const measure = (outcome: string): void =>
     events.minted(provider.name, outcome, (performance.now() - startedAt) / 1000);
   try {
-    const setup = { model, voice, instructions, tools, subjectHash: caller.subject };
+    const setup = { model, voice, instructions, tools, behaviour, subjectHash: caller.subject };
     const minted = await provider.mint({ ...setup, maxDurationSec: sessions.limits.maxMinutes * 60, signal });
     measure('minted');
     return { minted: signal.aborted ? callerGone() : minted, keepsCount: true };
@@ -97,9 +98,20 @@ export const register: CreateStep<VoiceRecord> = {
  * such a note nothing is kept.
  */
 function setupOf({ config, opening: { sessionId, atMs } }: OpeningBegun): SessionSetup | undefined {
-  const { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions = null } = config;
+  const {
+    callMode,
+    model,
+    voice,
+    tools,
+    behaviour,
+    dataChannel,
+    isLocked,
+    price,
+    metadata,
+    instructions = null,
+  } = config;
   if (callMode === 'direct' && metadata === null) return undefined;
-  const terms = { callMode, model, voice, tools, dataChannel, isLocked, price, metadata, instructions };
+  const terms = { callMode, model, voice, tools, behaviour, dataChannel, isLocked, price, metadata, instructions };
   return { sessionId, ...terms, createdAtMs: atMs };
 }
 
@@ -141,11 +153,22 @@ export const confirmKey: CreateStep = {
   },
 };
 
+/** Whether we are the ones who put words into the session's calls, and read them. */
+function converses({ callMode }: SessionConfig, { capabilities }: UpstreamProvider): boolean {
+  return callMode === 'brokered' && capabilities.converses;
+}
+
+/** Whether both sides of a call are written down: what the agent says always is. */
+function isCaptioned(config: SessionConfig, provider: UpstreamProvider): boolean {
+  const { transcribe } = config.behaviour ?? {};
+  return converses(config, provider) && transcribe !== undefined && transcribe !== false;
+}
+
 export const makeReply: CreateStep = {
   name: 'reply',
   take(context: Registered, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
     const { record, minted } = context;
-    const { callMode: mode, dataChannel } = context.config;
+    const { callMode: mode, dataChannel, behaviour } = context.config;
     const { maxMinutes, maxIdleSec } = deps.sessions.limits;
     const base = deps.publicUrl();
     context.reply = {
@@ -162,6 +185,10 @@ export const makeReply: CreateStep = {
         mode,
         url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),
         dataChannel,
+      },
+      agent: {
+        captions: isCaptioned(context.config, deps.provider),
+        greets: converses(context.config, deps.provider) && behaviour?.greeting !== undefined,
       },
     };
     return undefined;

@@ -182,15 +182,25 @@ describe('check-config', () => {
     expect(named.printed()).not.toContain('whole domains');
   });
 
-  test('warns of agents whose tools the provider does not take', async () => {
+  test('warns of agents that ask for what the provider cannot do, which is an error where they are strict', async () => {
     const tools = [{ kind: 'http_tool', name: 'look_up' }];
-    const agents = [{ id: 'able', tools }, { id: 'plain' }, { id: 'none', tools: [] }];
+    const agents = [{ id: 'able', tools, turns: {}, tellAi: true }, { id: 'plain' }, { id: 'none', tools: [] }];
     const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents }] }));
     const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' };
     expect((await listed({ ...env, UPSTREAM_PROVIDER: 'openai-live' }, {})).printed).toMatch(
-      /^warning: calls of the provider openai-live have no tools: those of the agents acme\/able are left out$/m,
+      /^warning: the provider openai-live cannot do what the agent acme\/able asks for: tools, turns$/m,
     );
     expect((await listed({ ...env, UPSTREAM_PROVIDER: 'openai' }, {})).printed).not.toContain('warning:');
+    const strict = [{ id: 'able', tools, strict: true }];
+    const terminal = fakeTerminal({
+      ...env,
+      UPSTREAM_PROVIDER: 'openai-live',
+      TENANTS_FILE: await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents: strict }] })),
+    });
+    expect(await run([], terminal)).toBe(78);
+    expect(terminal.complained()).toContain(
+      'agent acme/able: is strict, and asks for what the provider openai-live cannot do: tools',
+    );
   });
 
   /** What is printed with models in PRICES_FILE. */

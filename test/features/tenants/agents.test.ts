@@ -9,7 +9,14 @@ const tenant = aTenant('acme', { agents: [guide, { id: 'plain' }] });
 const free = aKey('acme', 'free');
 const locked = aKey('acme', 'locked', { allowOverrides: false });
 /** What nobody says of the calls. */
-const calls = { callMode: 'direct', dataChannel: 'open', isLocked: false, price: null, metadata: null } as const;
+const calls = {
+  behaviour: null,
+  callMode: 'direct',
+  dataChannel: 'open',
+  isLocked: false,
+  price: null,
+  metadata: null,
+} as const;
 const defaults = {
   agentId: null,
   model: 'gpt-realtime-2.1',
@@ -124,6 +131,47 @@ describe('A key that allows no overrides', () => {
     expect(configOf(tenant, locked, { ...agent, tools: [], instructions: '' })).not.toBeInstanceOf(Refusal);
     for (const wish of [{ model: 'gpt-realtime-2.1' }, { voice: 'marin' }, { instructions: 'x' }, { tools }])
       expect(refusalOf(locked, { ...agent, ...wish })).toContain(Object.keys(wish)[0]);
+  });
+});
+
+describe('How an agent of a session behaves', () => {
+  const polite = {
+    id: 'polite',
+    greeting: 'Hello.',
+    language: 'de',
+    turns: { detect: 'silence' as const, silenceMs: 500 },
+  };
+  const shop = aTenant('shop', { agents: [polite, { id: 'plain' }] });
+  const behaviourOf = (wish: SessionWish, key: ReturnType<typeof aKey> | null = aKey('shop', 'free')) => {
+    const config = configOf(shop, key, wish, () => 'brokered');
+    return config instanceof Refusal ? config.error : config.behaviour;
+  };
+
+  test('is what the agent says, field by field overridden by the caller', () => {
+    const { id: _, ...its } = polite;
+    expect(behaviourOf({ agentId: 'polite' })).toEqual(its);
+    expect(behaviourOf({ agentId: 'polite', language: 'fr', speed: 1.1 })).toEqual({
+      ...its,
+      language: 'fr',
+      speed: 1.1,
+    });
+    expect(behaviourOf({ agentId: 'plain' })).toBeNull();
+  });
+
+  test('cannot be changed by a page whose key allows no overrides, which may repeat it', () => {
+    const key = aKey('shop', 'locked', { allowOverrides: false });
+    expect(behaviourOf({ agentId: 'polite', language: 'de' }, key)).toMatchObject({ greeting: 'Hello.' });
+    expect(behaviourOf({ agentId: 'polite', language: 'fr', extra: { tracing: 'auto' } }, key)).toBe(
+      'This widgetKey does not allow to override language, extra; leave them to the agent "polite".',
+    );
+  });
+
+  test('has visitors written down where their calls have no data channel, unless the agent says no', () => {
+    const key = aKey('shop', 'mute', { dataChannel: 'none' });
+    expect(behaviourOf({ agentId: 'plain' }, key)).toEqual({ transcribe: {} });
+    expect(behaviourOf({ agentId: 'plain', transcribe: false }, key)).toEqual({ transcribe: false });
+    const direct = configOf(shop, key, { agentId: 'plain' }, () => 'direct');
+    expect(direct).toMatchObject({ behaviour: null });
   });
 });
 

@@ -120,6 +120,7 @@ describe('What is enforced', () => {
       lockConfig: false,
       capDuration: null,
       meter: 'none',
+      converses: true,
       tools: true,
     } as const;
     expect(describeEnforcement({ ...weak, providerMaxSec: 3600 }, 'brokered')).toMatchObject({

@@ -2,7 +2,39 @@ import { z } from 'zod';
 
 /** As OpenAI's published SDK types describe them; unknown fields are refused, as OpenAI does. */
 const jsonSchema = z.record(z.string(), z.unknown());
-const output = z.strictObject({ voice: z.string() });
+const output = z.strictObject({ voice: z.string(), speed: z.number().min(0.25).max(1.5).optional() });
+const createResponse = { create_response: z.boolean().optional(), interrupt_response: z.boolean().optional() };
+const input = z.strictObject({
+  transcription: z
+    .strictObject({
+      model: z.string(),
+      language: z
+        .string()
+        .regex(/^[a-z]{2,3}$/)
+        .optional(),
+      prompt: z.string().optional(),
+    })
+    .nullish(),
+  turn_detection: z
+    .discriminatedUnion('type', [
+      z.strictObject({
+        type: z.literal('server_vad'),
+        silence_duration_ms: z.int().optional(),
+        prefix_padding_ms: z.int().optional(),
+        threshold: z.number().optional(),
+        idle_timeout_ms: z.int().nullish(),
+        ...createResponse,
+      }),
+      z.strictObject({
+        type: z.literal('semantic_vad'),
+        eagerness: z.enum(['low', 'medium', 'high', 'auto']).optional(),
+        ...createResponse,
+      }),
+    ])
+    .nullish(),
+  noise_reduction: z.strictObject({ type: z.enum(['near_field', 'far_field']) }).nullish(),
+});
+const reasoning = z.strictObject({ effort: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']) });
 const tools = z.array(
   z.strictObject({
     type: z.literal('function'),
@@ -25,7 +57,9 @@ const session = z.strictObject({
   type: z.literal('realtime'),
   model: z.string(),
   instructions: z.string().optional(),
-  audio: z.strictObject({ output }).optional(),
+  audio: z.strictObject({ output, input: input.optional() }).optional(),
+  reasoning: reasoning.optional(),
+  tracing: z.union([z.literal('auto'), z.looseObject({})]).nullish(),
   tools: tools.optional(),
   max_output_tokens: maxOutputTokens.optional(),
   truncation: truncation.optional(),
@@ -45,6 +79,7 @@ export const sessionUpdate = z.strictObject({
   session: session
     .omit({ model: true, audio: true })
     .extend({
+      audio: z.strictObject({ output: output.omit({ voice: true }).optional(), input: input.optional() }).optional(),
       output_modalities: z.array(z.enum(['audio', 'text'])).optional(),
       tool_choice: z.enum(['auto', 'none', 'required']).optional(),
     })

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+const MAX_WORDS = 512;
+const MAX_EXTRA_BYTES = 4096;
+
+/** What the product sets itself, of the session at a provider: an `extra` that named it would undo what operators rely on. */
+const OWNED = new Set([
+  'model',
+  'voice',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'max_output_tokens',
+  'max_response_output_tokens',
+  'truncation',
+  'type',
+  'prompt',
+  'output_modalities',
+]);
+
+const words = z.string().min(1).max(MAX_WORDS);
+
+const turns = z.strictObject({
+  detect: z.enum(['semantic', 'silence']).optional(),
+  eagerness: z.enum(['low', 'medium', 'high']).optional().meta({ description: 'Of `semantic`: how soon it answers' }),
+  silenceMs: z
+    .int()
+    .min(200)
+    .max(3000)
+    .optional()
+    .meta({ description: 'Of `silence`: how long nobody speaks before it answers' }),
+  interrupt: z.boolean().optional().meta({ description: 'Whether the visitor interrupts the agent by speaking' }),
+});
+
+const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {
+  for (const name of Object.keys(value).filter((key) => OWNED.has(key)))
+    context.addIssue({ code: 'custom', path: [name], message: 'is set by a field of its own, or by Switchboard' });
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_EXTRA_BYTES)
+    context.addIssue({ code: 'custom', message: 'must be at most 4 KiB (as JSON)' });
+});
+
+/** How a conversation with an agent feels, beside what it is and what it can do (docs/agents.md). What is left out is the provider's default. */
+export const behaviour = z.object({
+  greeting: z
+    .union([z.literal(true), words])
+    .optional()
+    .meta({ description: 'Said once when the call opens: these words, or `true` for what the instructions say' }),
+  wrapUp: z
+    .union([z.literal(true), words])
+    .optional()
+    .meta({ description: 'Said when 30 seconds are left: these words, or `true` for a short goodbye' }),
+  language: z
+    .string()
+    .max(35)
+    .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z\d]{1,8})*$/, 'must be a BCP 47 tag such as de or pt-BR')
+    .optional()
+    .meta({ description: 'BCP 47: what the agent speaks, and what visitors are understood in', examples: ['de-AT'] }),
+  turns: turns.optional().meta({ description: 'When it is whose turn to speak' }),
+  transcribe: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        model: z.string().min(1).max(128).optional(),
+        words: z.array(z.string().min(1).max(64)).max(50).optional().meta({ description: 'Names that may come up' }),
+      }),
+    ])
+    .optional()
+    .meta({
+      description: 'Whether what visitors say is written down, for captions; on where the call has no data channel',
+    }),
+  noise: z.enum(['near', 'far', 'off']).optional().meta({ description: 'Which microphone noise is taken away for' }),
+  speed: z.number().min(0.5).max(1.5).optional().meta({ description: 'How fast the agent speaks; 1 is as usual' }),
+  effort: z.enum(['minimal', 'low', 'medium', 'high']).optional().meta({ description: 'How long the model thinks' }),
+  extra: extra
+    .optional()
+    .meta({ description: "Further fields of the provider's own session, merged into it: at most 4 KiB" }),
+  tellAi: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the element tells visitors that they speak with an AI; default true' }),
+});
+
+export type Behaviour = Readonly<z.infer<typeof behaviour>>;
+
+export const BEHAVIOUR_FIELDS = Object.keys(behaviour.shape) as readonly (keyof Behaviour)[];
+
+/** The fields of a behaviour out of whatever has them; null where none is set. */
+export function behaviourOf(settings: Behaviour): Behaviour | null {
+  const set = BEHAVIOUR_FIELDS.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]]);
+  return set.length === 0 ? null : (Object.fromEntries(set) as Behaviour);
+}

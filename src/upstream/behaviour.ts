@@ -1,0 +1,129 @@
+import { BEHAVIOUR_FIELDS, type Behaviour } from '../protocol/behaviour.ts';
+import type { UpstreamProvider } from './contract.ts';
+
+type Field = keyof Behaviour;
+type Value<F extends Field> = NonNullable<Behaviour[F]>;
+type Part = Readonly<Record<string, unknown>>;
+
+/**
+ * What a provider makes of a field: a part of its session, or nothing of its own, because Switchboard does it (`ours`) or because the
+ * provider always does (`always`). A field without a row cannot be had there.
+ */
+type Row<F extends Field> = 'ours' | 'always' | ((value: Value<F>, all: Behaviour) => Part);
+type Rows = { readonly [F in Field]?: Row<F> };
+
+/** The base language, which is all that most providers know: `de` of `de-AT`. */
+const baseOf = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? tag;
+
+/** What visitors say is transcribed with unless the agent names another model. */
+const TRANSCRIBER = 'gpt-transcribe';
+
+const turnDetection = ({ detect = 'semantic', eagerness, silenceMs, interrupt }: Value<'turns'>): Part => ({
+  type: detect === 'silence' ? 'server_vad' : 'semantic_vad',
+  ...(detect === 'semantic' && eagerness !== undefined && { eagerness }),
+  ...(detect === 'silence' && silenceMs !== undefined && { silence_duration_ms: silenceMs }),
+  ...(interrupt !== undefined && { interrupt_response: interrupt }),
+});
+
+function transcription(asked: Value<'transcribe'>, { language }: Behaviour): Part | null {
+  if (asked === false) return null;
+  return {
+    model: asked.model ?? TRANSCRIBER,
+    ...(language !== undefined && { language: baseOf(language) }),
+    ...(asked.words !== undefined && asked.words.length > 0 && { prompt: asked.words.join(', ') }),
+  };
+}
+
+const microphones = { near: { type: 'near_field' }, far: { type: 'far_field' }, off: null } as const;
+
+/** OpenAI's realtime API. */
+const realtime: Rows = {
+  greeting: 'ours',
+  wrapUp: 'ours',
+  tellAi: 'ours',
+  // In the instructions, and with the transcription.
+  language: 'ours',
+  turns: (value) => ({ audio: { input: { turn_detection: turnDetection(value) } } }),
+  transcribe: (value, all) => ({ audio: { input: { transcription: transcription(value, all) } } }),
+  noise: (value) => ({ audio: { input: { noise_reduction: microphones[value] } } }),
+  speed: (speed) => ({ audio: { output: { speed } } }),
+  effort: (effort) => ({ reasoning: { effort } }),
+  extra: (value) => value,
+};
+
+const levels = { minimal: 'MINIMAL', low: 'LOW', medium: 'MEDIUM', high: 'HIGH' } as const;
+const sensitivities = { low: 'END_SENSITIVITY_LOW', high: 'END_SENSITIVITY_HIGH' } as const;
+
+function geminiTurns({ eagerness, silenceMs, interrupt }: Value<'turns'>): Part {
+  const detection = {
+    ...((eagerness === 'low' || eagerness === 'high') && { endOfSpeechSensitivity: sensitivities[eagerness] }),
+    ...(silenceMs !== undefined && { silenceDurationMs: silenceMs }),
+  };
+  return {
+    realtimeInputConfig: {
+      automaticActivityDetection: detection,
+      ...(interrupt === false && { activityHandling: 'NO_INTERRUPTION' }),
+    },
+  };
+}
+
+const providers: Readonly<Record<string, Rows>> = {
+  openai: realtime,
+  azure: realtime,
+  // The echo has no model: it greets, and is as it is.
+  local: {
+    ...Object.fromEntries(BEHAVIOUR_FIELDS.map((field) => [field, 'always'])),
+    greeting: 'ours',
+    wrapUp: 'ours',
+  },
+  'openai-live': { language: 'ours', tellAi: 'ours', transcribe: 'always', extra: (value) => value },
+  gemini: {
+    tellAi: 'ours',
+    language: (languageCode) => ({ generationConfig: { speechConfig: { languageCode } } }),
+    turns: geminiTurns,
+    transcribe: (asked): Part => (asked === false ? {} : { inputAudioTranscription: {}, outputAudioTranscription: {} }),
+    effort: (effort) => ({ generationConfig: { thinkingConfig: { thinkingLevel: levels[effort] } } }),
+    extra: (value) => value,
+  },
+  assemblyai: { tellAi: 'ours', transcribe: 'always' },
+};
+
+/** What of a behaviour a provider cannot do, by the names of its fields. */
+export function unsupportedOf({ name }: Pick<UpstreamProvider, 'name'>, behaviour: Behaviour): readonly Field[] {
+  const rows = providers[name] ?? {};
+  return BEHAVIOUR_FIELDS.filter((field) => behaviour[field] !== undefined && rows[field] === undefined);
+}
+
+/** What a provider's session has of a behaviour, beside what it has without one. @param name of the provider */
+export function describeBehaviour(name: string, behaviour: Behaviour | null | undefined): Part {
+  if (behaviour === null || behaviour === undefined) return {};
+  const rows = providers[name] ?? {};
+  const parts = BEHAVIOUR_FIELDS.map((field): Part => {
+    const [value, row] = [behaviour[field], rows[field]];
+    return value === undefined || typeof row !== 'function'
+      ? {}
+      : (row as Exclude<Row<Field>, string>)(value, behaviour);
+  });
+  return parts.reduce(merged, {});
+}
+
+/** The instructions of an agent, which begin with the language that it is to speak. */
+export function instructionsWith(instructions: string | undefined, behaviour: Behaviour | null | undefined): string {
+  const { language } = behaviour ?? {};
+  if (language === undefined) return instructions ?? '';
+  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language;
+  return [`Speak ${name} unless the visitor asks for another language.`, instructions ?? ''].join('\n').trim();
+}
+
+/** One object into another, field by field; what is no object replaces what is there. */
+export function merged(into: Part, part: Part): Part {
+  const both = Object.entries(part).map(([name, value]) => {
+    const before = into[name];
+    return [name, isPart(before) && isPart(value) ? merged(before, value) : value] as const;
+  });
+  return { ...into, ...Object.fromEntries(both) };
+}
+
+function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import type { Behaviour } from '../../../src/protocol/behaviour.ts';
+import { CallsWorld, done, SESSION, started } from './calls-world.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('The agent of a call', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    node = await world.addNode();
+  });
+
+  async function open(behaviour: Behaviour): Promise<void> {
+    const setup = world.setups.get(SESSION);
+    if (setup === undefined) throw new Error('no setup');
+    world.setups.set(SESSION, { ...setup, behaviour });
+    await world.open(node);
+  }
+
+  const asked = () => world.provider.sideband.asked;
+
+  test.each([
+    ['Hello there.', 'Say exactly: Hello there.'],
+    [true, null],
+  ] as const)('that is to greet with %j speaks first, once', async (greeting, instructions) => {
+    await open({ greeting });
+    await world.pass(5000);
+    expect(asked()).toEqual([{ type: 'respond', instructions }]);
+  });
+
+  test('waits for the visitor where it is to greet nobody', async () => {
+    await open({});
+    expect(asked()).toEqual([]);
+  });
+
+  test('does not greet again who opens a further call, nor who is taken over by another node', async () => {
+    await open({ greeting: true });
+    await open({ greeting: true });
+    expect(asked()).toEqual([]);
+    const other = await world.addNode();
+    world.kill(node);
+    await world.pass(15_000);
+    expect(other.held).toBe(1);
+    expect(asked()).toEqual([]);
+  });
+
+  test('says goodbye once, half a minute before the end of the session', async () => {
+    await open({ wrapUp: 'See you soon.' });
+    await world.pass(59 * MINUTE_MS);
+    expect(asked()).toEqual([]);
+    await world.pass(31_000);
+    expect(asked()).toEqual([{ type: 'respond', instructions: 'Say exactly: See you soon.' }]);
+  });
+
+  test('is told that the end is near where the words are its own, and speaks once it may', async () => {
+    await open({ wrapUp: true });
+    world.provider.sideband.hear(started('resp_1'));
+    await world.pass(59 * MINUTE_MS + 31_000);
+    expect(asked()).toEqual([{ type: 'message', role: 'system', text: expect.stringContaining('Say goodbye') }]);
+    world.provider.sideband.hear(done('resp_1'));
+    expect(asked()[1]).toEqual({ type: 'respond', instructions: null });
+  });
+});

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BEHAVIOUR_FIELDS, type Behaviour } from '../../../src/protocol/behaviour.ts';
+import { unsupportedOf } from '../../../src/upstream/behaviour.ts';
+import { GeminiProvider } from '../../../src/upstream/gemini.ts';
+import { TestTokenProvider } from '../../support/token-provider.ts';
+import { realtimeProviders, StandInBench } from './benches.ts';
+import { callRequest } from './brokered-suite.ts';
+import { mintRequest } from './mint-suite.ts';
+
+const voice = { output: { voice: 'marin' } };
+const heard = (input: object) => ({ audio: { ...voice, input } });
+
+/** What OpenAI's realtime API is told of each field, beside model, voice and tools. */
+const realtime: readonly (readonly [Behaviour, object])[] = [
+  [{ greeting: 'Hello.', wrapUp: true, tellAi: false }, {}],
+  [{ language: 'de-AT' }, { instructions: 'Speak Austrian German unless the visitor asks for another language.' }],
+  [{ turns: {} }, heard({ turn_detection: { type: 'semantic_vad' } })],
+  [
+    { turns: { detect: 'semantic', eagerness: 'low', interrupt: false, silenceMs: 300 } },
+    heard({ turn_detection: { type: 'semantic_vad', eagerness: 'low', interrupt_response: false } }),
+  ],
+  [
+    { turns: { detect: 'silence', silenceMs: 700, eagerness: 'high' } },
+    heard({ turn_detection: { type: 'server_vad', silence_duration_ms: 700 } }),
+  ],
+  [{ transcribe: {} }, heard({ transcription: { model: 'gpt-transcribe' } })],
+  [{ transcribe: false }, heard({ transcription: null })],
+  [
+    { transcribe: { model: 'whisper-1', words: ['Lascaux', 'Altamira'] } },
+    heard({ transcription: { model: 'whisper-1', prompt: 'Lascaux, Altamira' } }),
+  ],
+  [
+    { transcribe: {}, language: 'pt-BR' },
+    {
+      ...heard({ transcription: { model: 'gpt-transcribe', language: 'pt' } }),
+      instructions: 'Speak Brazilian Portuguese unless the visitor asks for another language.',
+    },
+  ],
+  [{ noise: 'near' }, heard({ noise_reduction: { type: 'near_field' } })],
+  [{ noise: 'far' }, heard({ noise_reduction: { type: 'far_field' } })],
+  [{ noise: 'off' }, heard({ noise_reduction: null })],
+  [{ speed: 1.2 }, { audio: { output: { voice: 'marin', speed: 1.2 } } }],
+  [{ effort: 'low' }, { reasoning: { effort: 'low' } }],
+  [
+    { extra: { tracing: 'auto', audio: { input: { noise_reduction: null } } } },
+    { tracing: 'auto', ...heard({ noise_reduction: null }) },
+  ],
+];
+
+describe.each(Object.keys(realtimeProviders))('At %s', (name) => {
+  let bench: StandInBench;
+
+  beforeEach(async () => {
+    bench = await StandInBench.open(name);
+  });
+
+  afterEach(() => bench.close());
+
+  test.each(realtime)('%j is told in a mint and in a call as the API has it', async (behaviour, expected) => {
+    await bench.provider.mint(mintRequest({ behaviour, voice: 'marin' }));
+    await bench.provider.createCall(
+      callRequest(bench.offerSdp, { behaviour, voice: 'marin', instructions: undefined }),
+    );
+    const mint = bench.standIn.requests[0]?.body as { session: object };
+    const call = bench.standIn.lastCall;
+    const told = { type: 'realtime', model: expect.any(String), audio: voice, ...expected };
+    expect(mint.session).toEqual(told);
+    expect(call.session).toMatchObject(told);
+  });
+
+  test('nothing is left out that is told of', () => {
+    expect(unsupportedOf(bench.provider, allOf())).toEqual([]);
+  });
+});
+
+describe('At Gemini', () => {
+  test('the token fixes what the agent sets, and leaves the rest to the page', async () => {
+    const standIn = await TestTokenProvider.start('gemini');
+    const gemini = new GeminiProvider({
+      geminiApiKey: standIn.apiKey,
+      baseUrl: standIn.origin,
+      timeoutMs: 5000,
+      clientSecretTtlSec: 60,
+    });
+    await gemini.mint(
+      mintRequest({
+        behaviour: {
+          language: 'de-AT',
+          turns: { eagerness: 'low', silenceMs: 300, interrupt: false },
+          transcribe: {},
+          effort: 'low',
+        },
+      }),
+    );
+    expect(standIn.requests[0]?.body).toMatchObject({
+      bidiGenerateContentSetup: {
+        generationConfig: {
+          responseModalities: ['AUDIO'],
+          speechConfig: { languageCode: 'de-AT', voiceConfig: {} },
+          thinkingConfig: { thinkingLevel: 'LOW' },
+        },
+        realtimeInputConfig: {
+          automaticActivityDetection: { endOfSpeechSensitivity: 'END_SENSITIVITY_LOW', silenceDurationMs: 300 },
+          activityHandling: 'NO_INTERRUPTION',
+        },
+        inputAudioTranscription: {},
+        outputAudioTranscription: {},
+      },
+      fieldMask:
+        'model,generation_config,system_instruction,tools,realtime_input_config,input_audio_transcription,output_audio_transcription',
+    });
+    expect(unsupportedOf(gemini, allOf())).toEqual(['greeting', 'wrapUp', 'noise', 'speed']);
+    await standIn.close();
+  });
+});
+
+test.each([
+  ['openai-live', ['greeting', 'wrapUp', 'turns', 'noise', 'speed', 'effort']],
+  ['assemblyai', ['greeting', 'wrapUp', 'language', 'turns', 'noise', 'speed', 'effort', 'extra']],
+  ['local', []],
+])('What %s cannot do is told by name', (name, fields) => {
+  expect(unsupportedOf({ name }, allOf())).toEqual(fields);
+});
+
+/** A behaviour that sets everything. */
+function allOf(): Behaviour {
+  const all: Behaviour = {
+    greeting: true,
+    wrapUp: true,
+    language: 'en',
+    turns: {},
+    transcribe: {},
+    noise: 'near',
+    speed: 1,
+    effort: 'low',
+    extra: {},
+    tellAi: true,
+  };
+  expect(Object.keys(all)).toEqual(BEHAVIOUR_FIELDS);
+  return all;
+}

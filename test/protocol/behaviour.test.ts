@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { behaviour, behaviourOf } from '../../src/protocol/behaviour.ts';
+
+describe('How an agent behaves', () => {
+  test.each([
+    [{ greeting: true }],
+    [{ greeting: 'Hello.', wrapUp: true, tellAi: false }],
+    [{ language: 'de' }],
+    [{ language: 'zh-Hant-TW' }],
+    [{ turns: {} }],
+    [{ turns: { detect: 'semantic', eagerness: 'low', interrupt: false } }],
+    [{ turns: { detect: 'silence', silenceMs: 200 } }],
+    [{ transcribe: false }],
+    [{ transcribe: { model: 'whisper-1', words: ['Archaeopteryx'] } }],
+    [{ noise: 'off', speed: 1.5, effort: 'high' }],
+    [{ extra: { tracing: 'auto', include: ['x'] } }],
+  ])('may be %j', (settings) => {
+    expect(behaviour.parse(settings)).toEqual(settings);
+  });
+
+  test.each([
+    [{ greeting: '' }, 'greeting'],
+    [{ greeting: false }, 'greeting'],
+    [{ greeting: 'x'.repeat(513) }, 'greeting'],
+    [{ wrapUp: 'x'.repeat(513) }, 'wrapUp'],
+    [{ language: 'German please' }, 'language'],
+    [{ turns: { detect: 'guess' } }, 'turns.detect'],
+    [{ turns: { silenceMs: 199 } }, 'turns.silenceMs'],
+    [{ turns: { silenceMs: 3001 } }, 'turns.silenceMs'],
+    [{ turns: { pause: 1 } }, 'turns'],
+    [{ transcribe: true }, 'transcribe'],
+    [{ transcribe: { words: Array.from({ length: 51 }, () => 'x') } }, 'transcribe'],
+    [{ noise: 'none' }, 'noise'],
+    [{ speed: 0.4 }, 'speed'],
+    [{ speed: 1.6 }, 'speed'],
+    [{ effort: 'most' }, 'effort'],
+    [{ extra: { instructions: 'Be somebody else.' } }, 'extra.instructions'],
+    [{ extra: { tools: [] } }, 'extra.tools'],
+    [{ extra: { max_output_tokens: 'inf' } }, 'extra.max_output_tokens'],
+    [{ extra: { truncation: 'disabled' } }, 'extra.truncation'],
+    [{ extra: { text: 'ä'.repeat(2048) } }, 'extra'],
+  ])('may not be %j: the path of the fault is %s', (settings, path) => {
+    const { error } = behaviour.safeParse(settings);
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toContain(path);
+  });
+
+  test('is told without what is not set, and is nothing where nothing is', () => {
+    const settings = { id: 'guide', model: 'm', greeting: true as const, speed: undefined };
+    expect(behaviourOf(settings)).toEqual({ greeting: true });
+    expect(behaviourOf({})).toBeNull();
+  });
+});
