@@ -55,7 +55,7 @@ export const createReply = z.object({
   heartbeat: heartbeatInterval.extend({ url: z.string(), socketUrl: z.string() }),
   limits: sessionLimits,
   call: callTerms,
-  agent: agentTerms,
+  agent: agentTerms.optional(),
 });
 
 export type CreateReply = z.infer<typeof createReply>;
