@@ -75,7 +75,7 @@ export function resolveSessionConfig(
   const ownModel = agent?.model ?? DEFAULT_MODEL;
   const model = wish.model ?? ownModel;
   const callMode = callModeOf(key?.call ?? agent?.call);
-  const dataChannel = callMode === 'brokered' ? (key?.dataChannel ?? agent?.dataChannel ?? 'open') : 'open';
+  const dataChannel = callMode === 'brokered' ? channelOf(key, agent) : 'open';
   return {
     agentId,
     model,
@@ -89,6 +89,11 @@ export function resolveSessionConfig(
     price: model === ownModel ? (agent?.price ?? null) : null,
     metadata: wish.metadata ?? null,
   };
+}
+
+/** Keys that are issued say it (new-key.ts), so that `open` without a word is for keys of the tenants file and for console callers. */
+function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
+  return key?.dataChannel ?? agent?.dataChannel ?? 'open';
 }
 
 /**

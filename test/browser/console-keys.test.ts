@@ -195,8 +195,9 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await focused()).toBe('/console/keys/demo/loopback');
     await here.button('Issue…').click();
     const dialog = here.page.locator('dialog');
-    for (const opened of ['Pages may change', 'Nothing bounds', 'data channel'])
+    for (const opened of ['Pages may change', 'Nothing bounds', 'They also speak to the provider'])
       expect(await dialog.getByLabel(opened).isChecked()).toBe(false);
+    expect(await dialog.getByLabel('A microphone and a speaker').isChecked()).toBe(true);
     await dialog.getByLabel('Id, in the tenant').fill('shop');
     await dialog.getByLabel('Origin').fill('https://shop.example/path');
     await here.button('Issue key').click();
@@ -210,6 +211,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.page.locator('tr[data-row="demo/shop"] a').first().click();
     await here.sees('none: pages get the agent as it is', 'dd');
     await here.sees('$200.00 a day', 'dd');
+    await here.sees('none: pages are a microphone and a speaker', 'dd');
     expect(await here.page.locator('.matter').count()).toBe(0);
     await here.button('Pause…').click();
     await dialog.getByLabel('Reason').fill('a campaign went wrong');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { resolveSessionConfig, type CallModeOf, type SessionWish } from '../../../src/tenants/agents.ts';
+import { newKeyTerms } from '../../../src/tenants/new-key.ts';
 import { aKey, aTenant } from './fakes.ts';
 
 const tools = [{ kind: 'http_tool', name: 'look_up', parameters: { type: 'object', required: ['a'] } }];
@@ -223,6 +224,15 @@ describe('How the calls of a session are opened', () => {
       const tenant = aTenant('shop', { agents: [...agents, { id: 'wide', dataChannel: 'open' }] });
       const key = aKey('shop', 'key', { call: 'brokered', dataChannel: own });
       expect(configOf(tenant, key, wish)).toMatchObject({ dataChannel: channel });
+    },
+  );
+
+  test.each([{ agentId: 'wide' }, {}])(
+    'gives no data channel to a key that was issued, whatever the agent of %j says',
+    (wish) => {
+      const tenant = aTenant('shop', { agents: [...agents, { id: 'wide', dataChannel: 'open' }] });
+      const issued = newKeyTerms({ call: 'brokered', agents: null }, tenant, 'operator');
+      expect(configOf(tenant, aKey('shop', 'key', issued), wish)).toMatchObject({ dataChannel: 'none' });
     },
   );
 

@@ -26,6 +26,13 @@ import { KeyTrend } from './key/key-trend.tsx';
 const watch = { topics: ['counts', 'audit'] } as const;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
+/** What the pages of a key are in a call that Switchboard opens. */
+const CHANNELS = {
+  none: 'none: pages are a microphone and a speaker',
+  open: 'open: pages speak to the provider themselves',
+  unset: 'as the agent says, else open',
+} as const;
+
 /** One widget key: what it may, what it does, and whether that is more than a week ago. */
 export function KeyPage() {
   const { params } = useRoute();
@@ -132,7 +139,7 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
               )}
             </Fact>
             <Fact name="Calls">{found.call ?? 'as set for all'}</Fact>
-            <Fact name="Data channel">{found.dataChannel ?? 'as the agent says'}</Fact>
+            <Fact name="Data channel">{CHANNELS[found.dataChannel ?? 'unset']}</Fact>
             <Fact name="A visitor">{limitWords(found.limits) || 'as set for all'}</Fact>
             <Fact name="All visitors">
               {found.warnings.includes('no_totals') && <Warning />} {limitWords(found.totals) || 'no limit of the key'}

@@ -59,7 +59,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       ...(label === '' ? {} : { label }),
       ...(agents.length === 0 ? {} : { agents: chosen }),
       ...(data.has('allowOverrides') ? { allowOverrides: true } : {}),
-      ...(data.has('dataChannel') ? { dataChannel: 'open' as const } : {}),
+      ...(text('dataChannel') === 'open' ? { dataChannel: 'open' as const } : {}),
       limits: numbers('limits', LIMITS),
       // Left out it has the usual ones; an empty object is none.
       ...(isUnbounded || Object.keys(totals).length > 0 ? { totals } : {}),
@@ -112,9 +112,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
             <input type="checkbox" name="noTotals" /> Nothing bounds what all visitors use together
           </label>
           <p class="soft hint">Every browser can read a key: with either of these, a copied one is a free model.</p>
-          <label class="check">
-            <input type="checkbox" name="dataChannel" /> Pages of brokered calls get a data channel to the provider
-          </label>
+          <DataChannel />
         </>
       )}
       <Numbers prefix="limits" title="Limits for each visitor" names={LIMITS} />
@@ -129,6 +127,26 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
         </button>
       </div>
     </form>
+  );
+}
+
+/** The safe choice first, and chosen; it matters where calls are brokered. */
+function DataChannel() {
+  return (
+    <fieldset>
+      <legend>What its pages are in a call that Switchboard opens</legend>
+      <label class="check">
+        <input type="radio" name="dataChannel" value="none" defaultChecked /> A microphone and a speaker (recommended)
+      </label>
+      <p class="soft hint">They cannot change the agent, and a hostile one costs at most its one running response.</p>
+      <label class="check">
+        <input type="radio" name="dataChannel" value="open" /> They also speak to the provider themselves
+      </label>
+      <p class="soft hint">
+        For the provider’s own SDKs: pages learn instructions and tools, and ask for responses, several at once where
+        they may change the agent.
+      </p>
+    </fieldset>
   );
 }
 
