@@ -141,7 +141,12 @@ export const upstream = {
         '30',
         'seconds in which another call may follow one that was lost, before the session ends',
       ),
-      perSession: variable('CALLS_PER_SESSION', s.integer(1, 100), '3', 'calls that one session may open'),
+      perSession: variable(
+        'CALLS_PER_SESSION',
+        s.integer(1, 100),
+        '10',
+        'calls that one session may open: its first, one after each loss of its network, and one for each page on which it goes on',
+      ),
       maxOpenResponses: variable(
         'MAX_OPEN_RESPONSES',
         s.integer(1, 32),

@@ -1,5 +1,6 @@
 import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { NoCalls } from '../calls/no-calls.ts';
+import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { isBrokered, type BrokeredProvider } from '../upstream/contract.ts';
@@ -25,6 +26,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     /** The calls that this node holds; undefined where browsers open theirs. */
     held,
     tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
+    resumeTokens: new ResumeTokens(stores.resumeTokens),
     modeOf: createCallModes(config.calls.mode, provider),
   };
 }

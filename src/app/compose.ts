@@ -39,7 +39,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const identity = await openIdentity(core);
   const usage = openUsage(core, { sessions, tenants });
   const calls = openCalls(core, { sessions, usage });
-  const hub = openHub(core, { identity, usage, sessions });
+  const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
   const createDeps = { ...core, tenants, identity, usage, sessions, calls };
   const services = {
@@ -71,7 +71,7 @@ function openSessions(core: Core): VoiceSessions {
   return sessions;
 }
 
-function openHub(core: Core, neighbours: Pick<ChannelDeps, 'identity' | 'usage' | 'sessions'>) {
+function openHub(core: Core, neighbours: Pick<ChannelDeps, 'identity' | 'usage' | 'sessions' | 'calls'>) {
   const hub = new Hub({ ...core, ...neighbours });
   core.metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
   return hub;

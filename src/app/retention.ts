@@ -47,6 +47,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteAddresses(daysAgo(ADDRESS_DAYS), rowKey('')),
     () => retention.deleteSome('replays', at),
     () => retention.deleteSome('callTickets', at),
+    () => retention.deleteSome('resumeTokens', at),
     () => retention.deleteSome('liveNodes', daysAgo(1)),
     () => retention.deleteSome('usageKeys', daysAgo(REPORT_DAYS)),
     () => retention.deleteSome('usageSessions', daysAgo(REPORT_DAYS)),

@@ -14,7 +14,13 @@ export function toldState(record: VoiceRecord, at: number, { sessions }: Pick<Ch
   return state === 'ended' ? savedState(record, sessions.limits) : state;
 }
 
-export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number, deps: ChannelDeps): ServerFrame {
+export function attachedFrame(
+  record: VoiceRecord,
+  state: VoiceState,
+  at: number,
+  resume: string | undefined,
+  deps: ChannelDeps,
+): ServerFrame {
   const { maxMinutes, maxIdleSec } = deps.sessions.limits;
   return {
     type: 'attached',
@@ -22,6 +28,7 @@ export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number
     state,
     heartbeat: { intervalSec: deps.config.heartbeatIntervalSec },
     limits: { maxMinutes, maxIdleSec },
+    resume,
   };
 }
 

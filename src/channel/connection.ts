@@ -12,11 +12,12 @@ import type { ConnectionContext } from './deps.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { SocketLease } from './socket-leases.ts';
 import { readFrame } from './read-frame.ts';
+import { resumeTokenOf } from './resume-token.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { answerUsage } from './usage-answer.ts';
 import { noteOn } from './note.ts';
 import { endLoginOnViolation } from './end-login.ts';
-import { untoldWarning, type Warning } from './warnings.ts';
+import { presentOr, untoldWarning, type Warning } from './warnings.ts';
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
 
@@ -28,6 +29,7 @@ const MAX_BAD_FRAMES = 3;
  * and a heartbeat makes no promise where the engines make none: both are what 10,000 sockets cost.
  */
 export class Connection implements SocketListener {
+  attachedAtMs = 0;
   readonly #socket: Socket;
   readonly #address: SocketBudget;
   readonly #context: ConnectionContext<Connection>;
@@ -110,10 +112,7 @@ export class Connection implements SocketListener {
     const record = this.#record;
     if (record === undefined || this.#untold(record, at) === undefined) return;
     // A heartbeat over HTTP or another socket may have moved the end: the warning is due only if the present record says so.
-    // Where that cannot be read, the known record is the best guess.
-    const present = this.#context.deps.sessions.find(record.id);
-    if (present instanceof Promise) void present.catch(() => record).then((found) => this.#warnOf(found ?? record, at));
-    else this.#warnOf(present ?? record, at);
+    void andThen(presentOr(record, this.#context.deps.sessions), (present) => this.#warnOf(present, at));
   }
 
   /** Tells an attached client what is about to end its session, or that it nears its ceiling. */
@@ -136,8 +135,7 @@ export class Connection implements SocketListener {
   #spend(at: number): boolean {
     if (this.#isOver) return false;
     const { addresses, sessions } = this.#context;
-    const isPaid =
-      addresses.spend(this.#address, at) && (this.#lease === undefined || sessions.spend(this.#lease.budget, at));
+    const isPaid = addresses.spend(this.#address, at) && (!this.#lease || sessions.spend(this.#lease.budget, at));
     if (!isPaid) this.close(closeCode.tooMany, 'too many frames');
     return isPaid;
   }
@@ -173,7 +171,7 @@ export class Connection implements SocketListener {
 
   #answer(frame: ClientFrame, at: number): Eventually<void> {
     const record = this.#record;
-    if (frame.type === 'attach') return record === undefined ? this.#attach(frame) : this.#refuseFrame();
+    if (frame.type === 'attach') return record === undefined ? this.#attach(frame, at) : this.#refuseFrame();
     if (record === undefined) return this.#refuseFrame();
     switch (frame.type) {
       case 'heartbeat':
@@ -185,23 +183,25 @@ export class Connection implements SocketListener {
     }
   }
 
-  #attach({ sm_session_id, email, language = '' }: Frame<'attach'>): Eventually<void> {
+  #attach({ sm_session_id, email, language = '', wants = [] }: Frame<'attach'>, at: number): Eventually<void> {
+    this.attachedAtMs = at;
     this.#language = languageOfTag(language) ?? this.#language;
-    const { sessions, identity, clock } = this.#context.deps;
+    const { deps, socketLeases } = this.#context;
     // It listens before it reads, so that no transition falls between the two.
     this.#sessionId = sm_session_id;
     this.#context.add(sm_session_id, this);
-    return andThen(sessions.find(sm_session_id), (record) => {
+    return andThen(deps.sessions.find(sm_session_id), (record) => {
       if (this.#isOver) return;
-      if (record === undefined || !speaksFor(record, email, identity.subjects))
+      if (record === undefined || !speaksFor(record, email, deps.identity.subjects))
         return this.close(closeCode.unknownSession, 'unknown session');
       if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
-      const at = clock.now();
-      return andThen(this.#context.socketLeases.take(record.id, at), (lease) => this.#attached(record, lease, at));
+      return andThen(socketLeases.take(record.id, at), (lease) =>
+        andThen(lease && resumeTokenOf(record, wants, deps), (resume) => this.#attached(record, lease, at, resume)),
+      );
     });
   }
 
-  #attached(record: VoiceRecord, lease: SocketLease | undefined, at: number): Eventually<void> {
+  #attached(record: VoiceRecord, lease: SocketLease | undefined, at: number, resume?: string): Eventually<void> {
     const { deps, socketLeases, sessions } = this.#context;
     if (lease === undefined) return this.close(closeCode.tooMany, 'too many sockets of this session');
     if (this.#isOver) return socketLeases.leave(lease);
@@ -211,14 +211,14 @@ export class Connection implements SocketListener {
     if (!sessions.spend(lease.budget, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
     this.#state ??= toldState(record, at, deps);
-    this.send(attachedFrame(record, this.#state, at, deps));
+    this.send(attachedFrame(record, this.#state, at, resume, deps));
     noteOn(record, 'attached', {}, deps);
   }
 
   #heartbeat({ id }: VoiceRecord, frame: Frame<'heartbeat'>, at: number): Eventually<void> {
     const beating = this.#context.deps.sessions.heartbeat(id, at, frame.idleSec, everySession);
-    if (!(beating instanceof Promise)) return this.#answerHeartbeat(beating, frame, at);
-    return beating.then((outcome) => this.#answerHeartbeat(outcome, frame, at));
+    if (beating instanceof Promise) return beating.then((outcome) => this.#answerHeartbeat(outcome, frame, at));
+    return this.#answerHeartbeat(beating, frame, at);
   }
 
   #answerHeartbeat(outcome: VoiceOutcome | undefined, { id }: Frame<'heartbeat'>, at: number): Eventually<void> {

@@ -25,6 +25,9 @@ export interface ChannelDeps {
   readonly identity: Pick<Identity, 'subjects' | 'logins'>;
   readonly usage: Pick<Usage, 'limitsOf' | 'subjectOfSession' | 'report'>;
   readonly sessions: VoiceSessions;
+  readonly calls: {
+    readonly resumeTokens: { issue(sessionId: string, untilMs: number): Promise<string | undefined> };
+  };
 }
 
 /** What the connections of a node share. */

@@ -53,6 +53,10 @@ export class Hub implements ConnectionContext<Connection> {
         this.#moved?.add(message.sessionId);
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
       }
+      if (message.type === 'session.resumed')
+        for (const connection of this.#of(message.sessionId))
+          if (connection.attachedAtMs <= message.atMs)
+            connection.close(closeCode.resumedElsewhere, 'resumed elsewhere');
       if (message.type === 'call.told') this.#tellOfCall(message);
       if (message.type === 'quota.neared') this.#warnOfQuota(message);
       if (message.type === 'quota.ending') this.#warnOfEnd(message);

@@ -1,3 +1,5 @@
+import type { Eventually } from '../kernel/eventually.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
 import { durationEndMs, endsByDuration, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 
@@ -38,4 +40,15 @@ function warningAt(record: VoiceRecord, at: number, limits: VoiceLimits): Warnin
   const beganAtMs = byDuration ? record.startedAtMs : record.lastActivityAtMs;
   if (endAtMs - thresholdSec * 1000 <= beganAtMs + 1000) return undefined;
   return { reason: byDuration ? 'duration' : 'idle', secondsLeft: Math.ceil(leftMs / 1000), thresholdSec, endAtMs };
+}
+
+/** The present record of a session; where that cannot be read, the known one is the best guess. */
+export function presentOr(record: VoiceRecord, sessions: Pick<VoiceSessions, 'find'>): Eventually<VoiceRecord> {
+  const present = sessions.find(record.id);
+  return present instanceof Promise
+    ? present.then(
+        (found) => found ?? record,
+        () => record,
+      )
+    : (present ?? record);
 }

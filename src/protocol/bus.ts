@@ -49,6 +49,8 @@ const busMessages = {
     state: word<VoiceState>(),
     endReason: word<EndReason>().nullable(),
   }),
+  /** Another page goes on with the session: the sockets that were attached until then are of the page before. */
+  'session.resumed': z.object({ sessionId: z.string(), atMs: z.number() }),
   /** A node is here: each says so every few seconds, and leaves when it stops. */
   'node.here': z.object({
     node: operatorNode,

@@ -5,6 +5,7 @@ export const closeCode = {
   noAttach: 4401,
   sessionOver: 4403,
   unknownSession: 4404,
+  resumedElsewhere: 4408,
   tooMany: 4429,
   overloaded: 4503,
 } as const;
@@ -15,6 +16,7 @@ export const closeMeanings: Readonly<Record<keyof typeof closeCode, string>> = {
   noAttach: 'no attach in time',
   sessionOver: 'the session is over',
   unknownSession: 'unknown session, or an e-mail address that is not its own',
+  resumedElsewhere: 'another page goes on with the session',
   tooMany: 'too many frames, or too many sockets of one session or address',
   overloaded: 'the client does not read what it is sent',
 };

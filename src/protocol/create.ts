@@ -29,6 +29,10 @@ export const createRequest = z.object({
   widgetKey: text(256).optional(),
   email: email.optional().meta({ description: 'Names the user, who then has limits of their own' }),
   metadata: metadata.optional(),
+  resume: text(128).optional().meta({
+    description:
+      'A resume token of the `attached` frame: the page goes on with its session, and nothing is opened. Then only `widgetKey`, `tenantId` and `email` count beside it',
+  }),
 });
 
 export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
@@ -56,6 +60,7 @@ export const createReply = z.object({
   limits: sessionLimits,
   call: callTerms,
   agent: agentTerms.optional(),
+  resumed: z.literal(true).optional().meta({ description: 'The session was there before: see `resume`' }),
 });
 
 export type CreateReply = z.infer<typeof createReply>;

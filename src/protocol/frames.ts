@@ -18,9 +18,20 @@ const language = z
     examples: ['de-AT'],
   });
 
+/** What the client also understands; words that are not known here are ignored. */
+const wants = z
+  .array(z.string().max(40))
+  .max(8)
+  .meta({ description: '`call`: what belongs to the call of a brokered session', examples: [['call']] });
+
 /** Frames that a client sends (docs/contract.md, section 7.2); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
-  attach: z.object({ type: z.literal('attach'), ...sessionProof.shape, language: language.optional() }),
+  attach: z.object({
+    type: z.literal('attach'),
+    ...sessionProof.shape,
+    language: language.optional(),
+    wants: wants.optional(),
+  }),
   heartbeat: z.object({ type: z.literal('heartbeat'), idleSec, id: frameId.optional() }),
   usage: z.object({
     type: z.literal('usage'),
@@ -61,6 +72,10 @@ export const serverFrames = {
     state: sessionState,
     heartbeat: heartbeatInterval,
     limits: sessionLimits,
+    resume: z.string().optional().meta({
+      description:
+        'Of a brokered session, to sockets that want `call`: the next page of the visitor goes on with the session by it (`resume` of POST /api/session), once. It replaces the one before',
+    }),
   }),
   heartbeat: z.object({
     type: z.literal('heartbeat'),

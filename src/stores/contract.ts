@@ -15,6 +15,7 @@ import type { LoginAddresses } from './login-addresses/contract.ts';
 import type { Logins } from './logins/contract.ts';
 import type { Replays } from './replays/contract.ts';
 import type { RequestTimes } from './request-times/contract.ts';
+import type { ResumeTokens } from './resume-tokens/contract.ts';
 import type { Retention } from './retention/contract.ts';
 import type { SessionSetups } from './session-setups/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
@@ -77,6 +78,7 @@ export interface DurableStores {
   readonly logins: Logins;
   readonly replays: Replays;
   readonly requestTimes: RequestTimes;
+  readonly resumeTokens: ResumeTokens;
   readonly retention: Retention;
   readonly sessionSetups: SessionSetups;
   readonly tenants: Tenants;

@@ -15,6 +15,7 @@ import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRequestTimes } from './request-times/postgres.ts';
+import { createPostgresResumeTokens } from './resume-tokens/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
@@ -47,6 +48,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     logins: createPostgresLogins(database),
     replays: createPostgresReplays(database),
     requestTimes: createPostgresRequestTimes(database),
+    resumeTokens: createPostgresResumeTokens(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),
     tenants: createPostgresTenants(database),

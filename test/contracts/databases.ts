@@ -11,6 +11,7 @@ import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/p
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
+import { createPostgresResumeTokens } from '../../src/stores/resume-tokens/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
@@ -18,6 +19,7 @@ import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/sto
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { activityContract } from './activity.ts';
 import { callTicketsContract } from './call-tickets.ts';
+import { resumeTokensContract } from './resume-tokens.ts';
 import { callUsageContract } from './call-usage.ts';
 import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
@@ -94,6 +96,14 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   installationContract(name, both(createPostgresInstallation));
   replaysContract(name, both(createPostgresReplays));
   callTicketsContract(name, both(createPostgresCallTickets));
+  resumeTokensContract(
+    name,
+    both((database) => ({
+      resumeTokens: createPostgresResumeTokens(database),
+      tickets: createPostgresCallTickets(database),
+      history: createPostgresVoiceHistory(database),
+    })),
+  );
   sessionSetupsContract(
     name,
     both((database) => ({

@@ -85,6 +85,10 @@ const tables: Readonly<Record<Purgeable, Table>> = {
   },
   replays: { name: 'replay', fill: `insert into replay select 'year' || n, 'body', 'token', null, day_ms from rows` },
   callTickets: { name: 'call_ticket', fill: `insert into call_ticket select 'year' || n, 'session', day_ms from rows` },
+  resumeTokens: {
+    name: 'resume_token',
+    fill: `insert into resume_token select 'year' || n, 'hash' || n, day_ms from rows`,
+  },
   sessionSetups: {
     name: 'session_setup',
     fill: `insert into session_setup select 'year' || n, 'brokered', 'm', 'v', null, '[]', 'open', false, null, null, day_ms from rows`,

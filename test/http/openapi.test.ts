@@ -56,6 +56,7 @@ async function driveSessions(): Promise<void> {
   await post('/api/session', { ...body, agentId: 'sales' }, widget);
   await post('/api/session', body, { origin: EVIL });
   await post('/api/session', { widgetKey: 'w_nobody' }, widget);
+  await post('/api/session', { ...body, resume: 'rs_unknown' }, widget);
   for (let n = 0; n < 4; n += 1) await post('/api/session', body, widget);
 
   const { sm_session_id } = opened;

@@ -36,6 +36,7 @@ export function createSessionRoute(services: CreateServices): Route {
       'RATE_LIMIT_EXCEEDED',
       'DAILY_QUOTA_EXCEEDED',
       'MAX_CONCURRENT_SESSIONS',
+      'RESUME_REFUSED',
       'IDEMPOTENCY_MISMATCH',
       'UPSTREAM_ERROR',
       'UPSTREAM_TIMEOUT',

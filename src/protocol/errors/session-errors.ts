@@ -41,6 +41,30 @@ export const sessionErrors = {
     layer: 'proof',
     explanation: "The session is unknown, or the e-mail address that came along is not the session's",
   },
+  RESUME_REFUSED: {
+    status: 409,
+    meaning: 'the resume token is unknown, used or too old, or its session is over; nothing was opened',
+    action: 'start a new session when the visitor asks for one',
+    causes: [
+      'The page before was left more than two minutes ago, or its session ended meanwhile.',
+      'The token was used: each goes on once, and the `attached` frame of each socket has the next.',
+      'The session has had its calls (`CALLS_PER_SESSION`): raise it for sites of many pages.',
+      'Another widget key or `email` than that of the create.',
+    ],
+    example: {
+      error: 'This conversation cannot be continued: its token is unknown, used or too old, or the session is over.',
+    },
+    userMessage: {
+      en: 'This conversation cannot be continued. Please start a new one.',
+      de: 'Dieses Gespräch kann nicht fortgesetzt werden. Bitte beginnen Sie ein neues.',
+      fr: 'Cette conversation ne peut pas être reprise. Veuillez en démarrer une nouvelle.',
+      es: 'Esta conversación no puede continuar. Inicie una nueva.',
+      ja: 'この会話は続けられません。新しい会話を始めてください。',
+    },
+    layer: 'proof',
+    explanation: ({ detail }) =>
+      `A page could not go on with a session${detail.fact === undefined ? '' : `: ${detail.fact}`}`,
+  },
   USAGE_IMPLAUSIBLE: {
     status: 422,
     meaning: 'more usage than a session of this length may report; nothing was counted',

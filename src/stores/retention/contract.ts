@@ -25,6 +25,7 @@ export type Purgeable =
   | 'counters'
   | 'replays'
   | 'callTickets'
+  | 'resumeTokens'
   | 'sessionSetups';
 
 /** What is kept by calendar days. */

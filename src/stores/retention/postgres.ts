@@ -31,6 +31,7 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
   counters: ['counter', 'window_end_ms'],
   replays: ['replay', 'until_ms'],
   callTickets: ['call_ticket', 'until_ms'],
+  resumeTokens: ['resume_token', 'until_ms'],
   sessionSetups: ['session_setup', 'created_at_ms'],
 };
 

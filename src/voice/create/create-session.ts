@@ -16,6 +16,7 @@ import { runSteps, whoseOf, type CreateContext, type CreateDeps, type CreateInpu
 import { confirmKey, confirmQuota, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './once-per-key.ts';
+import { closeFormerPage, findResumed, spendResumeToken } from './resume.ts';
 
 /**
  * The rules of a create in their order, which is part of the contract (docs/contract.md, section 4.1): of several that would refuse the first one
@@ -48,13 +49,33 @@ export const CREATE_STEPS: readonly CreateStep[] = [
 ];
 
 /**
- * Opens a session, or finds the reply of the same request that came before.
+ * The rules of a create that goes on with a session (docs/contract.md, section 5.13): those of its caller, and then its token. It opens
+ * nothing, so it counts in no window and no total, takes no slot, and a paused key does not refuse it.
+ */
+const RESUME_STEPS: readonly CreateStep[] = [
+  refreshDirectory,
+  requireLogin,
+  findTenant,
+  checkOrigin,
+  nameCaller,
+  claimReply,
+  refuseBot,
+  findResumed,
+  spendResumeToken,
+  closeFormerPage,
+  makeReply,
+  keepReply,
+];
+
+/**
+ * Opens a session, or goes on with one, or finds the reply of the same request that came before.
  * @returns the reply, or the refusal with whose it is
  * @throws Unavailable when a store is away; what was taken is given back then too
  */
 export async function createSession(input: CreateInput, deps: CreateDeps): Promise<CreateReply | Refusal> {
   const context: CreateContext = { input };
-  const refusal = await runSteps(CREATE_STEPS, context, deps, (fault) =>
+  const steps = input.body.resume === undefined ? CREATE_STEPS : RESUME_STEPS;
+  const refusal = await runSteps(steps, context, deps, (fault) =>
     deps.events.faulted(fault, undefined, 'give back after a refused create'),
   );
   if (refusal !== undefined) return refusal.because(whoseSoFar(context));

@@ -5,11 +5,10 @@ import { randomId } from '../../kernel/ids.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
-import type { SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { UpstreamFault, type Minted, type UpstreamProvider } from '../../upstream/contract.ts';
 import { confirmKeySlot } from './limits.ts';
-import type { CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
+import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
 
 type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
 
@@ -153,22 +152,30 @@ export const confirmKey: CreateStep = {
   },
 };
 
+type SessionTerms = Pick<SessionSetup, 'callMode' | 'dataChannel' | 'behaviour'>;
+
 /** Whether we are the ones who put words into the session's calls, and read them. */
-function converses({ callMode }: SessionConfig, { capabilities }: UpstreamProvider): boolean {
+function converses({ callMode }: SessionTerms, { capabilities }: UpstreamProvider): boolean {
   return callMode === 'brokered' && capabilities.converses;
 }
 
 /** Whether both sides of a call are written down: what the agent says always is. */
-function isCaptioned(config: SessionConfig, provider: UpstreamProvider): boolean {
-  const { transcribe } = config.behaviour ?? {};
-  return converses(config, provider) && transcribe !== undefined && transcribe !== false;
+function isCaptioned(terms: SessionTerms, provider: UpstreamProvider): boolean {
+  const { transcribe } = terms.behaviour ?? {};
+  return converses(terms, provider) && transcribe !== undefined && transcribe !== false;
 }
+
+/** A session that was opened, or that its page goes on with. */
+type Reachable = CreateContext &
+  Pick<Registered, 'minted' | 'record'> &
+  (Pick<Registered, 'config'> | { readonly resumed: SessionSetup });
 
 export const makeReply: CreateStep = {
   name: 'reply',
-  take(context: Registered, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
+  take(context: Reachable, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
     const { record, minted } = context;
-    const { callMode: mode, dataChannel, behaviour } = context.config;
+    const terms = termsOf(context);
+    const { callMode: mode, dataChannel, behaviour } = terms;
     const { maxMinutes, maxIdleSec } = deps.sessions.limits;
     const base = deps.publicUrl();
     context.reply = {
@@ -187,10 +194,18 @@ export const makeReply: CreateStep = {
         dataChannel,
       },
       agent: {
-        captions: isCaptioned(context.config, deps.provider),
-        greets: converses(context.config, deps.provider) && behaviour?.greeting !== undefined,
+        captions: isCaptioned(terms, deps.provider),
+        // Who goes on with a session was greeted.
+        greets: context.resumed === undefined && converses(terms, deps.provider) && behaviour?.greeting !== undefined,
       },
+      ...(context.resumed === undefined ? {} : { resumed: true as const }),
     };
     return undefined;
   },
 };
+
+function termsOf({ resumed, config }: CreateContext): SessionTerms {
+  const terms = resumed ?? config;
+  if (terms === undefined) throw new Error('no step of a create found what the session is');
+  return terms;
+}

@@ -13,6 +13,7 @@ import type { CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { Usage } from '../../quota/usage.ts';
 import type { CallTicket } from '../../stores/call-tickets/contract.ts';
 import type { DurableStores, LiveStores } from '../../stores/contract.ts';
+import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
@@ -23,13 +24,13 @@ import type { VoiceSessions } from '../sessions.ts';
 export interface CreateDeps {
   readonly config: Pick<
     Config,
-    'callers' | 'heartbeatIntervalSec' | 'requireAuthForSession' | 'requireOriginForWidgets' | 'upstream'
+    'callers' | 'calls' | 'heartbeatIntervalSec' | 'requireAuthForSession' | 'requireOriginForWidgets' | 'upstream'
   >;
   readonly clock: Clock;
   /** Lets time pass between two looks at a create that another request is at. */
   readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
-  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays'>;
-  readonly live: Pick<LiveStores, 'slots'>;
+  readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
+  readonly live: Pick<LiveStores, 'bus' | 'slots'>;
   readonly provider: UpstreamProvider;
   readonly bots: BotDetector;
   readonly events: Events;
@@ -50,6 +51,13 @@ export interface CreateDeps {
         readonly kept: CallTicket;
       };
     };
+    readonly resumeTokens: {
+      find(value: string, atMs: number): Eventually<string | undefined>;
+      spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean>;
+      giveBack(value: string, ticket: CallTicket, untilMs: number): Promise<void>;
+    };
+    /** All that were opened, those that are over among them. */
+    ofSession(sessionId: string): Promise<readonly unknown[]>;
   };
 }
 
@@ -97,6 +105,8 @@ export interface CreateContext {
   /** Of a brokered session: it is kept with the record. */
   ticket?: CallTicket;
   record?: VoiceRecord;
+  /** What the session was created with that another page goes on with. */
+  resumed?: SessionSetup;
   /** Why the record ends when it is given back. */
   endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked'>;
   claim?: ReplayClaim;
@@ -129,6 +139,8 @@ export type ConfigFound = CallerFound & With<'config'>;
 export type OpeningBegun = ConfigFound & With<'opening'>;
 export type SecretIssued = OpeningBegun & With<'minted'>;
 export type Registered = SecretIssued & With<'record'>;
+/** One that is there already, which a page goes on with. */
+export type SessionFound = CallerFound & With<'record' | 'resumed'>;
 
 export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
 

@@ -52,6 +52,7 @@ describe('A round of retention', () => {
       'processes',
       'refusals',
       'replays',
+      'resumeTokens',
       'usageHolds',
       'usageKeys',
       'usageSessions',

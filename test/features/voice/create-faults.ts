@@ -30,7 +30,7 @@ function depsOf({ service, live, provider, clock }: TestApp, callMode: CallMode)
     provider,
     clock,
     bots: { assess: () => ({ provider: 'none', isBot: false, isVerifiedBot: false, confidence: 0 }) },
-    calls: { modeOf: () => callMode, tickets: service.tickets },
+    calls: { ...service.calls, modeOf: () => callMode },
     events: createEvents(createLog('silent', false), new Metrics()),
     publicUrl: () => CONSOLE,
   };

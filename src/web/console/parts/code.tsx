@@ -40,6 +40,7 @@ const CODES: Readonly<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: 'the body is too large',
   UNSUPPORTED_MEDIA_TYPE: 'another content type is wanted',
   IDEMPOTENCY_MISMATCH: 'the same key for another request',
+  RESUME_REFUSED: 'a page that could not go on',
   USAGE_IMPLAUSIBLE: 'more usage than there can be',
   DAILY_QUOTA_EXCEEDED: 'a ceiling of the day is reached',
   CALL_IN_PROGRESS: 'another call is being opened',

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { Eventually } from '../kernel/eventually.ts';
+import { randomSecret } from '../kernel/ids.ts';
+import type { CallTicket } from '../stores/call-tickets/contract.ts';
+import type { ResumeTokens as ResumeTokenStore } from '../stores/resume-tokens/contract.ts';
+
+const PREFIX = 'rs_';
+const shape = /^rs_[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Resume tokens of brokered sessions (docs/contract.md, section 5.13): `rs_` and 256 random bits, which only the page has; the store has
+ * their hashes. A session has one at a time.
+ */
+export class ResumeTokens {
+  readonly #store: ResumeTokenStore;
+
+  constructor(store: ResumeTokenStore) {
+    this.#store = store;
+  }
+
+  /**
+   * A new token of a session, in the place of the one before; undefined for a session whose calls Switchboard does not open.
+   * @param untilMs when the session is over at the latest
+   * @throws Unavailable when the database is away
+   */
+  async issue(sessionId: string, untilMs: number): Promise<string | undefined> {
+    const value = `${PREFIX}${randomSecret()}`;
+    return (await this.#store.replace({ hash: hashOf(value), sessionId, untilMs })) ? value : undefined;
+  }
+
+  /** Whose token it is; undefined for one that is unknown, spent, replaced or over. @throws Unavailable when the database is away */
+  find(value: string, atMs: number): Eventually<string | undefined> {
+    return shape.test(value) ? this.#store.find(hashOf(value), atMs) : undefined;
+  }
+
+  /** Spends a token for a ticket of its session; of two who come at once one is told true. @throws Unavailable when the database is away */
+  spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean> {
+    return this.#store.spend(hashOf(value), ticket, atMs);
+  }
+
+  /** Undoes `spend`. @throws Unavailable when the database is away */
+  giveBack(value: string, { sessionId, hash }: CallTicket, untilMs: number): Promise<void> {
+    return this.#store.giveBack({ hash: hashOf(value), sessionId, untilMs }, hash);
+  }
+}
+
+/** A token is random enough that its hash needs neither salt nor key. */
+function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('base64url');
+}

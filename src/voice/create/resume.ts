@@ -1,0 +1,91 @@
+import { durationEndMs } from '../../../machines/voice-session/selectors.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { CallTicket } from '../../stores/call-tickets/contract.ts';
+import { requireEngaged } from '../require-engaged.ts';
+import type { AdmittedCaller, CallerFound, CreateDeps, CreateStep, SessionFound } from './step.ts';
+
+/** For so long after its last heartbeat another page goes on with a session. */
+const RESUME_SEC = 120;
+
+/** Calls that are over count as well: one that is left is what a page resumes for. */
+type FindDeps = Pick<CreateDeps, 'calls' | 'sessions' | 'stores' | 'config'>;
+
+/**
+ * Finds the session that a page goes on with: the token's, if it is the same caller's and still engaged, and its page was there a moment
+ * ago. Nothing is spent, and nothing of it is told: unknown, spent, over and somebody else's are the same.
+ */
+export const findResumed: CreateStep = {
+  name: 'resume',
+  async take(context: CallerFound, deps: FindDeps) {
+    const { calls, sessions, stores, config } = deps;
+    const { body, request } = context.input;
+    const sessionId = await calls.resumeTokens.find(body.resume ?? '', request.atMs);
+    if (sessionId === undefined) return refused('nobody has this token: it was used, or replaced by a newer one');
+    const [record, setup, opened] = await Promise.all([
+      sessions.find(sessionId),
+      stores.sessionSetups.find(sessionId),
+      calls.ofSession(sessionId),
+    ]);
+    if (record === undefined || setup === undefined) return refused('its session was never open');
+    if (!isSameCaller(record, context.caller)) return refused('the session is of another key or user');
+    const over = requireEngaged(record, request.atMs, sessions.limits);
+    if (over !== undefined) return refused(`the session was over (${over.additions.reason})`);
+    if (request.atMs > resumableUntilMs(record, config)) return refused('its page was away for too long');
+    const { perSession } = config.calls;
+    if (opened.length >= perSession)
+      return refused('the session has had its calls', {
+        limit: perSession,
+        count: opened.length,
+        unit: 'calls',
+        lever: 'CALLS_PER_SESSION',
+      });
+    context.record = record;
+    context.resumed = setup;
+    return undefined;
+  },
+};
+
+/** Where heartbeats are rare, a page that is there may not have sent one for longer. */
+function resumableUntilMs(
+  { lastSeenAtMs }: VoiceRecord,
+  { heartbeatIntervalSec }: Pick<CreateDeps['config'], 'heartbeatIntervalSec'>,
+): number {
+  return lastSeenAtMs + Math.max(RESUME_SEC, 2 * heartbeatIntervalSec) * 1000;
+}
+
+function isSameCaller(
+  { caller, tenantId, keyId, subject }: VoiceRecord,
+  by: Pick<AdmittedCaller, 'caller' | 'tenantId' | 'keyId' | 'subject'>,
+): boolean {
+  return caller === by.caller && tenantId === by.tenantId && keyId === by.keyId && subject === by.subject;
+}
+
+function refused(fact: string, more: Refusal['why'] = {}): Refusal {
+  const error = 'This conversation cannot be continued: its token is unknown, used or too old, or the session is over.';
+  return new Refusal('RESUME_REFUSED', error, {}, { fact, ...more });
+}
+
+/** Spends the token for a ticket, in one step of the store: of two pages that come at once one goes on. */
+export const spendResumeToken: CreateStep<CallTicket> = {
+  name: 'token',
+  async take(context: SessionFound, { calls }: Pick<CreateDeps, 'calls'>) {
+    const { record, input } = context;
+    const { ticket, kept } = calls.tickets.make(record.id, input.request.atMs);
+    if (!(await calls.resumeTokens.spend(input.body.resume ?? '', kept, input.request.atMs)))
+      return refused('another page used the token at the same moment');
+    context.minted = { sessionId: record.upstreamId, ...ticket };
+    return kept;
+  },
+  undo: (kept, { input, record }: SessionFound, { calls, sessions }) =>
+    calls.resumeTokens.giveBack(input.body.resume ?? '', kept, durationEndMs(record, sessions.limits)),
+};
+
+/** The sockets of the page before are closed, on whichever node; those that come later are of the page that resumes. */
+export const closeFormerPage: CreateStep = {
+  name: 'former page',
+  take({ record, input }: SessionFound, { live }: Pick<CreateDeps, 'live'>) {
+    live.bus.publish({ type: 'session.resumed', sessionId: record.id, atMs: input.request.atMs });
+    return undefined;
+  },
+};
