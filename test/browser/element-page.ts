@@ -17,10 +17,11 @@ export class Website {
     this.host = host;
   }
 
-  static async open(environment: Environment = {}): Promise<Website> {
+  /** @param more fields of its key in the tenants file */
+  static async open(environment: Environment = {}, more: object = {}): Promise<Website> {
     let world: World | undefined;
     const host = await serveHostPage(() => world?.server.origin ?? '');
-    const key = { id: 'host', key: widgetKey, origin: host.origin };
+    const key = { id: 'host', key: widgetKey, origin: host.origin, ...more };
     const agent = { id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help.', tools: [] };
     world = await World.start(
       {

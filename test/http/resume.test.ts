@@ -65,7 +65,7 @@ describe('A resume token', () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => resume(token)));
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       200,
-      ...new Array<number>(19).fill(409),
+      ...Array.from({ length: 19 }, () => 409),
     ]);
   });
 

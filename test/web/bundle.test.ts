@@ -13,8 +13,8 @@ const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', 
 const read = (name: string): Promise<string> => readFile(join(built, name), 'utf8');
 
 describe('The widget SDK as it is served', () => {
-  test.each(['widget.mjs', 'widget.js'])('%s has at most 6.35 kB after gzip', async (name) => {
-    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(6400);
+  test.each(['widget.mjs', 'widget.js'])('%s has at most 7.5 kB after gzip', async (name) => {
+    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(7500);
   });
 
   test.each(['widget.mjs', 'widget.js'])('%s imports nothing', async (name) => {
@@ -157,9 +157,9 @@ describe('The widget SDK as it is served', () => {
 
 describe('The element as it is served', () => {
   test.each(['mjs', 'js'])(
-    'switchboard-widget.%s has at most 15 kB after gzip, the SDK and English with it',
+    'switchboard-widget.%s has at most 18 kB after gzip, the SDK and English with it',
     async (kind) => {
-      expect(gzipSync(await read(`switchboard-widget.${kind}`)).length).toBeLessThanOrEqual(15_000);
+      expect(gzipSync(await read(`switchboard-widget.${kind}`)).length).toBeLessThanOrEqual(18_000);
     },
   );
 

@@ -69,8 +69,8 @@ describe('The package switchboard-client', () => {
     }
   });
 
-  test('is small: the core has at most 6.35 kB after gzip, the hook 1.4 kB more', () => {
-    expect(manifest['dist/index.js']?.gzip).toBeLessThanOrEqual(6400);
+  test('is small: the core has at most 7.5 kB after gzip, the hook 1.4 kB more', () => {
+    expect(manifest['dist/index.js']?.gzip).toBeLessThanOrEqual(7500);
     expect(manifest['dist/react.js']?.gzip).toBeLessThanOrEqual(1400);
   });
 

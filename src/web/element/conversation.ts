@@ -87,6 +87,8 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
 
   function fail(error: SwitchboardError): void {
     if (now.phase === 'over') return;
+    // The visitor asked for nothing on this page: it is as if there had been no token.
+    if (error.code === 'RESUME_REFUSED') return become({ phase: 'ready' });
     const retryAtMs = error.retryAfter === undefined ? undefined : Date.now() + error.retryAfter * 1000;
     become({ phase: 'over', error, retryAtMs });
     // In the words for whoever made the page: which origin, which key, which limit.

@@ -2,6 +2,7 @@ import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { applyStyles } from './styles.ts';
+import { keepToken, takeToken } from './resume.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
 import { withTexts } from './words/words.ts';
@@ -51,12 +52,15 @@ export function defineElement(home: string): void {
       }
       this.#wasShown = true;
       this.#show();
+      addEventListener('pageshow', this.#goOn);
+      this.#goOn();
     }
 
     disconnectedCallback(): void {
       // An element that is moved is gone for less than a task.
       queueMicrotask(() => {
         if (this.isConnected) return;
+        removeEventListener('pageshow', this.#goOn);
         void this.end();
         // Nobody sees it count.
         this.#show();
@@ -120,11 +124,27 @@ export function defineElement(home: string): void {
       return chooseLanguage([this.getAttribute('language'), around, ...navigator.languages]);
     }
 
-    #begin(): void {
+    /** Goes on with the conversation of the page before, if there is one: also on a page that the browser kept for the Back button. */
+    readonly #goOn = (): void => {
+      const token = this.#mayResume ? takeToken(this.#kept) : undefined;
+      if (token !== undefined) this.#begin(token);
+    };
+
+    get #mayResume(): boolean {
+      return this.getAttribute('resume') !== 'off';
+    }
+
+    /** Under which name the token is kept between two pages. */
+    get #kept(): string {
+      return `switchboard ${this.getAttribute('widget-key')} ${this.getAttribute('agent-id')}`;
+    }
+
+    #begin(resume?: string): void {
       const { phase } = this.#conversation?.situation ?? atRest;
       if (phase === 'connecting' || phase === 'live' || !this.isConnected) return;
       this.#agreed = this.getAttribute('consent')?.trim() ?? '';
       this.#view.clear();
+      const kept = this.#kept;
       const given = (name: string): string | undefined => this.getAttribute(name) || undefined;
       const own = converse(
         {
@@ -135,6 +155,8 @@ export function defineElement(home: string): void {
           email: given('email'),
           language: this.#language,
           tools: this.tools,
+          resume,
+          keep: this.#mayResume ? (token) => keepToken(kept, token) : undefined,
         },
         {
           change: () => own === this.#conversation && this.#show(),

@@ -64,16 +64,15 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
   readonly fetch?: typeof fetch;
   /** In the place of the global one; without any, the session lives on HTTP. */
   readonly WebSocket?: typeof WebSocket;
-  /**
-   * Asks for the microphone first: a visitor who refuses it costs no session. `connectAudio` uses it, and it is given back however the
-   * session ends.
-   */
+  /** Asks for the microphone first: a visitor who refuses it costs no session. `connectAudio` uses it, and it is given back at the end. */
   readonly audio?: boolean | MediaTrackConstraints;
   /**
    * What POST /api/session replied to the page's own back end, or what asks for it, called once the microphone is there. Nothing is created
    * then, and no key is needed; of the fields of a create only `email` counts, which must be that of the create.
    */
   readonly created?: Created | (() => Created | Promise<Created>);
+  /** Called when the visitor leaves the page during a brokered call, which then goes on where another page gives the token as `resume`. */
+  readonly keep?: (token: string) => void;
   /** Aborted before there is a session, there will be none; later, it ends the session. */
   readonly signal?: AbortSignal;
 }
@@ -91,8 +90,8 @@ export interface UsageReport {
 
 /** Why it is over. Show `userMessage`. */
 export interface Ended {
-  /** `not_found` for a session that the server does not know. */
-  readonly reason: EndReason | 'not_found' | (string & {});
+  /** `not_found` for a session that the server does not know, `resumed_elsewhere` for one that goes on on another page. */
+  readonly reason: EndReason | 'not_found' | 'resumed_elsewhere' | (string & {});
   readonly code: string;
   readonly userMessage: string;
 }
@@ -247,7 +246,7 @@ export interface Session {
    * @throws SwitchboardError CALL_LOST (there is no call), PROVIDER_UNSUPPORTED (it has no data channel)
    */
   readonly send: (text: string) => void;
-  /** Ends the session. Leaving the page does it too. */
+  /** Ends the session. Leaving the page does it too, unless `keep` may. */
   readonly end: () => Promise<void>;
 }
 

@@ -19,6 +19,8 @@ export interface ConnectionEvents {
    * a socket, for the first time in a row: then sockets are blocked, or nobody is there.
    */
   doubt(): void;
+  /** Another page goes on with the session. */
+  moved(): void;
 }
 
 /** A socket that is opened again whenever it is lost, until the signal aborts or the server closes for good. */
@@ -66,6 +68,7 @@ export function keepConnected(
     link = undefined;
     if (signal.aborted) return;
     if (attachedAtMs > 0) on.transport('http');
+    if (code === 4408) return on.moved();
     if (code === 4403 || code === 4404) return on.doubt();
     const wasUnanswered = isUnanswered;
     isUnanswered = attachedAtMs === 0 && (code === 0 || code === 1006);

@@ -38,6 +38,12 @@ const END_TRIES = 5;
 const OVER = 'SESSION_DURATION_EXCEEDED';
 const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage: 'This conversation was closed.' };
 
+const elsewhere: Ended = {
+  reason: 'resumed_elsewhere',
+  code: OVER,
+  userMessage: 'This conversation goes on on another page.',
+};
+
 /** Holds a created session until it is over. @param opened the microphone for its first call, when the page asked for it before */
 export function holdSession(
   created: CreateReply,
@@ -59,6 +65,8 @@ export function holdSession(
   let farewell: SwitchboardError | undefined;
   let callState: CallState = 'closed';
   let isSecretUsed = false;
+  /** By which the next page goes on. */
+  let resume: string | undefined;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
 
@@ -111,7 +119,10 @@ export function holdSession(
   }
 
   function heard(frame: ServerFrame): void {
-    if (frame.type === 'attached') intervalSec = frame.heartbeat.intervalSec;
+    if (frame.type === 'attached') {
+      ({ intervalSec } = frame.heartbeat);
+      resume = frame.resume ?? resume;
+    }
     if ('state' in frame) enter(frame.state);
     if ('session' in frame) seen(frame.session);
     if (frame.type === 'warning') emit('warning', frame);
@@ -166,11 +177,12 @@ export function holdSession(
     life.signal,
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
-    { type: 'attach', ...proof, language: options.language },
+    { type: 'attach', ...proof, language: options.language, wants: options.keep && ['call'] },
     {
       frame: heard,
       transport: (transport) => emit('transport', { transport }),
       doubt: () => pulse.now(),
+      moved: () => over(elsewhere),
     },
   );
   watchPage(
@@ -180,6 +192,10 @@ export function holdSession(
       pulse.wake();
     },
     () => {
+      if (options.keep && resume && callState !== 'closed') {
+        options.keep(resume);
+        return over(elsewhere);
+      }
       hangUp(closedHere);
       connection.link()?.send({ type: 'end' });
       for (const [id, amounts] of reports.waiting)

@@ -1,0 +1,112 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { soon } from '../support/soon.ts';
+import { ElementPage, Website } from './element-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const LINK = '<a href="/own">The next page</a>';
+
+describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let site: Website;
+  let page: ElementPage;
+
+  beforeAll(async () => {
+    [browser, site] = await Promise.all([openBrowser(), Website.open({}, { call: 'brokered', dataChannel: 'none' })]);
+  });
+
+  afterEach(async () => {
+    await page.visit.end();
+    expect(page.visit.strangers).toEqual([]);
+    expect(page.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  const sessions = async (): Promise<{ id: string; endReason: string | null }[]> => {
+    const { body } = await site.world.backend().get('/api/operator/sessions');
+    return (body.sessions ?? []).map(({ id, endReason }: { id: string; endReason?: string | null }) => ({
+      id,
+      endReason: endReason ?? null,
+    }));
+  };
+  const endOf = async (id: string): Promise<string | null | undefined> =>
+    (await sessions()).find((one) => one.id === id)?.endReason;
+  const isHeard = async (): Promise<void> => {
+    const loudness = `Number(widget.shadowRoot.querySelector('.orb').style.getPropertyValue('--agent'))`;
+    await vi.waitFor(async () => expect(await page.run(loudness)).toBeGreaterThan(0), soon);
+  };
+  const follow = async (): Promise<void> => {
+    const before = await page.run('performance.timeOrigin');
+    await page.visit.page.getByText('The next page').click({ force: true });
+    await vi.waitFor(async () => expect(await page.run('performance.timeOrigin')).not.toBe(before), soon);
+  };
+  const resumed = (): Promise<void> =>
+    vi.waitFor(async () => expect(await page.run('widget.session?.state ?? "none"')).toBe('engaged'), soon);
+
+  test('opens without a data channel, is heard, and ends', async () => {
+    page = await ElementPage.open(browser, site);
+    await page.start();
+    await isHeard();
+    const id = await page.run('widget.session.id');
+    expect(await page.visit.page.getByRole('button', { name: 'Send' }).isVisible()).toBe(false);
+    await page.button('End').click();
+    await page.sees('status', 'Conversation ended');
+    await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
+  });
+
+  test('goes on after links on the same site, as one session, with nothing kept in the browser meanwhile', async () => {
+    page = await ElementPage.open(browser, site, site.script + site.tag() + LINK);
+    const count = (await sessions()).length;
+    await page.start();
+    await isHeard();
+    const id = await page.run('widget.session.id');
+    for (let links = 0; links < 2; links += 1) {
+      expect(await page.run('[sessionStorage.length, localStorage.length, document.cookie]')).toEqual([0, 0, '']);
+      await follow();
+      await resumed();
+      expect(await page.run('widget.session.id')).toBe(id);
+      expect(await page.run('widget.open')).toBe(false);
+      await isHeard();
+    }
+    expect(await sessions()).toHaveLength(count + 1);
+    expect(await endOf(String(id))).toBeNull();
+    await page.run('widget.end()');
+    await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
+    await follow();
+    await page.button('Talk to us').waitFor(soon);
+    expect(await page.run('widget.session ?? null')).toBeNull();
+  });
+
+  test('ends with its page where the page says so', async () => {
+    page = await ElementPage.open(browser, site, site.script + site.tag('resume="off"') + LINK);
+    await page.start();
+    const id = await page.run('widget.session.id');
+    await follow();
+    await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
+    expect(await page.run('[widget.session ?? null, sessionStorage.length]')).toEqual([null, 0]);
+  });
+
+  test('begins nothing on the next page once its session is over', async () => {
+    page = await ElementPage.open(browser, site, site.script + site.tag() + LINK);
+    await page.start();
+    const id = String(await page.run('widget.session.id'));
+    const count = (await sessions()).length;
+    // The visitor is on a page without the element when it ends.
+    site.host.own = '<a href="/own">The next page</a>';
+    await follow();
+    await site.world.backend().post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});
+    site.host.own = `<html lang="en">${site.script}${site.tag()}`;
+    const answered = page.visit.page.waitForResponse((reply) => reply.url().endsWith('/api/session'));
+    await page.visit.page.getByText('The next page').click();
+    expect((await answered).status()).toBe(409);
+    await page.button('Talk to us').waitFor(soon);
+    expect(await page.run('widget.session ?? null')).toBeNull();
+    expect(await sessions()).toHaveLength(count);
+    page.visit.complaints.splice(0);
+  });
+});
