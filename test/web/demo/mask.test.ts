@@ -14,6 +14,10 @@ describe('The demo shows on the wire', () => {
     expect(masked('ek_sb_abc')).toContain('"ek_••••"');
   });
 
+  test('no resume token', () => {
+    expect(mask(JSON.stringify({ resume: `rs_${'a-_9'.repeat(11).slice(1)}` }))).toBe('{"resume":"rs_••••"}');
+  });
+
   test('the beginning of a session’s id', () => {
     expect(mask('s:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A')).toBe('s:7f3a…:••••');
   });
