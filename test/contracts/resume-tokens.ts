@@ -24,6 +24,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
         voice: 'v',
         instructions: null,
         tools: [],
+        behaviour: null,
         isLocked: true,
         price: null,
         metadata: null,
