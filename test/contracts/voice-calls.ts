@@ -104,6 +104,42 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await calls().ofSession(sessionId)).toEqual([second, first]);
     });
 
+    test('a list has the calls that a filter fits, the newest first, page by page, and each once', async () => {
+      const tenantId = `acme-${randomId()}`;
+      const made = [0, 1, 1, 2, 3].map((n) => call({ tenantId, ...open, createdAtMs: DAY_BEGIN + n }));
+      for (const one of [...made, call({ ...open })]) await calls().insert(one, MANY);
+      const order = (one: CallRecord, other: CallRecord) =>
+        other.createdAtMs - one.createdAtMs || (one.id < other.id ? 1 : -1);
+      const found: CallRecord[] = [];
+      let after: Parameters<VoiceCalls['list']>[1];
+      do {
+        const page = await calls().list({ tenantId }, after, 2);
+        expect(page.rows.length).toBeLessThanOrEqual(2);
+        found.push(...page.rows.map(({ record }) => record));
+        after = page.next;
+      } while (after !== undefined);
+      expect(found).toEqual(made.toSorted(order));
+    });
+
+    test('a list is filtered by state, hang-up, key and tenants, and a wildcard fits nothing', async () => {
+      const tenantId = `acme-${randomId()}`;
+      const other = `other-${randomId()}`;
+      const talking = call({ tenantId, keyId: 'site', ...open });
+      const over = call({ tenantId, ...closed, hangup: 'unconfirmed' });
+      const foreign = call({ tenantId: other, keyId: 'site', ...open });
+      for (const one of [talking, over, foreign]) await calls().insert(one, MANY);
+      const list = async (filter: Parameters<VoiceCalls['list']>[0]) =>
+        (await calls().list(filter, undefined, 10)).rows.map(({ record }) => record.id);
+      expect(await list({ tenantId, states: ['open'] })).toEqual([talking.id]);
+      expect(await list({ tenantId, hangups: ['unconfirmed', 'asked'] })).toEqual([over.id]);
+      expect(await list({ tenantId, keyId: 'site' })).toEqual([talking.id]);
+      expect(await list({ tenants: [other] })).toEqual([foreign.id]);
+      expect(await list({ tenants: [other], tenantId })).toEqual([]);
+      expect(await list({ tenants: [] })).toEqual([]);
+      expect(await list({ tenantId, agentId: 'guide' })).toEqual([]);
+      for (const wild of ['%', '_', `${tenantId.slice(0, -1)}_`]) expect(await list({ tenantId: wild })).toEqual([]);
+    });
+
     test("what is due is the node's own, from its instant on, the longest due first", async () => {
       const ownerNode = randomId();
       const last = call({ ownerNode, giveUpAtMs: DAY_BEGIN + 3 });

@@ -1,5 +1,6 @@
-import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { CallRecord, CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
+import type { Position } from '../voice-history/contract.ts';
 
 /** A call whose owner is no live node. */
 export interface Orphan {
@@ -24,6 +25,34 @@ export interface CallsElsewhere {
   readonly newest: readonly string[];
 }
 
+/** Which calls a list has. */
+export interface CallFilter {
+  /** In one of these states. */
+  readonly states?: readonly CallState[] | undefined;
+  /** Of whose hang-up one of these is known. */
+  readonly hangups?: readonly Hangup[] | undefined;
+  readonly tenantId?: string | undefined;
+  /** One of these tenants, where they are named. */
+  readonly tenants?: readonly string[] | undefined;
+  readonly keyId?: string | undefined;
+  /** Of a session of this agent. */
+  readonly agentId?: string | undefined;
+}
+
+export interface ListedCall {
+  readonly record: CallRecord;
+  /** Of its session; null where that has none, or is kept no more. */
+  readonly agentId: string | null;
+}
+
+export interface CallPage {
+  readonly rows: readonly ListedCall[];
+  /** The next page begins after it; undefined on the last page. */
+  readonly next: Position | undefined;
+  /** Whether it is short because enough was looked through, up to `next`. */
+  readonly isPartial: boolean;
+}
+
 /** Calls at providers: what must be found again when the node that holds one dies. @throws Unavailable when the database is away. */
 export interface VoiceCalls extends RecordStore<CallRecord> {
   load(id: string): Promise<CallRecord | undefined>;
@@ -36,6 +65,8 @@ export interface VoiceCalls extends RecordStore<CallRecord> {
   insert(record: CallRecord, most: number): Promise<'inserted' | 'in_progress' | 'too_many'>;
   /** All of a session's, the newest first. */
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
+  /** The newest first. @param after where an earlier page ended */
+  list(filter: CallFilter, after: Position | undefined, limit: number): Promise<CallPage>;
   /** The node's calls whose next deadline (see `nextDeadline`) has come, the longest due first. */
   due(node: string, atMs: number, limit: number): Promise<readonly CallRecord[]>;
   /**

@@ -2,7 +2,10 @@ import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
 import { groupedById } from '../grouped.ts';
+import { MAX_SCANNED, runScan } from '../scanned-page.ts';
+import { columns } from './columns.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
+import { listCalls } from './postgres-pages.ts';
 
 /** Records that are read in one statement. */
 const MAX_FOUND = 500;
@@ -12,8 +15,8 @@ const NAMED = 3;
 /** The simulated provider, whose calls ended with the process that held them. */
 const IN_PROCESS = 'local';
 
-/** Calls in PostgreSQL. */
-export function createPostgresVoiceCalls(database: Database): VoiceCalls {
+/** Calls in PostgreSQL. @param maxScanned how many rows a page of the list looks through */
+export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SCANNED): VoiceCalls {
   return {
     // Whoever takes over what a dead node held asks for all of it at once.
     load: groupedById(
@@ -62,6 +65,8 @@ export function createPostgresVoiceCalls(database: Database): VoiceCalls {
       );
       return [...records];
     },
+
+    list: (filter, after, limit) => runScan(database, (sql) => listCalls(sql, filter, after, limit, maxScanned)),
 
     async due(node, atMs, limit) {
       const records = await database.run(
@@ -147,14 +152,4 @@ function isUnfinished(sql: AnySql) {
 function dueAtMs(record: CallRecord): number | null {
   const deadline = nextDeadline(record);
   return Number.isFinite(deadline) ? deadline : null;
-}
-
-function columns(sql: AnySql) {
-  return sql`
-    id, session_id as "sessionId", subject, tenant_id as "tenantId", key_id as "keyId", provider, fingerprint, model, state,
-    provider_call_id as "providerCallId", created_at_ms as "createdAtMs", opened_at_ms as "openedAtMs",
-    closed_at_ms as "closedAtMs", close_reason as "closeReason", hangup, hangup_tries as "hangupTries",
-    over_at_ms as "overAtMs", over_door as "overDoor",
-    next_try_at_ms as "nextTryAtMs", unheard_since_ms as "unheardSinceMs", give_up_at_ms as "giveUpAtMs",
-    provider_ends_at_ms as "providerEndsAtMs", grace_until_ms as "graceUntilMs", owner_node as "ownerNode", fence, version`;
 }
