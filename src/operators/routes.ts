@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { callRoute } from './calls/routes.ts';
+import { callsRoute, namedCallRoute } from './calls/list-routes.ts';
 import { changesRoute } from './overview/changes-routes.ts';
 import { endManyRoute, endRoute } from './sessions/end-routes.ts';
 import { eventsRoute, sessionRoute } from './sessions/routes.ts';
@@ -24,6 +25,8 @@ export function operatorRoutes(services: Services): Route[] {
     sessionRoute(services),
     eventsRoute(services),
     callRoute(services),
+    callsRoute(services),
+    namedCallRoute(services),
     endRoute(services),
     usageRoute(services),
     refusalsRoute(services),

@@ -66,7 +66,7 @@ beforeAll(async () => {
 /** A path of the route that names what is there. */
 function pathOf({ path }: Route): string {
   const [, room = ''] = /^\/api\/(?:operator|auth)\/(\w+)/.exec(path) ?? [];
-  return path.replace('{call}', there['call'] ?? '').replace('{id}', encodeURIComponent(there[room] ?? ''));
+  return path.replace(/\{(?:call|ref)\}/, there['call'] ?? '').replace('{id}', encodeURIComponent(there[room] ?? ''));
 }
 
 /** By default with a body as the documentation shows it, from an address of its own. */
@@ -111,6 +111,8 @@ describe('A route of the operator API', () => {
         "see-installation: GET /api/operator/settings",
         "see-installation: GET /metrics",
         "see: GET /api/operator/audit",
+        "see: GET /api/operator/calls",
+        "see: GET /api/operator/calls/{ref}",
         "see: GET /api/operator/changes",
         "see: GET /api/operator/keys",
         "see: GET /api/operator/machines",

@@ -159,6 +159,8 @@ async function driveOperators(id: string): Promise<void> {
       one,
       `${one}/events`,
       `${one}/calls/call_1`,
+      '/api/operator/calls?limit=5',
+      '/api/operator/calls/call_1',
       ...plain,
       '/metrics',
     ])
@@ -193,6 +195,8 @@ async function driveOperators(id: string): Promise<void> {
   await post(`/api/operator/sessions/${encodeURIComponent(ref)}/end`, {}, operator);
   for (const what of parts) await get(`/api/operator/sessions/nobody${what}`, operator);
   await get(`${one}/calls/call_none`, operator);
+  await get('/api/operator/calls/call_none', operator);
+  await get('/api/operator/calls?limit=0', operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
   await post('/api/operator/sessions/end', { filter: {} }, operator);
@@ -224,7 +228,8 @@ async function driveEverywhere(id: string): Promise<void> {
     method,
     path: path
       .replace('{id}', path.includes('/logins/') ? 'auth_nobody' : encodeURIComponent(id))
-      .replace('{call}', 'call_1'),
+      .replace('{call}', 'call_1')
+      .replace('{ref}', 'call_1'),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
   const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });

@@ -1,9 +1,11 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { nodeSeenBy, seesWholeIds, type Operator } from '../roles.ts';
-import type { OperatorCall } from '../../protocol/operator/call.ts';
+import type { ListedOperatorCall, OperatorCall } from '../../protocol/operator/call.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { CallMeter } from '../../stores/ledger/contract.ts';
-import { isoOrNull } from '../../kernel/time.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
+import type { ListedCall } from '../../stores/voice-calls/contract.ts';
 import type { OperatorServices } from '../services.ts';
 
 /** The calls of a session, the newest first, and what those have used that used something. */
@@ -36,6 +38,23 @@ export function toOperatorCalls({ records, meters }: SessionCalls, operator: Ope
     );
     const ownerNode = nodeSeenBy(operator, record.ownerNode);
     return { ...call, ownerNode, providerCallId: namesAll ? call.providerCallId : null };
+  });
+}
+
+/** Calls of any sessions, each with whose it is and what it costs so far. @throws Unavailable when the database is away */
+export async function toListedCalls(
+  rows: readonly ListedCall[],
+  operator: Operator,
+  { core: { stores } }: OperatorServices,
+): Promise<ListedOperatorCall[]> {
+  const records = rows.map(({ record }) => record);
+  const meters = records.length === 0 ? [] : await stores.ledger.metersOf(records.map(({ id }) => id));
+  const calls = toOperatorCalls({ records, meters }, operator);
+  return calls.flatMap((call, at) => {
+    const row = rows[at];
+    if (row === undefined) return [];
+    const { sessionId, tenantId, keyId, createdAtMs } = row.record;
+    return [{ ...call, session: refOf(sessionId), tenantId, keyId, agentId: row.agentId, createdAt: iso(createdAtMs) }];
   });
 }
 

@@ -55,7 +55,7 @@ const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: n
   upstream_ended(known) {
     const call = known.calls.find(({ closeReason }) => closeReason !== null && effectOf(closeReason) !== 'goes on');
     if (call === undefined || call.closeReason === null) return ', because the provider ended it';
-    const why = whyClosed[call.closeReason]?.(known.callLimits) ?? call.closeReason.replaceAll('_', ' ');
+    const why = closedBecause(call.closeReason, known.callLimits);
     return `, because ${why} (call ${call.id})`;
   },
 
@@ -67,6 +67,11 @@ const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: n
     return `, because nothing was heard for ${silence}: ${staleGraceSec} s (STALE_GRACE_SEC) until it was stale, then ${staleReapSec} s (STALE_REAP_SEC)`;
   },
 };
+
+/** Why a call closed, in words that follow "because". */
+export function closedBecause(reason: CloseReason, limits: CallLimits): string {
+  return whyClosed[reason]?.(limits) ?? reason.replaceAll('_', ' ');
+}
 
 type WhyClosed = (limits: CallLimits) => string;
 

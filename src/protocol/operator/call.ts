@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
-import { count } from '../values.ts';
+import { HANGUP_WORDS } from '../languages/hangups.ts';
+import { commaList, count, instant, text } from '../values.ts';
 import { actorTold } from './event.ts';
+import { page, pageAsked } from './page.ts';
+
+const STATES = ['creating', 'open', 'closing', 'closed'] as const satisfies CallState[];
+const HANGUPS = Object.keys(HANGUP_WORDS) as Hangup[];
 
 const tokensByClass = z.object({
   textIn: count,
@@ -20,7 +25,7 @@ export const operatorCall = z.object({
   ref: z.string(),
   provider: z.string(),
   model: z.string(),
-  state: z.enum(['creating', 'open', 'closing', 'closed'] satisfies CallState[]),
+  state: z.enum(STATES),
   providerCallId: z.string().nullable().meta({
     description:
       "What the provider's support asks for; null until it has answered, and for viewers and admins of tenants",
@@ -28,9 +33,10 @@ export const operatorCall = z.object({
   openedAt: z.iso.datetime().nullable(),
   closedAt: z.iso.datetime().nullable(),
   closeReason: z.enum(Object.keys(CLOSE_REASONS) as CloseReason[]).nullable(),
-  hangup: z.enum(['none', 'asked', 'confirmed', 'already_over', 'unconfirmed'] satisfies Hangup[]).meta({
-    description:
-      '`unconfirmed`: given up, or asked by nobody for want of the credential: see whether the provider still bills the call',
+  hangup: z.enum(HANGUPS).meta({
+    description: Object.entries(HANGUP_WORDS)
+      .map(([name, words]) => `\`${name}\`: ${words}`)
+      .join('; '),
   }),
   hangupTries: count,
   basis: z
@@ -53,3 +59,33 @@ export type OperatorCall = z.infer<typeof operatorCall>;
 export const operatorCallDetail = operatorCall.extend(actorTold);
 
 export type OperatorCallDetail = z.infer<typeof operatorCallDetail>;
+
+/** A call in the list of all calls: with whose it is. */
+export const listedCall = operatorCall.extend({
+  session: z.string().meta({ description: "Its session's ref" }),
+  tenantId: z.string(),
+  keyId: z.string().nullable(),
+  agentId: z.string().nullable().meta({ description: "Its session's; null where that has none, or is kept no more" }),
+  createdAt: instant.meta({ description: 'When the provider was asked for it' }),
+});
+
+export type ListedOperatorCall = z.infer<typeof listedCall>;
+
+export const callFilters = z.object({
+  state: commaList(STATES).optional(),
+  tenantId: text(128).optional(),
+  keyId: text(200).optional(),
+  agentId: text(128).optional(),
+  hangup: commaList(HANGUPS).optional(),
+  ...pageAsked,
+});
+
+export const operatorCallPage = z.object({ calls: z.array(listedCall), ...page });
+
+/** One call by its own ref: as the list has it, and why it is as it is. */
+export const listedCallDetail = listedCall.extend({
+  ...actorTold,
+  why: z
+    .object({ sentence: z.string() })
+    .meta({ description: 'How it stands, why it closed, and what is known of its hang-up; times in UTC' }),
+});

@@ -1,16 +1,10 @@
+import { HANGUP_WORDS } from '../../../protocol/languages/hangups.ts';
 import type { Call } from '../data/shapes.ts';
 import { countText, moneyText, sumOf } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { Fact } from './card.tsx';
 import { Span } from './moments.tsx';
 import { Warning } from './view-states.tsx';
-
-const HANG_UPS: Readonly<Partial<Record<Call['hangup'], string>>> = {
-  asked: 'asked for',
-  confirmed: 'confirmed by the provider',
-  already_over: 'the call was over already',
-  unconfirmed: 'unconfirmed: see whether it is still billed',
-};
 
 /** How its usage is known. */
 const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
@@ -65,10 +59,10 @@ export function CallFacts({ call }: { readonly call: Call }) {
       <Fact name="Hang-up">
         {hangup === 'unconfirmed' ? (
           <span class="problem">
-            <Warning /> {HANG_UPS.unconfirmed}
+            <Warning /> {HANGUP_WORDS.unconfirmed}
           </span>
         ) : (
-          HANG_UPS[hangup]
+          HANGUP_WORDS[hangup]
         )}
       </Fact>
     </dl>

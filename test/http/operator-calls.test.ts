@@ -1,0 +1,103 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import { service, unique, type TestApp } from '../support/app.ts';
+import { NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { closedCall } from './calls.ts';
+
+const { build } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
+});
+
+const list = (query: string, headers: Record<string, string> = service) =>
+  app.get(`/api/operator/calls?${query}`, headers);
+
+const refsOf = ({ body }: Awaited<ReturnType<typeof list>>) =>
+  (body['calls'] as { readonly ref: string }[]).map(({ ref }) => ref);
+
+/** A call of a new session, of globex unless it is said. */
+async function insert(agentId: string, changes: Partial<CallRecord> = {}): Promise<CallRecord> {
+  const { tenantId = 'globex' } = changes;
+  const id = await app.open(await app.key({ tenantId }), { agentId });
+  const call = { ...closedCall(id), id: unique('call'), tenantId, createdAtMs: NOON, ...changes };
+  await app.service.stores.calls.insert(call, 3);
+  return call;
+}
+
+describe('The list of calls', () => {
+  test('tells whose each call is and what is known of its hang-up, and names no whole session', async () => {
+    const agentId = unique('agent');
+    const call = await insert(agentId, { hangup: 'unconfirmed', hangupTries: 7 });
+    const answer = await list(`agentId=${agentId}`);
+    expect(answer.body).toMatchObject({
+      calls: [
+        {
+          ref: call.id,
+          session: call.sessionId.slice(0, 42),
+          tenantId: 'globex',
+          agentId,
+          hangup: 'unconfirmed',
+          hangupTries: 7,
+          microDollars: 0,
+        },
+      ],
+      nextCursor: null,
+      searchedTo: null,
+    });
+    const text = JSON.stringify([answer.body, (await app.get(`/api/operator/calls/${call.id}`, service)).body]);
+    expect(text).not.toContain(call.sessionId);
+  });
+
+  test('is filtered and goes on page by page', async () => {
+    const agentId = unique('agent');
+    const [first, second] = [
+      await insert(agentId, { createdAtMs: NOON }),
+      await insert(agentId, { createdAtMs: NOON + 1, hangup: 'unconfirmed' }),
+    ];
+    expect(refsOf(await list(`agentId=${agentId}&hangup=unconfirmed,asked`))).toEqual([second.id]);
+    expect(refsOf(await list(`agentId=${agentId}&state=open`))).toEqual([]);
+    const page = await list(`agentId=${agentId}&limit=1`);
+    expect(refsOf(page)).toEqual([second.id]);
+    const next = await list(`agentId=${agentId}&limit=1&cursor=${String(page.body['nextCursor'])}`);
+    expect([refsOf(next), next.body['nextCursor']]).toEqual([[first.id], null]);
+  });
+
+  test('shows the admin of a tenant nothing of another, whatever is asked for and with whose cursor', async () => {
+    const agentId = unique('agent');
+    const own = await insert(agentId, { createdAtMs: NOON - 1 });
+    const call = await insert(agentId, { tenantId: 'acme' });
+    const cursor = String((await list(`agentId=${agentId}&limit=1`)).body['nextCursor']);
+    const other = await app.as('boss@globex.example');
+    expect(refsOf(await list(`agentId=${agentId}`, other))).toEqual([own.id]);
+    expect(refsOf(await list(`agentId=${agentId}&cursor=${cursor}`, other))).toEqual([own.id]);
+    for (const query of ['tenantId=acme', 'tenantId=%25', 'tenantId=acme&keyId=%25', `tenantId=acme&cursor=${cursor}`])
+      expect(refsOf(await list(query, other))).toEqual([]);
+    const foreign = await app.get(`/api/operator/calls/${call.id}`, other);
+    const none = await app.get('/api/operator/calls/call_none', other);
+    expect([foreign.status, foreign.body['code']]).toEqual([none.status, none.body['code']]);
+    expect([foreign.status, foreign.body['code']]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  test.each([
+    ['state=broken', 'state'],
+    ['hangup=never', 'hangup'],
+    ['limit=0', 'limit'],
+    ['cursor=garbage', 'cursor'],
+    ['cursor=WzEsIlx1MDAwMCJd', 'cursor'],
+    ['tenant=acme', 'tenant'],
+  ])('refuses %s and says what is wrong', async (query, path) => {
+    const { status, body } = await list(query);
+    expect([status, body['code'], body['details']]).toMatchObject([400, 'INVALID_REQUEST', [{ path }]]);
+  });
+
+  test('says of one call why it closed and how its hang-up stands, also where nobody asked', async () => {
+    const call = await insert(unique('agent'), { closeReason: 'remote', hangup: 'none' });
+    const { body } = await app.get(`/api/operator/calls/${call.id}`, service);
+    expect(body['why']).toMatchObject({
+      sentence: expect.stringMatching(/^It closed .+, because .+\. Hang-up: not asked for/),
+    });
+  });
+});
