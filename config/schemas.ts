@@ -104,8 +104,8 @@ export function secrets(characters: number): z.ZodType<string[], string> {
   );
 }
 
-/** Comma-separated CIDR blocks or single addresses of trusted proxies. */
-export const proxies: z.ZodType<BlockList> = list.transform((entries, context) => {
+/** Comma-separated CIDR blocks or single addresses. */
+export const networks: z.ZodType<BlockList> = list.transform((entries, context) => {
   const blocks = new BlockList();
   for (const entry of entries) {
     const [address = '', bits, ...rest] = entry.split('/');
@@ -119,6 +119,14 @@ export const proxies: z.ZodType<BlockList> = list.transform((entries, context) =
     blocks.addSubnet(address, prefix, family);
   }
   return blocks;
+});
+
+/** Comma-separated port numbers. */
+export const ports: z.ZodType<number[], string> = list.transform((entries, context) => {
+  const found = z.array(integer(1, 65_535)).safeParse(entries);
+  if (found.success) return found.data;
+  context.addIssue({ code: 'custom', message: 'each must be a whole number from 1 to 65535' });
+  return [];
 });
 
 function isTimeZone(name: string): boolean {

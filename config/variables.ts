@@ -49,7 +49,7 @@ export const groups = {
     ),
     trustedProxies: variable(
       'TRUST_PROXY',
-      s.proxies,
+      s.networks,
       '',
       'comma-separated CIDRs of proxies whose X-Forwarded-For is trusted',
       { unset: 'unset: trust nobody', example: '10.0.0.0/8' },
@@ -180,6 +180,25 @@ export const groups = {
       'true',
       'a widget request without an Origin header gets ORIGIN_MISMATCH',
     ),
+  },
+
+  'Servers of tenants': {
+    outbound: {
+      allowCidrs: variable(
+        'OUTBOUND_ALLOW_CIDRS',
+        s.networks,
+        '',
+        "comma-separated CIDRs of networks of one's own that servers of tenants may be in, also over http and at any port",
+        { unset: 'the public internet alone', example: '10.20.0.0/16' },
+      ),
+      allowPorts: variable(
+        'OUTBOUND_ALLOW_PORTS',
+        s.ports,
+        '',
+        'comma-separated ports of servers of tenants in the public internet, beside 443',
+        { unset: '443 alone', example: '8443' },
+      ),
+    },
   },
 
   'Console login': {

@@ -37,6 +37,8 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   redis: { files: /^src\/redis\//, rings: ['kernel'], packages: ['@redis/client', 'node:'] },
   bots: { files: /^src\/bots\//, rings: ['kernel', 'contracts'], packages: ['isbot', 'zod'] },
+  /** The one way to servers that tenants name. */
+  outbound: { files: /^src\/outbound\//, rings: ['kernel', 'contracts'], packages: ['node:'] },
   mail: {
     files: /^src\/mail\//,
     rings: ['kernel', 'settings', 'contracts'],

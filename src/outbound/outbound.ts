@@ -1,0 +1,200 @@
+import { lookup as systemLookup } from 'node:dns/promises';
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { SocketAddress, isIP, type BlockList, type LookupFunction, type Socket } from 'node:net';
+import type { Clock } from '../kernel/clock.ts';
+import type { deadline } from '../kernel/deadline.ts';
+import { systemCode } from '../kernel/post.ts';
+import { holds, isPublicAddress } from './addresses.ts';
+import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
+import { Traffic, type Ending } from './traffic.ts';
+import { findUrlFault, isUsual, type UrlRule } from './url-rule.ts';
+
+export interface OutboundOptions {
+  /** Networks of one's own that may be reached, over http and at every port too (OUTBOUND_ALLOW_CIDRS). */
+  readonly allowCidrs: BlockList;
+  /** Ports beside 443 (OUTBOUND_ALLOW_PORTS). */
+  readonly allowPorts: readonly number[];
+  readonly clock: Clock;
+  readonly after: typeof deadline;
+  /** All addresses of a name; default the system's resolver. */
+  readonly resolve?: ((hostname: string) => Promise<readonly string[]>) | undefined;
+  /** Authorities that are trusted instead of Node's own. */
+  readonly ca?: string | undefined;
+}
+
+const MOST_SOCKETS_A_HOST = 8;
+/** Shorter than most servers keep a connection, so that a request seldom meets one that is being closed. */
+const IDLE_MS = 4000;
+
+/**
+ * Sends requests to servers that tenants named. All addresses of a name are vetted, and the connection goes to a vetted one: a name that
+ * is resolved anew could lead elsewhere. Redirects are not followed, and no proxy of the environment is asked.
+ */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { allowCidrs: own, allowPorts, clock, after, resolve = resolveBySystem, ca } = options;
+  const rule: UrlRule = { ports: allowPorts, hasOwnNetworks: own.rules.length > 0 };
+  const traffic = new Traffic();
+  const agentOptions = { keepAlive: true, maxSockets: MOST_SOCKETS_A_HOST, timeout: IDLE_MS };
+  const https = new HttpsAgent({ ...agentOptions, ...(ca === undefined ? {} : { ca }) });
+  const http = new HttpAgent(agentOptions);
+  /** One question a name at a time: the system's resolver has few threads, which one slow name server must not fill. */
+  const asking = new Map<string, Promise<readonly string[]>>();
+
+  function ask(hostname: string): Promise<readonly string[]> {
+    const asked = asking.get(hostname);
+    if (asked !== undefined) return asked;
+    const answer = resolve(hostname).finally(() => asking.delete(hostname));
+    asking.set(hostname, answer);
+    return answer;
+  }
+
+  function isAllowed(url: URL, address: string): boolean {
+    return holds(own, address) || (isUsual(url, allowPorts) && isPublicAddress(address));
+  }
+
+  /** The addresses of the name. @throws OutboundFailure if it has none, or one that is forbidden */
+  async function vet(url: URL): Promise<readonly string[]> {
+    let addresses: readonly string[];
+    try {
+      addresses = await ask(url.hostname);
+    } catch (error) {
+      throw new OutboundFailure('unreachable', systemCode(error));
+    }
+    if (addresses.length === 0) throw new OutboundFailure('unreachable', 'ENOTFOUND');
+    if (!addresses.every((address) => isAllowed(url, address))) throw new OutboundFailure('forbidden');
+    return addresses;
+  }
+
+  function send(request: OutboundRequest, addresses: readonly string[]): ClientRequest {
+    const { url, method, body } = request;
+    const headers = { 'accept-encoding': 'identity', ...request.headers, ...lengthOf(body) };
+    const common = { method, headers, lookup: lookupOf(addresses) };
+    const sent =
+      url.protocol === 'https:'
+        ? httpsRequest(url, { ...common, agent: https })
+        : httpRequest(url, { ...common, agent: http });
+    const check = (socket: Socket): void => {
+      if (!isVetted(socket.remoteAddress)) sent.destroy(new OutboundFailure('forbidden'));
+    };
+    // One that is used again was vetted when its name led there.
+    const isVetted = (address: string | undefined): boolean =>
+      address !== undefined && (sent.reusedSocket ? isAllowed(url, address) : addresses.some(isSame(address)));
+    sent.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => check(socket));
+      else check(socket);
+    });
+    return sent;
+  }
+
+  async function exchange(request: OutboundRequest): Promise<OutboundReply> {
+    const { url, timeoutMs, signal } = request;
+    let stop = (_kind: 'timed_out' | 'aborted'): void => undefined;
+    const stopped = new Promise<never>((_, reject) => {
+      stop = (kind) => reject(new OutboundFailure(kind));
+    });
+    stopped.catch(() => undefined);
+    const abort = (): void => stop('aborted');
+    const callOff = after(timeoutMs, () => stop('timed_out'));
+    signal?.addEventListener('abort', abort);
+    let sent: ClientRequest | undefined;
+    try {
+      if (signal?.aborted === true) throw new OutboundFailure('aborted');
+      const addresses = await Promise.race([vet(url), stopped]);
+      sent = send(request, addresses);
+      return await Promise.race([replyTo(sent, request), stopped]);
+    } catch (error) {
+      sent?.destroy();
+      throw error;
+    } finally {
+      callOff();
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  return {
+    async request(request) {
+      const { url, owner } = request;
+      if (findUrlFault(url.href, rule) !== undefined) throw new OutboundFailure('forbidden');
+      const end = traffic.begin(owner, url.hostname, clock.now());
+      let ending: Ending = 'unknown';
+      try {
+        const reply = await exchange(request);
+        ending = 'answered';
+        return reply;
+      } catch (error) {
+        ending = endingOf(error);
+        throw error;
+      } finally {
+        end(ending, clock.now());
+      }
+    },
+
+    close() {
+      https.destroy();
+      http.destroy();
+    },
+  };
+}
+
+function endingOf(error: unknown): Ending {
+  if (!(error instanceof OutboundFailure)) return 'unknown';
+  if (error.kind === 'too_large') return 'answered';
+  return error.kind === 'unreachable' || error.kind === 'timed_out' ? 'failed' : 'unknown';
+}
+
+function replyTo(sent: ClientRequest, { body, maxReplyBytes }: OutboundRequest): Promise<OutboundReply> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      reject(error instanceof OutboundFailure ? error : new OutboundFailure('unreachable', systemCode(error)));
+    };
+    sent.on('error', fail);
+    sent.once('response', (reply: IncomingMessage) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      reply.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength;
+        if (bytes > maxReplyBytes) sent.destroy(new OutboundFailure('too_large'));
+        else chunks.push(chunk);
+      });
+      reply.on('error', fail);
+      reply.once('end', () =>
+        resolve({
+          status: reply.statusCode ?? 0,
+          contentType: reply.headers['content-type'],
+          body: Buffer.concat(chunks),
+        }),
+      );
+    });
+    sent.end(body);
+  });
+}
+
+function lengthOf(body: string | undefined): Record<string, string> {
+  return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+}
+
+/** Answers with the vetted addresses, whatever the name leads to by now. */
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, { all: wantsAll }, callback) => {
+    const [first] = all;
+    if (wantsAll === true) callback(null, all);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+/** One address may be written in several ways. */
+function isSame(address: string): (other: string) => boolean {
+  const wanted = normal(address);
+  return (other) => normal(other) === wanted;
+}
+
+function normal(address: string): string {
+  return new SocketAddress({ address, family: isIP(address) === 6 ? 'ipv6' : 'ipv4' }).address;
+}
+
+async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  const found = await systemLookup(hostname, { all: true });
+  return found.map(({ address }) => address);
+}

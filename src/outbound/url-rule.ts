@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+
+/** What an address may be, before its name is resolved. */
+export interface UrlRule {
+  /** Ports beside 443. */
+  readonly ports: readonly number[];
+  /** There are networks of one's own (OUTBOUND_ALLOW_CIDRS), where http and every port are allowed: whether a name is there is seen later. */
+  readonly hasOwnNetworks: boolean;
+}
+
+/** Why Switchboard sends nothing to that address, in words that follow its name; undefined for one that it may. */
+export function findUrlFault(text: string, rule: UrlRule): string | undefined {
+  if (!URL.canParse(text)) return 'must be an address such as https://api.example.com/lookup';
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must start with https://';
+  if (url.username !== '' || url.password !== '') return 'must hold no user or password: use a header and a secret';
+  if (isLiteral(url)) return 'must have a name, not an IP address';
+  if (rule.hasOwnNetworks || isUsual(url, rule.ports)) return undefined;
+  if (url.protocol === 'http:') return 'must start with https:// (http:// needs OUTBOUND_ALLOW_CIDRS)';
+  return `has the port ${url.port}, which is not in OUTBOUND_ALLOW_PORTS`;
+}
+
+/** Whether it may be sent to any public address: https, to a port that is allowed. */
+export function isUsual(url: URL, ports: readonly number[]): boolean {
+  return url.protocol === 'https:' && (url.port === '' || ports.includes(Number(url.port)));
+}
+
+/** The parser has written decimal, octal and shortened forms as usual ones by now. */
+function isLiteral({ hostname }: URL): boolean {
+  return hostname.startsWith('[') || isIP(hostname) !== 0;
+}

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type ToolServerMode =
+  | { readonly status?: number; readonly type?: string; readonly body: string | Buffer }
+  | 'hang'
+  | 'reset'
+  | 'endless'
+  | 'redirect';
+
+export interface ToolRequest {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** A certificate of its own authority for `localhost` and `tools.test`, made anew for each run. */
+export function makeCertificate(): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
+  try {
+    const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const names = ['-subj', '/CN=tools.test', '-addext', 'subjectAltName=DNS:localhost,DNS:tools.test'];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile];
+    execFileSync('openssl', ['req', '-x509', ...key, '-out', certFile, '-days', '2', ...names], { stdio: 'ignore' });
+    return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The server of a tenant's tool on a free port: it answers what a test wants, or fails as a test wants. */
+export class ToolServer {
+  mode: ToolServerMode = { body: '{"ok":true}' };
+  /** Where `redirect` leads. */
+  location = '';
+  readonly requests: ToolRequest[] = [];
+  #connections = 0;
+  readonly #server: Server;
+
+  private constructor(certificate: Certificate | undefined) {
+    const serve: RequestListener = (request, response) => void this.#serve(request, response);
+    this.#server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve);
+    this.#server.on('connection', () => (this.#connections += 1));
+  }
+
+  static async start(certificate?: Certificate): Promise<ToolServer> {
+    const tools = new ToolServer(certificate);
+    tools.#server.listen(0, '127.0.0.1');
+    await once(tools.#server, 'listening');
+    return tools;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections that were ever made to it. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(...[request, response]: Parameters<RequestListener>): Promise<void> {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
+    const { method, url, headers } = request;
+    this.requests.push({ method, url, headers, body });
+    const { mode } = this;
+    if (typeof mode === 'object')
+      return void response
+        .writeHead(mode.status ?? 200, { 'content-type': mode.type ?? 'application/json' })
+        .end(mode.body);
+    switch (mode) {
+      case 'hang':
+        return;
+      case 'reset':
+        return void request.socket.resetAndDestroy();
+      case 'redirect':
+        return void response.writeHead(307, { location: this.location }).end();
+      case 'endless':
+        response.on('drain', () => response.write(Buffer.alloc(65_536)));
+        return void response.writeHead(200).write(Buffer.alloc(65_536));
+    }
+  }
+}
