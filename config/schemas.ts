@@ -104,6 +104,19 @@ export function secrets(characters: number): z.ZodType<string[], string> {
   );
 }
 
+/** A comma-separated list of keys of 32 bytes, in base64. Messages never repeat a key. */
+export const sealingKeys: z.ZodType<Buffer[], string> = list.transform((entries, context) => {
+  const keys = entries.map((entry) => Buffer.from(entry, 'base64'));
+  const isKey = (key: Buffer, at: number): boolean =>
+    key.length === 32 && key.toString('base64').replace(/=$/, '') === entries[at]?.replace(/=$/, '');
+  if (keys.length === 0 || !keys.every(isKey))
+    context.addIssue({
+      code: 'custom',
+      message: 'each must be 32 bytes in base64: what openssl rand -base64 32 prints',
+    });
+  return keys;
+});
+
 /** Comma-separated CIDR blocks or single addresses. */
 export const networks: z.ZodType<BlockList> = list.transform((entries, context) => {
   const blocks = new BlockList();

@@ -3,6 +3,7 @@ import { defaultTenantsFile } from './default-tenants-file.ts';
 import { limits, retentionDays } from './limit-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
 import * as s from './schemas.ts';
+import { tenantServers } from './tenant-server-variables.ts';
 import { upstream } from './upstream-variables.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
@@ -182,24 +183,7 @@ export const groups = {
     ),
   },
 
-  'Servers of tenants': {
-    outbound: {
-      allowCidrs: variable(
-        'OUTBOUND_ALLOW_CIDRS',
-        s.networks,
-        '',
-        "comma-separated CIDRs of networks of one's own that servers of tenants may be in, also over http and at any port",
-        { unset: 'the public internet alone', example: '10.20.0.0/16' },
-      ),
-      allowPorts: variable(
-        'OUTBOUND_ALLOW_PORTS',
-        s.ports,
-        '',
-        'comma-separated ports of servers of tenants in the public internet, beside 443',
-        { unset: '443 alone', example: '8443' },
-      ),
-    },
-  },
+  ...tenantServers,
 
   'Console login': {
     mail: {

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import * as checkConfig from './cli/check-config.ts';
 import * as help from './cli/help.ts';
@@ -7,6 +8,8 @@ import * as migrate from './cli/migrate.ts';
 import { readDatabaseTenants } from './cli/database-tenants.ts';
 import { openKeyStores } from './cli/open-key-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
+import { openSecretStores } from './cli/open-secret-stores.ts';
+import * as secrets from './cli/secrets.ts';
 import { serve } from './cli/serve.ts';
 import * as tenants from './cli/tenants.ts';
 import { tellFault } from './cli/tell-fault.ts';
@@ -18,7 +21,7 @@ const terminal: Terminal = { out: process.stdout, err: process.stderr, env: proc
 function run([command, ...args]: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
   // Whoever writes `serve --port 80` or `migrate --dry-run` must not believe to have been understood.
-  if (args.length > 0 && command !== 'keys' && command !== 'tenants')
+  if (args.length > 0 && command !== 'keys' && command !== 'tenants' && command !== 'secrets')
     return refuse(`${command} takes no arguments, such as "${args[0]}"`);
   switch (command) {
     case undefined:
@@ -35,6 +38,8 @@ function run([command, ...args]: readonly string[]): Promise<number> {
       return keys.run(args, { ...terminal, openStores: openKeyStores });
     case 'tenants':
       return tenants.run(args, terminal);
+    case 'secrets':
+      return secrets.run(args, { ...terminal, openStores: openSecretStores, readInput: () => readAll(process.stdin) });
     case 'print-openapi':
       return printOpenapi.run(args, terminal);
     case 'help':

@@ -67,6 +67,7 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
     packages: ['jsonwebtoken', 'node:'],
   },
+  secrets: { files: /^src\/secrets\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['node:'] },
   limits: { files: /^src\/limits\//, rings: ['contracts', 'protocol'], packages: [] },
   tenants: {
     files: /^src\/tenants\//,
@@ -230,6 +231,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'upstream',
       'stores',
       'tenants',
+      'secrets',
       'metering',
       'all routes',
       'transport',

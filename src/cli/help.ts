@@ -1,6 +1,7 @@
 import { variablesOf, type Variable } from '../../config/variable.ts';
 import { groups, variables } from '../../config/variables.ts';
 import { keyCommands } from './keys.ts';
+import { secretCommands } from './secrets.ts';
 import { tenantCommands } from './tenants.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -18,6 +19,7 @@ const commands: readonly CommandHelp[] = [
   { usage: 'migrate', meaning: 'migrates the database to this version; serve does so by itself' },
   ...tenantCommands,
   ...keyCommands,
+  ...secretCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
   { usage: '--help', meaning: 'prints this help' },
 ];

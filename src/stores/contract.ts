@@ -19,6 +19,7 @@ import type { ResumeTokens } from './resume-tokens/contract.ts';
 import type { Retention } from './retention/contract.ts';
 import type { SessionSetups } from './session-setups/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
+import type { TenantSecrets } from './tenant-secrets/contract.ts';
 import type { Tenants } from './tenants/contract.ts';
 import type { UsageReports } from './usage-reports/contract.ts';
 import type { LiveNodes, VoiceCalls } from './voice-calls/contract.ts';
@@ -81,6 +82,7 @@ export interface DurableStores {
   readonly resumeTokens: ResumeTokens;
   readonly retention: Retention;
   readonly sessionSetups: SessionSetups;
+  readonly tenantSecrets: TenantSecrets;
   readonly tenants: Tenants;
   readonly usageReports: UsageReports;
 }

@@ -18,6 +18,7 @@ import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresResumeTokens } from './resume-tokens/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
+import { createPostgresTenantSecrets } from './tenant-secrets/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
 import { createPostgresUsageReports } from './usage-reports/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls/postgres.ts';
@@ -51,6 +52,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     resumeTokens: createPostgresResumeTokens(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),
+    tenantSecrets: createPostgresTenantSecrets(database),
     tenants: createPostgresTenants(database),
     usageReports: createPostgresUsageReports(database),
   };

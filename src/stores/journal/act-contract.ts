@@ -9,6 +9,9 @@ export const ACT_ACTIONS = [
   'login.revoke',
   'address.lift',
   'search.address',
+  'secret.set',
+  'secret.delete',
+  'secret.signing',
 ] as const;
 
 export type ActAction = (typeof ACT_ACTIONS)[number];

@@ -9,6 +9,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'login.revoke': 'revoked a login',
   'address.lift': 'opened an address to new browsers',
   'search.address': 'looked for an address',
+  'secret.set': 'set a secret',
+  'secret.delete': 'deleted a secret',
+  'secret.signing': 'made a signing secret',
 };
 
 export const ACTION_NAMES = Object.keys(ACTIONS);

@@ -1,0 +1,20 @@
+import type { Config } from '../../config/config.ts';
+import { openSealer } from '../app/sealer.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDatabase } from '../database/open.ts';
+import { createPostgresStores } from '../stores/postgres.ts';
+import type { SecretStores } from './secrets.ts';
+
+/** The stores that the secrets commands use. @throws DirectoryInUse, Unavailable */
+export async function openSecretStores(config: Config): Promise<SecretStores> {
+  const database = await openDatabase(config);
+  try {
+    await migrate(database);
+    const { tenantSecrets, installation, journal } = createPostgresStores(database);
+    const sealer = await openSealer(config, installation);
+    return { secrets: tenantSecrets, acts: journal, sealer, close: () => database.close() };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import { parseArgs } from 'node:util';
+import { readConfig, type Config } from '../../config/config.ts';
+import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { iso } from '../kernel/time.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { deleteSecret, listSecrets, rotateSigningSecret, setSecret, type SecretsDeps } from '../secrets/secrets.ts';
+import { tellFault } from './tell-fault.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+
+export interface SecretStores extends Omit<SecretsDeps, 'clock'> {
+  close(): Promise<void>;
+}
+
+export interface SecretsTerminal extends Terminal {
+  /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
+  readonly openStores: (config: Config) => Promise<SecretStores>;
+  /** All of standard input: values are never arguments, which other users of a machine see. */
+  readonly readInput: () => Promise<string>;
+}
+
+/** How the commands are called, and what they do. */
+export const secretCommands = [
+  {
+    usage: 'secrets set --tenant T NAME [--reason R]',
+    meaning: 'keeps a secret for the servers of a tenant, sealed; reads its value from standard input',
+  },
+  { usage: 'secrets list [--tenant T]', meaning: 'lists the names and versions of secrets, never a value' },
+  { usage: 'secrets delete --tenant T NAME [--reason R]', meaning: 'deletes a secret' },
+  {
+    usage: 'secrets signing --tenant T [--reason R]',
+    meaning:
+      'makes a new secret by which requests to the tools of a tenant are signed, and prints it once; the former one signs as well until the next',
+  },
+] as const;
+
+const USAGE = `Usage:\n${secretCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
+
+class UsageError extends Error {}
+
+type Work = (deps: SecretsDeps) => Promise<string | Refusal>;
+
+/**
+ * `secrets set`, `list`, `delete` and `signing`, with the server's own environment.
+ * @param args what follows `secrets`
+ * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
+ */
+export async function run(args: readonly string[], terminal: SecretsTerminal): Promise<number> {
+  const { out, err, env, openStores } = terminal;
+  try {
+    const work = await readCommand(args, terminal);
+    const stores = await openStores(readConfig(env, ['DATABASE_URL']));
+    try {
+      const result = await work({ ...stores, clock: systemClock });
+      if (result instanceof Refusal) {
+        err.write(`${result.error}\n`);
+        return exitCode.refused;
+      }
+      out.write(result);
+      return exitCode.ok;
+    } finally {
+      await stores.close();
+    }
+  } catch (error) {
+    return explain(error, err);
+  }
+}
+
+async function readCommand(args: readonly string[], { readInput }: SecretsTerminal): Promise<Work> {
+  const [command, ...rest] = args;
+  if (command === undefined) throw new UsageError('secrets needs a command');
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    args: rest,
+    options: { tenant: text, reason: text },
+    allowPositionals: true,
+  });
+  const by = { actor: 'cli', role: 'cli', reason: values.reason ?? null } as const;
+  const takesName = command === 'set' || command === 'delete';
+  if (positionals.length > (takesName ? 1 : 0)) throw new UsageError(`"${positionals.at(-1)}" is not understood`);
+  if (command === 'list') return (deps) => list(deps, values.tenant);
+  const tenantId = need(values.tenant, '--tenant');
+  if (command === 'signing') return (deps) => signing(tenantId, by, deps);
+  const name = takesName ? need(positionals[0], 'the name') : '';
+  if (command === 'set') {
+    // The line end that a terminal or `echo` adds is none of it.
+    const value = (await readInput()).replace(/\r?\n$/, '');
+    return async (deps) => {
+      const kept = await setSecret({ tenantId, name, value }, by, deps);
+      return kept instanceof Refusal ? kept : `${tenantId}/${name}, version ${kept.version}\n`;
+    };
+  }
+  if (command === 'delete')
+    return async (deps) => {
+      const deleted = await deleteSecret(tenantId, name, by, deps);
+      return deleted instanceof Refusal ? deleted : `${tenantId}/${name} is deleted\n`;
+    };
+  throw new UsageError(`secrets has no command "${command}"`);
+}
+
+async function list(deps: SecretsDeps, tenant: string | undefined): Promise<string> {
+  const all = await listSecrets(deps, tenant === undefined ? undefined : [tenant]);
+  const lines = all.map(
+    ({ tenantId, name, version, createdAtMs, createdBy }) =>
+      `${tenantId}/${name}, version ${version}, set ${iso(createdAtMs)} by ${createdBy}\n`,
+  );
+  return lines.join('');
+}
+
+async function signing(tenantId: string, by: Parameters<typeof rotateSigningSecret>[1], deps: SecretsDeps) {
+  const secret = await rotateSigningSecret(tenantId, by, deps);
+  return secret instanceof Refusal ? secret : `${secret}\n`;
+}
+
+function need(value: string | undefined, what: string): string {
+  if (value === undefined || value.trim() === '') throw new UsageError(`${what} is missing`);
+  return value;
+}
+
+function explain(error: unknown, err: Terminal['err']): number {
+  const isUsage =
+    error instanceof UsageError ||
+    (error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS'));
+  if (isUsage) {
+    err.write(`${error.message}\n${USAGE}`);
+    return exitCode.usage;
+  }
+  if (error instanceof DirectoryInUse) {
+    err.write(
+      'A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n' +
+        'Stop it for as long as this command runs, or use DATABASE_URL: then it works beside running servers.\n',
+    );
+    return exitCode.unavailable;
+  }
+  if (error instanceof Unavailable) {
+    err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
+    return exitCode.unavailable;
+  }
+  return tellFault(error, err);
+}

@@ -1,0 +1,54 @@
+import type { AnySql, Database } from '../../database/database.ts';
+import type { SealedSecret, TenantSecret, TenantSecrets } from './contract.ts';
+
+/** Secrets of tenants in PostgreSQL. */
+export function createPostgresTenantSecrets(database: Database): TenantSecrets {
+  return {
+    insert(secret) {
+      const { tenantId, name, version, sealed, createdAtMs, createdBy } = secret;
+      return database.transaction(async (sql) => {
+        // Of two who set it at once the primary key lets one pass.
+        const { count } = await sql`
+          insert into tenant_secret (tenant_id, name, version, sealed, created_at_ms, created_by)
+          select ${tenantId}, ${name}, ${version}::integer, ${sealed}, ${createdAtMs}, ${createdBy}
+          where ${version}::integer = 1 + coalesce(
+            (select max(version) from tenant_secret where tenant_id = ${tenantId} and name = ${name}), 0)
+          on conflict do nothing`;
+        if (count === 0) return false;
+        await sql`
+          delete from tenant_secret where tenant_id = ${tenantId} and name = ${name} and version < ${version}::integer - 1`;
+        return true;
+      });
+    },
+
+    async find(tenantId, name) {
+      const found = await database.run(
+        (sql) => sql<SealedSecret[]>`
+          select ${columns(sql)}, sealed from tenant_secret where tenant_id = ${tenantId} and name = ${name}
+          order by version desc`,
+      );
+      return [...found];
+    },
+
+    async list(tenants) {
+      const found = await database.run(
+        (sql) => sql<TenantSecret[]>`
+          select distinct on (tenant_id, name) ${columns(sql)} from tenant_secret
+          where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
+          order by tenant_id, name, version desc`,
+      );
+      return [...found];
+    },
+
+    async delete(tenantId, name) {
+      const { count } = await database.run(
+        (sql) => sql`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`,
+      );
+      return count > 0;
+    },
+  };
+}
+
+function columns(sql: AnySql) {
+  return sql`tenant_id as "tenantId", name, version, created_at_ms as "createdAtMs", created_by as "createdBy"`;
+}
