@@ -6,7 +6,7 @@ import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog } from '../stores/journal/contract.ts';
 import type { TenantSecret, TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
-export const MAX_SECRET_BYTES = 1024;
+const MAX_SECRET_BYTES = 1024;
 /** The secret by which requests to a tenant's tools are signed. No name that anybody may set has a colon. */
 const SIGNING = ':tools';
 const SIGNING_BYTES = 32;

@@ -21,6 +21,7 @@ import type { SessionSetups } from './session-setups/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
 import type { TenantSecrets } from './tenant-secrets/contract.ts';
 import type { Tenants } from './tenants/contract.ts';
+import type { ToolCalls } from './tool-calls/contract.ts';
 import type { UsageReports } from './usage-reports/contract.ts';
 import type { LiveNodes, VoiceCalls } from './voice-calls/contract.ts';
 import type { VoiceHistory } from './voice-history/contract.ts';
@@ -84,6 +85,7 @@ export interface DurableStores {
   readonly sessionSetups: SessionSetups;
   readonly tenantSecrets: TenantSecrets;
   readonly tenants: Tenants;
+  readonly toolCalls: ToolCalls;
   readonly usageReports: UsageReports;
 }
 

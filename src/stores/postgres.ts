@@ -20,6 +20,7 @@ import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresTenantSecrets } from './tenant-secrets/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
+import { createPostgresToolCalls } from './tool-calls/postgres.ts';
 import { createPostgresUsageReports } from './usage-reports/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
@@ -54,6 +55,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     sessionSetups: createPostgresSessionSetups(database),
     tenantSecrets: createPostgresTenantSecrets(database),
     tenants: createPostgresTenants(database),
+    toolCalls: createPostgresToolCalls(database),
     usageReports: createPostgresUsageReports(database),
   };
 }

@@ -16,6 +16,7 @@ import { createPostgresRetention } from '../../src/stores/retention/postgres.ts'
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
 import { createPostgresTenantSecrets } from '../../src/stores/tenant-secrets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
+import { createPostgresToolCalls } from '../../src/stores/tool-calls/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { activityContract } from './activity.ts';
@@ -42,6 +43,7 @@ import { sessionTallyContract } from './session-tally.ts';
 import { storesOf, type Make } from './support.ts';
 import { tenantSecretsContract } from './tenant-secrets.ts';
 import { tenantsContract } from './tenants.ts';
+import { toolCallsContract } from './tool-calls.ts';
 import { usageReportsContract } from './usage-reports.ts';
 import { voiceCallsContract } from './voice-calls.ts';
 import { voiceHistoryContract } from './voice-history.ts';
@@ -94,6 +96,10 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   loginsContract(name, both(createPostgresLogins));
   loginAddressesContract(name, both(createPostgresLoginAddresses), both(createPostgresLogins));
   tenantsContract(name, both(createPostgresTenants));
+  toolCallsContract(
+    name,
+    both((database) => ({ calls: createPostgresVoiceCalls(database), tools: createPostgresToolCalls(database) })),
+  );
   tenantSecretsContract(name, both(createPostgresTenantSecrets));
   clockAgreementsContract(name, both(createPostgresClockAgreements));
   installationContract(name, both(createPostgresInstallation));

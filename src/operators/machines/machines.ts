@@ -4,6 +4,7 @@ import type { AnyStateMachine } from 'xstate';
 import { createAuthSessionMachine } from '../../../machines/auth-session/machine.ts';
 import { otpChallengeMachine } from '../../../machines/otp-challenge/machine.ts';
 import { heldCallMachine } from '../../../machines/held-call/machine.ts';
+import { toolCallMachine } from '../../../machines/tool-call/machine.ts';
 import { createVoiceCallMachine } from '../../../machines/voice-call/machine.ts';
 import { createVoiceSessionMachine } from '../../../machines/voice-session/machine.ts';
 import type { Charts, OperatorMachine } from '../../protocol/operator/machine.ts';
@@ -28,9 +29,9 @@ export function journaledMachines(limits: MachineLimits): MachineWithWords[] {
   ].map((machine) => withWords(machine, limits));
 }
 
-/** The same, and that of calls that a node holds, of which no events are kept. */
+/** The same, and those of which no events are kept: of calls that a node holds, and of calls of tools. */
 export function drawnMachines(limits: MachineLimits): MachineWithWords[] {
-  return [...journaledMachines(limits), withWords(heldCallMachine, limits)];
+  return [...journaledMachines(limits), withWords(heldCallMachine, limits), withWords(toolCallMachine, limits)];
 }
 
 function withWords(machine: AnyStateMachine, limits: MachineLimits): MachineWithWords {

@@ -12,7 +12,7 @@ export interface MachineLimits {
 }
 
 /** Machines that are drawn: those whose events are kept, and that of calls that a node holds, which is never saved. */
-export type DrawnMachine = MachineName | 'held-call';
+export type DrawnMachine = MachineName | 'held-call' | 'tool-call';
 
 type Words = Readonly<Record<string, string>>;
 
@@ -58,6 +58,19 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     isNotSaidOver: 'first word',
     hasGrace: 'session waits',
     isGraceOver: `${seconds(calls.graceSec)} of grace`,
+  }),
+  'tool-call': () => ({
+    ASK: 'asked',
+    STARTED: 'request leaves',
+    ANSWERED: 'server answered',
+    FAILED: 'no answer',
+    REFUSED: 'not sent',
+    TAKEN: 'node took over',
+    CALL_CLOSED: 'voice call over',
+    CLOCK: 'clock',
+    isLate: 'time is over',
+    isNewer: 'newer owner',
+    maySendAgain: 'may be repeated',
   }),
   'held-call': () => ({
     CREATED: 'created',

@@ -56,10 +56,14 @@ describe('The words of machines', () => {
 
   test('have at most 16 characters, whatever the limits are, and tell one from another', () => {
     fc.assert(
-      fc.property(anyLimits, fc.constantFrom(...MACHINES, 'held-call' as const), (limits, machine) => {
-        const words = Object.values(machineWords(machine, limits));
-        expect(words.filter((word) => word.length > 16 || word.length === 0)).toEqual([]);
-      }),
+      fc.property(
+        anyLimits,
+        fc.constantFrom(...MACHINES, 'held-call' as const, 'tool-call' as const),
+        (limits, machine) => {
+          const words = Object.values(machineWords(machine, limits));
+          expect(words.filter((word) => word.length > 16 || word.length === 0)).toEqual([]);
+        },
+      ),
     );
     for (const { words } of drawnMachines(limits))
       expect(new Set(Object.values(words)).size).toBe(Object.keys(words).length);

@@ -1,0 +1,130 @@
+import { assertEvent, assign, emit, setup } from 'xstate';
+import type { ToolCallEvent, ToolCallFact, ToolCallRecord, ToolFailure } from './types.ts';
+
+/** A request that nodes die over again and again is not sent once more. */
+const MAX_TRIES = 3;
+
+/** The change that ends it. */
+function ended(
+  { askedAtMs, version }: ToolCallRecord,
+  at: number,
+  state: ToolCallRecord['state'],
+  code: ToolFailure | null,
+  bytes: number | null = null,
+): Partial<ToolCallRecord> {
+  return { state, code, bytes, ms: Math.max(0, at - askedAtMs), version: version + 1 };
+}
+
+/**
+ * The rules of one call of a tool of the server: ASK makes its record, which is the machine's context; it is answered exactly once, by its
+ * server, by a failure or by the clock, unless its voice call is over before. It reads no clock: each event carries its time.
+ */
+export const toolCallMachine = setup({
+  types: {
+    context: {} as ToolCallRecord,
+    events: {} as ToolCallEvent,
+    emitted: {} as ToolCallFact,
+  },
+  guards: {
+    isLate: ({ context, event }) => event.at >= context.untilMs,
+    isNewer: ({ context, event }) => {
+      assertEvent(event, 'TAKEN');
+      return event.fence > context.fence;
+    },
+    maySendAgain: ({ context, event }) => {
+      assertEvent(event, 'TAKEN');
+      return event.fence > context.fence && context.isRepeatable && context.tries < MAX_TRIES;
+    },
+  },
+  actions: {
+    ask: assign(({ event }) => {
+      assertEvent(event, 'ASK');
+      const { terms, at, untilMs, fence } = event;
+      return {
+        ...terms,
+        state: 'asked',
+        askedAtMs: at,
+        untilMs,
+        tries: 0,
+        code: null,
+        ms: null,
+        bytes: null,
+        fence,
+        version: 1,
+      } satisfies ToolCallRecord;
+    }),
+    start: assign(({ context: { tries, version } }) => ({ state: 'running', tries: tries + 1, version: version + 1 })),
+    answer: assign(({ context, event }) => {
+      assertEvent(event, 'ANSWERED');
+      return ended(context, event.at, 'answered', null, event.bytes);
+    }),
+    fail: assign(({ context, event }) => {
+      assertEvent(event, ['FAILED', 'REFUSED']);
+      return ended(context, event.at, 'failed', event.code);
+    }),
+    timeOut: assign(({ context, event }) => ended(context, event.at, 'timed_out', 'timed_out')),
+    drop: assign(({ context, event }) => ended(context, event.at, 'dropped', null)),
+    takeUnsent: assign(({ context: { version }, event }) => {
+      assertEvent(event, 'TAKEN');
+      return { fence: event.fence, untilMs: event.untilMs, version: version + 1 };
+    }),
+    sendAgain: assign(({ context: { tries, version }, event }) => {
+      assertEvent(event, 'TAKEN');
+      return { fence: event.fence, untilMs: event.untilMs, tries: tries + 1, version: version + 1 };
+    }),
+    interrupt: assign(({ context, event }) => {
+      assertEvent(event, 'TAKEN');
+      return { ...ended(context, event.at, 'failed', 'interrupted'), fence: event.fence };
+    }),
+    tellAnswered: emit(({ context: { name, ms } }) => ({ type: 'tool.answered', name, ms: ms ?? 0 })),
+    tellFailed: emit(({ context: { name, ms, code } }) => ({
+      type: 'tool.failed',
+      name,
+      ms: ms ?? 0,
+      code: code ?? 'failed',
+    })),
+  },
+}).createMachine({
+  id: 'tool-call',
+  // None, until ASK makes it.
+  context: {} as ToolCallRecord,
+  initial: 'unasked',
+  states: {
+    unasked: { on: { ASK: { target: 'asked', actions: 'ask' } } },
+    asked: {
+      on: {
+        STARTED: [
+          { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
+          { target: 'running', actions: 'start' },
+        ],
+        REFUSED: { target: 'failed', actions: 'fail' },
+        // Nothing was sent, so whoever takes it may send it.
+        TAKEN: { guard: 'isNewer', actions: 'takeUnsent' },
+        CALL_CLOSED: { target: 'dropped', actions: 'drop' },
+        CLOCK: { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
+      },
+    },
+    running: {
+      on: {
+        ANSWERED: [
+          { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
+          { target: 'answered', actions: 'answer' },
+        ],
+        FAILED: [
+          { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
+          { target: 'failed', actions: 'fail' },
+        ],
+        TAKEN: [
+          { guard: 'maySendAgain', actions: 'sendAgain' },
+          { guard: 'isNewer', target: 'failed', actions: 'interrupt' },
+        ],
+        CALL_CLOSED: { target: 'dropped', actions: 'drop' },
+        CLOCK: { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
+      },
+    },
+    answered: { type: 'final', entry: 'tellAnswered' },
+    failed: { type: 'final', entry: 'tellFailed' },
+    timed_out: { type: 'final', entry: 'tellFailed' },
+    dropped: { type: 'final' },
+  },
+});

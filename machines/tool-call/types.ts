@@ -1,0 +1,68 @@
+export type ToolCallState = 'asked' | 'running' | 'answered' | 'failed' | 'timed_out' | 'dropped';
+
+/** Why a model is told no answer: short words, never a server's own. */
+export type ToolFailure =
+  | 'failed'
+  | 'timed_out'
+  | 'too_large'
+  | 'unreachable'
+  | 'interrupted'
+  | 'too_many'
+  | 'bad_arguments';
+
+/** What a tool call is asked with, and what never changes of it. */
+export interface ToolCallTerms {
+  readonly id: string;
+  /** The voice call in which it was asked. */
+  readonly callId: string;
+  /** The provider's own name of it, unique in its voice call. */
+  readonly toolCallId: string;
+  readonly sessionId: string;
+  readonly name: string;
+  /** Whether its server may be asked again after a node died over it. */
+  readonly isRepeatable: boolean;
+}
+
+/** One call of a tool of the server. Times are milliseconds since the Unix epoch; arguments and answers are not of it. */
+export interface ToolCallRecord extends ToolCallTerms {
+  readonly state: ToolCallState;
+  readonly askedAtMs: number;
+  /** From then on it is too late for an answer. */
+  readonly untilMs: number;
+  /** Requests that were sent, or begun. */
+  readonly tries: number;
+  /** Null until it is over, and where it was answered or dropped. */
+  readonly code: ToolFailure | null;
+  /** From its asking to its end. */
+  readonly ms: number | null;
+  /** Of the answer. */
+  readonly bytes: number | null;
+  /** Of the voice call's owner that may save it. */
+  readonly fence: number;
+  readonly version: number;
+}
+
+/** Every event carries its time: machines have no clock of their own. */
+export type ToolCallEvent =
+  | {
+      readonly type: 'ASK';
+      readonly at: number;
+      readonly terms: ToolCallTerms;
+      readonly untilMs: number;
+      readonly fence: number;
+    }
+  /** The request is about to leave. */
+  | { readonly type: 'STARTED'; readonly at: number }
+  | { readonly type: 'ANSWERED'; readonly at: number; readonly bytes: number }
+  | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure }
+  /** No request was sent, and none will be. */
+  | { readonly type: 'REFUSED'; readonly at: number; readonly code: ToolFailure }
+  /** Another node owns the voice call. `untilMs`: for the request that it sends. */
+  | { readonly type: 'TAKEN'; readonly at: number; readonly fence: number; readonly untilMs: number }
+  /** The voice call is over: nobody waits for the answer. */
+  | { readonly type: 'CALL_CLOSED'; readonly at: number }
+  | { readonly type: 'CLOCK'; readonly at: number };
+
+export type ToolCallFact =
+  | { readonly type: 'tool.answered'; readonly name: string; readonly ms: number }
+  | { readonly type: 'tool.failed'; readonly name: string; readonly ms: number; readonly code: ToolFailure };

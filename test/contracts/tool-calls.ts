@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { ToolCallRecord } from '../../machines/tool-call/types.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { ToolCalls } from '../../src/stores/tool-calls/contract.ts';
+import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
+import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+import { call } from './voice-calls.ts';
+
+interface Stores {
+  readonly calls: VoiceCalls;
+  readonly tools: ToolCalls;
+}
+
+function toolCall(callId: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
+  return {
+    id: `tool_${randomId()}`,
+    callId,
+    toolCallId: `call_${randomId()}`,
+    sessionId: `s:${randomId()}`,
+    name: 'lookup',
+    isRepeatable: false,
+    state: 'asked',
+    askedAtMs: DAY_BEGIN,
+    untilMs: DAY_BEGIN + 8000,
+    tries: 0,
+    code: null,
+    ms: null,
+    bytes: null,
+    fence: 1,
+    version: 1,
+    ...changes,
+  };
+}
+
+function answered(record: ToolCallRecord): ToolCallRecord {
+  return { ...record, state: 'answered', tries: 1, ms: 40, bytes: 12, version: record.version + 1 };
+}
+
+export function toolCallsContract(name: string, make: Make<Stores>): void {
+  describe(`calls of tools, ${name}`, () => {
+    const stores = nodesOf(make);
+    const tools = (): ToolCalls => stores().tools;
+
+    /** A voice call of the first owner, and a tool call of it. */
+    async function asked(changes: Partial<ToolCallRecord> = {}): Promise<ToolCallRecord> {
+      const voiceCall = call();
+      await stores().calls.insert(voiceCall, 1);
+      return toolCall(voiceCall.id, changes);
+    }
+
+    test('one comes back as it was inserted, and an unknown one not at all', async () => {
+      const record = await asked({ isRepeatable: true });
+      expect(await tools().load(record.id)).toBeUndefined();
+      expect(await tools().insert(record, 50)).toBe('inserted');
+      expect(await tools().load(record.id)).toEqual(record);
+    });
+
+    test('of those who insert the same at once one does, under whatever id', async () => {
+      const record = await asked();
+      const told = await atOnce(RACERS, () => tools().insert({ ...record, id: `tool_${randomId()}` }, 500));
+      expect(told.filter((one) => one === 'inserted')).toHaveLength(1);
+      expect(new Set(told)).toEqual(new Set(['inserted', 'taken']));
+    });
+
+    test('a save over the expected version replaces it, once', async () => {
+      const record = await asked();
+      await tools().insert(record, 50);
+      const saved = await atOnce(RACERS, () => tools().save(answered(record), record.version));
+      expect(saved.filter(Boolean)).toHaveLength(1);
+      expect(await tools().save(answered(record), 7)).toBe(false);
+      expect(await tools().load(record.id)).toEqual(answered(record));
+    });
+
+    test('a node that lost the voice call can neither insert nor save, and the one that took it can', async () => {
+      const record = await asked();
+      await tools().insert(record, 50);
+      const voiceCall = await stores().calls.load(record.callId);
+      expect(voiceCall).toBeDefined();
+      await stores().calls.save({ ...call(voiceCall), fence: 2, version: 2 }, 1);
+      expect(await tools().save(answered(record), 1)).toBe(false);
+      expect(await tools().insert(toolCall(record.callId), 50)).toBe('taken');
+      expect(await tools().load(record.id)).toEqual(record);
+      const taken = { ...record, fence: 2, version: 2 };
+      expect(await tools().save(taken, 1)).toBe(true);
+      expect(await tools().insert(toolCall(record.callId, { fence: 2 }), 50)).toBe('inserted');
+    });
+
+    test('a session has so many at most, over all of its voice calls, and others theirs', async () => {
+      const [first, other] = [await asked({ sessionId: 'busy' + randomId() }), await asked()];
+      const { sessionId } = first;
+      expect(await tools().insert(first, 2)).toBe('inserted');
+      expect(await tools().insert(toolCall(other.callId, { sessionId }), 2)).toBe('inserted');
+      expect(await tools().insert(toolCall(first.callId, { sessionId }), 2)).toBe('too_many');
+      expect(await tools().insert(first, 2)).toBe('taken');
+      expect(await tools().insert(other, 2)).toBe('inserted');
+    });
+
+    test('those to be answered are found by their voice call, and all by their session, in order', async () => {
+      const first = await asked();
+      const { callId, sessionId } = first;
+      const second = toolCall(callId, { sessionId, askedAtMs: DAY_BEGIN + 1, state: 'running', tries: 1 });
+      const third = toolCall(callId, { sessionId, askedAtMs: DAY_BEGIN + 2 });
+      for (const record of [third, first, second]) await tools().insert(record, 50);
+      await tools().save(answered(first), 1);
+      expect(await tools().unanswered(callId)).toEqual([second, third]);
+      expect(await tools().ofSession(sessionId)).toEqual([answered(first), second, third]);
+      expect(await tools().unanswered('unknown')).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,189 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createActor, type AnyStateMachine } from 'xstate';
+import { toolCallMachine } from '../../machines/tool-call/machine.ts';
+import { classify, isUnanswered, nextDeadline, savedState } from '../../machines/tool-call/selectors.ts';
+import type { ToolCallEvent, ToolCallFact, ToolCallRecord, ToolCallState } from '../../machines/tool-call/types.ts';
+import { examples } from '../support/examples.ts';
+
+const machine: AnyStateMachine = toolCallMachine;
+const terms = { id: 't1', callId: 'c1', toolCallId: 'call_1', sessionId: 's1', name: 'lookup', isRepeatable: false };
+
+function askedWith(isRepeatable = false): ToolCallRecord {
+  const actor = createActor(machine).start();
+  actor.send({
+    type: 'ASK',
+    at: 1000,
+    terms: { ...terms, isRepeatable },
+    untilMs: 9000,
+    fence: 4,
+  } satisfies ToolCallEvent);
+  return actor.getSnapshot().context as ToolCallRecord;
+}
+
+/** What becomes of a record, activated as the host does it: anew for each event, and never once it is done. */
+function play(first: ToolCallRecord, events: readonly ToolCallEvent[]) {
+  const facts: ToolCallFact[] = [];
+  let record = first;
+  for (const event of events) {
+    const snapshot = machine.resolveState({ value: savedState(record), context: record });
+    if (snapshot.status === 'done') continue;
+    const actor = createActor(machine, { snapshot });
+    actor.on('*', (fact) => facts.push(fact as unknown as ToolCallFact));
+    actor.start();
+    actor.send(event);
+    const after = actor.getSnapshot();
+    record = after.context as ToolCallRecord;
+    expect(after.value).toBe(record.state);
+  }
+  return { record, facts };
+}
+
+const started: ToolCallEvent = { type: 'STARTED', at: 1000 };
+const answered = (at = 3000): ToolCallEvent => ({ type: 'ANSWERED', at, bytes: 12 });
+const failed = (at = 3000): ToolCallEvent => ({ type: 'FAILED', at, code: 'unreachable' });
+const refused: ToolCallEvent = { type: 'REFUSED', at: 1000, code: 'bad_arguments' };
+const taken = (fence = 5, at = 12_000): ToolCallEvent => ({ type: 'TAKEN', at, fence, untilMs: at + 8000 });
+const closed = (at = 3000): ToolCallEvent => ({ type: 'CALL_CLOSED', at });
+const clock = (at: number): ToolCallEvent => ({ type: 'CLOCK', at });
+
+describe('A tool call', () => {
+  test('is asked with its terms, before anything is sent', () => {
+    expect(askedWith()).toEqual({
+      ...terms,
+      state: 'asked',
+      askedAtMs: 1000,
+      untilMs: 9000,
+      tries: 0,
+      code: null,
+      ms: null,
+      bytes: null,
+      fence: 4,
+      version: 1,
+    });
+  });
+
+  type Row = [
+    title: string,
+    isRepeatable: boolean,
+    events: ToolCallEvent[],
+    state: ToolCallState,
+    rest: Partial<ToolCallRecord>,
+  ];
+
+  test.each<Row>([
+    ['runs once it is started', false, [started], 'running', { tries: 1, ms: null }],
+    ['is answered', false, [started, answered()], 'answered', { code: null, ms: 2000, bytes: 12 }],
+    ['is answered once', false, [started, answered(), answered(4000), failed()], 'answered', { ms: 2000, version: 3 }],
+    ['fails', false, [started, failed()], 'failed', { code: 'unreachable', ms: 2000, bytes: null }],
+    ['fails without a request', false, [refused], 'failed', { code: 'bad_arguments', ms: 0, tries: 0 }],
+    ['that runs is refused no more', false, [started, refused], 'running', {}],
+    ['that was not started is not answered', false, [answered(), failed()], 'asked', { version: 1 }],
+    ['does not mind an early clock', false, [started, clock(8999)], 'running', { version: 2 }],
+    ['is over by the clock', false, [started, clock(9000)], 'timed_out', { code: 'timed_out', ms: 8000 }],
+    ['is over by the clock also where it was never started', false, [clock(9000)], 'timed_out', { tries: 0 }],
+    ['is not started too late', false, [{ type: 'STARTED', at: 9000 }], 'timed_out', { tries: 0 }],
+    ['is not answered too late', false, [started, answered(9000)], 'timed_out', { bytes: null }],
+    ['is dropped with its voice call', false, [started, closed()], 'dropped', { code: null, ms: 2000 }],
+    ['is dropped with it before it was started', false, [closed(1000)], 'dropped', { ms: 0 }],
+    [
+      'that was not sent waits for the node that takes it',
+      false,
+      [taken()],
+      'asked',
+      { fence: 5, tries: 0, untilMs: 20_000 },
+    ],
+    [
+      'is interrupted where it may not be sent again',
+      false,
+      [started, taken()],
+      'failed',
+      { code: 'interrupted', fence: 5, ms: 11_000 },
+    ],
+    [
+      'runs again where it may, with a time of its own',
+      true,
+      [started, taken()],
+      'running',
+      { tries: 2, fence: 5, untilMs: 20_000 },
+    ],
+    [
+      'is not sent a fourth time',
+      true,
+      [started, taken(5), taken(6), taken(7)],
+      'failed',
+      { code: 'interrupted', tries: 3, fence: 7 },
+    ],
+    [
+      'is not taken by a node that came before',
+      true,
+      [started, taken(4), taken(3)],
+      'running',
+      { fence: 4, tries: 1, version: 2 },
+    ],
+  ])('%s', (_title, isRepeatable, events, state, rest) => {
+    expect(play(askedWith(isRepeatable), events).record).toMatchObject({ ...rest, state });
+  });
+
+  test('tells how it ended, and nothing where nobody waits', () => {
+    expect(play(askedWith(), [started, answered()]).facts).toEqual([
+      { type: 'tool.answered', name: 'lookup', ms: 2000 },
+    ]);
+    expect(play(askedWith(), [started, failed()]).facts).toEqual([
+      { type: 'tool.failed', name: 'lookup', ms: 2000, code: 'unreachable' },
+    ]);
+    expect(play(askedWith(), [started, clock(9500)]).facts).toEqual([
+      { type: 'tool.failed', name: 'lookup', ms: 8500, code: 'timed_out' },
+    ]);
+    expect(play(askedWith(), [started, closed()]).facts).toEqual([]);
+  });
+});
+
+const at = fc.integer({ min: 1000, max: 40_000 });
+const anyEvent: fc.Arbitrary<ToolCallEvent> = fc.oneof(
+  at.map((time): ToolCallEvent => ({ type: 'STARTED', at: time })),
+  at.map(answered),
+  at.map(failed),
+  at.map((time): ToolCallEvent => ({ ...refused, at: time }) as ToolCallEvent),
+  fc.tuple(fc.integer({ min: 1, max: 9 }), at).map(([fence, time]) => taken(fence, time)),
+  at.map(closed),
+  at.map(clock),
+);
+
+describe('Every sequence of events', () => {
+  test('answers at most once, never lets versions or fences fall, and saves what changes', () => {
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(anyEvent, { maxLength: 20 }), (isRepeatable, events) => {
+        let record = askedWith(isRepeatable);
+        const told: ToolCallFact[] = [];
+        for (const event of events.toSorted((a, b) => a.at - b.at)) {
+          const { record: next, facts } = play(record, [event]);
+          told.push(...facts);
+          if (next.version === record.version) expect(next).toEqual(record);
+          else expect(next.version).toBe(record.version + 1);
+          expect(next.fence).toBeGreaterThanOrEqual(record.fence);
+          expect(next.tries).toBeLessThanOrEqual(isRepeatable ? 3 : 1);
+          if (!isUnanswered(record)) expect(next).toEqual(record);
+          record = next;
+        }
+        const isTold = record.state === 'answered' || record.state === 'failed' || record.state === 'timed_out';
+        expect(told).toHaveLength(isTold ? 1 : 0);
+      }),
+      examples(300),
+    );
+  });
+
+  test('leaves a record that the clock moves to what it is classified as, at its deadline and not before', () => {
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(anyEvent, { maxLength: 8 }), at, (isRepeatable, events, time) => {
+        const { record } = play(
+          askedWith(isRepeatable),
+          events.toSorted((a, b) => a.at - b.at),
+        );
+        expect(play(record, [clock(time)]).record.state).toBe(classify(record, time));
+        expect(classify(record, time) !== record.state).toBe(time >= nextDeadline(record));
+      }),
+      examples(300),
+    );
+  });
+});
