@@ -8,7 +8,7 @@ import { systemCode } from '../kernel/post.ts';
 import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
 import { Traffic, type Ending } from './traffic.ts';
-import { findUrlFault, isUsual, type UrlRule } from './url-rule.ts';
+import { findUrlFault, isUsual, type UrlRule } from '../kernel/server-url.ts';
 
 export interface OutboundOptions {
   /** Networks of one's own that may be reached, over http and at every port too (OUTBOUND_ALLOW_CIDRS). */

@@ -6,6 +6,7 @@ import { BEHAVIOUR_FIELDS, behaviourOf, type Behaviour } from '../protocol/behav
 import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+import { withoutAddresses } from './server-tools.ts';
 
 /** What a session speaks with when neither the caller nor the agent says. */
 export const DEFAULT_MODEL = 'gpt-realtime-2.1';
@@ -81,7 +82,7 @@ export function resolveSessionConfig(
     model,
     voice: wish.voice ?? agent?.voice ?? DEFAULT_VOICE,
     instructions: wish.instructions ?? agent?.instructions,
-    tools: wish.tools ?? agent?.tools ?? [],
+    tools: toolsOf(agent, wish),
     callMode,
     behaviour: chooseBehaviour(agent, wish, dataChannel),
     dataChannel,
@@ -94,6 +95,12 @@ export function resolveSessionConfig(
 /** Keys that are issued say it (new-key.ts), so that `open` without a word is for keys of the tenants file and for console callers. */
 function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
   return key?.dataChannel ?? agent?.dataChannel ?? 'open';
+}
+
+/** A caller's tools name no address for Switchboard, unless they are those of the agent itself. */
+function toolsOf(agent: Agent | undefined, { tools }: SessionWish): readonly Tool[] {
+  const own = agent?.tools ?? [];
+  return tools === undefined || isDeepStrictEqual(tools, own) ? own : withoutAddresses(tools);
 }
 
 /**

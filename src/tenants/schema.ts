@@ -37,6 +37,11 @@ const agentSchema = z.strictObject(
     dataChannel: dataChannel.optional(),
     price: modelPrice.optional(),
     strict: z.boolean(wanted('true or false')).optional(),
+    toolsPerSession: z
+      .int(wanted('a whole number from 1 to 200'))
+      .min(1, 'must be at least 1')
+      .max(200, 'must be at most 200')
+      .optional(),
   },
   wanted('an object with at least an id'),
 );

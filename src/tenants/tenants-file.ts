@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
+import { findServerToolFaults } from './server-tools.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
 /** The tenants file cannot be used. Its message is complete: every problem, and what to do. */
@@ -52,6 +53,7 @@ export function parseTenantsFile(text: string, file: string, atMs: number): Tena
   const problems = [
     ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).map(toProblem)),
     ...findConflicts(content),
+    ...findServerToolFaults(content),
     ...findUnstorable(content),
   ];
   if (!result.success || problems.length > 0) throw new TenantsFileError(file, problems);

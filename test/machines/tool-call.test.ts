@@ -144,7 +144,7 @@ const anyEvent: fc.Arbitrary<ToolCallEvent> = fc.oneof(
   at.map((time): ToolCallEvent => ({ type: 'STARTED', at: time })),
   at.map(answered),
   at.map(failed),
-  at.map((time): ToolCallEvent => ({ ...refused, at: time }) as ToolCallEvent),
+  at.map((time): ToolCallEvent => ({ ...refused, at: time })),
   fc.tuple(fc.integer({ min: 1, max: 9 }), at).map(([fence, time]) => taken(fence, time)),
   at.map(closed),
   at.map(clock),
@@ -159,11 +159,10 @@ describe('Every sequence of events', () => {
         for (const event of events.toSorted((a, b) => a.at - b.at)) {
           const { record: next, facts } = play(record, [event]);
           told.push(...facts);
-          if (next.version === record.version) expect(next).toEqual(record);
-          else expect(next.version).toBe(record.version + 1);
+          expect([record, { ...next, version: record.version + 1 }]).toContainEqual(next);
           expect(next.fence).toBeGreaterThanOrEqual(record.fence);
           expect(next.tries).toBeLessThanOrEqual(isRepeatable ? 3 : 1);
-          if (!isUnanswered(record)) expect(next).toEqual(record);
+          expect(isUnanswered(record) || next === record).toBe(true);
           record = next;
         }
         const isTold = record.state === 'answered' || record.state === 'failed' || record.state === 'timed_out';

@@ -20,6 +20,8 @@ export interface Agent extends AgentSettings {
   readonly price?: ModelPrice | undefined;
   /** What its provider cannot do of it is an error, no warning. */
   readonly strict?: boolean | undefined;
+  /** Calls of its server tools in one session, together; without it 50. */
+  readonly toolsPerSession?: number | undefined;
 }
 
 /** What a widget key overrides of the WIDGET_* limits. */
