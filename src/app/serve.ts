@@ -8,6 +8,7 @@ import { apiRoutes } from '../http/routes/all.ts';
 import { SOCKET_PATH, SUBPROTOCOL, type SocketClient } from '../http/routes/socket.ts';
 import type { Services } from '../http/services.ts';
 import { INSPECT_PATH, type Inspector } from '../operators/machines/inspector.ts';
+import { MAX_CALL_MESSAGE_BYTES } from '../protocol/call-frames.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
 import { siteRoutes } from '../site/routes.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
@@ -42,6 +43,7 @@ export function socketsOf({ hub, operators: { feed, inspector } }: SocketOwners)
     {
       path: SOCKET_PATH,
       subprotocol: SUBPROTOCOL,
+      maxMessageBytes: MAX_CALL_MESSAGE_BYTES,
       accept(socket, client) {
         const { address, language } = JSON.parse(client) as SocketClient;
         return hub.accept(socket, address, language);

@@ -27,4 +27,6 @@ export interface HeldCallDeps extends ListenerDeps {
   /** How time passes while a provider asks to wait. */
   readonly pause?: RetryOptions['pause'];
   readonly random: () => number;
+  /** Calls back once so many milliseconds have passed, unless it is called off. */
+  readonly after: (ms: number, act: () => void) => () => void;
 }

@@ -6,7 +6,7 @@ import { withTimeout } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '../upstream/contract.ts';
+import type { CreatedCall, UpstreamEvent } from '../upstream/contract.ts';
 import { attach, dialWithRetries, SidebandConnection } from './sideband-connection.ts';
 import { CallSaver } from './call-saver.ts';
 import { Conversation } from './conversation.ts';
@@ -16,6 +16,7 @@ import type { HangUpListener } from './hang-ups.ts';
 import { HeldCallState } from './held-call-state.ts';
 import { asHeldCallEvent, createListener, isSignOfLife } from './listener.ts';
 import { maxCallMs } from './accounts.ts';
+import { CallPages } from './pages/call-pages.ts';
 
 /** What is being said has this long to be cut off before its call is hung up; what is not told then may be told after it. */
 const CANCEL_MS = 400;
@@ -29,6 +30,7 @@ const CUT_OFF_MS = 2000;
 export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
   readonly conversation: Conversation;
+  readonly pages: CallPages;
   readonly #deps: HeldCallDeps;
   readonly #metered: MeteredCall;
   readonly #connection: SidebandConnection;
@@ -74,11 +76,13 @@ export class HeldCall implements HangUpListener {
     });
     const sideband = () => (this.record.state === 'open' ? this.#connection.sideband : undefined);
     this.conversation = new Conversation({ clock: deps.clock, send, sideband, behaviour: setup?.behaviour ?? null });
+    this.pages = new CallPages(this, setup, deps);
     const listen = createListener(
       {
         call: record,
         metered: this.#metered,
         hearResponse: (event) => this.#send(asHeldCallEvent(event, this.#now, (started) => this.#affords(started))),
+        tellPages: (event) => this.pages.hear(event),
         close: (reason) => this.#send({ type: 'CLOSE', at: this.#now, reason }),
         over: (reason) => this.#send({ type: 'OVER', at: this.#now, reason }),
       },
@@ -119,6 +123,7 @@ export class HeldCall implements HangUpListener {
   /** Takes note of the record as it was saved or loaded. What a call of another node uses, that one tells. */
   note(record: CallRecord): void {
     this.#send({ type: 'RECORD', at: this.#now, record });
+    this.pages.follow();
   }
 
   /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
@@ -137,12 +142,8 @@ export class HeldCall implements HangUpListener {
   /** The provider has created the call. @throws Unavailable when that cannot be saved */
   async created({ providerCallId }: CreatedCall): Promise<void> {
     const at = this.#now;
-    const event = {
-      type: 'CREATED',
-      at,
-      providerCallId,
-      providerEndsAtMs: at + maxCallMs(this.#deps.provider),
-    } as const;
+    const providerEndsAtMs = at + maxCallMs(this.#deps.provider);
+    const event = { type: 'CREATED', at, providerCallId, providerEndsAtMs } as const;
     this.#send(event);
     await this.#saver.save(event);
   }
@@ -191,6 +192,7 @@ export class HeldCall implements HangUpListener {
 
   /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
   async handOver(at: number): Promise<void> {
+    this.pages.handOver();
     this.#send({ type: 'HAND_OVER', at });
     await this.#saver.settled();
     if (this.#state.states?.record === 'behind') throw new Unavailable('database', new Error('not saved'));
@@ -201,9 +203,10 @@ export class HeldCall implements HangUpListener {
     if (this.isReleased) return;
     const at = this.#now;
     this.#send({ type: 'CLOCK', at, mayHear: this.#deps.mayHear() });
+    this.pages.follow();
     if (mayHaveSpoken(this.#state.call, at)) this.hear({ type: 'activity' });
-    const isOpen = this.record.state === 'open' && this.#state.states?.record === 'saved';
-    if (isOpen) this.#time?.tellNowAndThen(this.record.openedAtMs);
+    if (this.record.state === 'open' && this.#state.states?.record === 'saved')
+      this.#time?.tellNowAndThen(this.record.openedAtMs);
   }
 
   /** This node holds the call no more. */
@@ -218,7 +221,9 @@ export class HeldCall implements HangUpListener {
   #send(event: HeldCallEvent): void {
     if (this.isReleased) return;
     for (const command of this.#state.send(event)) this.#do(command);
-    if (this.isReleased) this.#deps.budgets.release(this.#metered.callId);
+    if (!this.isReleased) return;
+    this.#deps.budgets.release(this.#metered.callId);
+    this.pages.release();
   }
 
   #do(command: HeldCallCommand): void {
@@ -236,13 +241,10 @@ export class HeldCall implements HangUpListener {
       case 'closeSideband':
         return this.#connection.close();
       case 'cancelResponse':
-        return this.#connection.sideband?.cancelResponse(command.id);
       case 'createResponse':
-        return this.#connection.sideband?.createResponse(command.instructions);
       case 'clearSpeech':
-        return this.#connection.sideband?.clearSpeech();
       case 'restoreConfig':
-        return this.#connection.sideband?.restoreConfig();
+        return this.#connection.tell(command);
       case 'charge':
         return metering.hear(this.#metered, { ...command, type: 'usageEstimated' }, this.#now);
       case 'gap':
@@ -264,12 +266,7 @@ export class HeldCall implements HangUpListener {
 
   async #redial(): Promise<void> {
     const { readyMs, events } = this.#deps;
-    try {
-      await this.#connection.dial(AbortSignal.timeout(readyMs), false);
-    } catch (fault) {
-      if (fault instanceof UpstreamFault) events.dependencyAway('provider', fault, undefined, 'sideband');
-      else if (!(fault instanceof CallOver)) throw fault;
-    }
+    await this.#connection.redial(readyMs, (fault) => events.dependencyAway('provider', fault, undefined, 'sideband'));
     await this.#saver.settled();
   }
 

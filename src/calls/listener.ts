@@ -7,6 +7,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { CallSessions } from './contract.ts';
+import type { WordsEvent } from './pages/call-pages.ts';
 
 /** To note activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
@@ -24,6 +25,7 @@ interface Listener {
   readonly call: CallRecord;
   readonly metered: MeteredCall;
   readonly hearResponse: (event: UpstreamResponseEvent) => void;
+  readonly tellPages: (event: WordsEvent) => void;
   readonly close: (reason: CloseRequest) => void;
   readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
 }
@@ -87,11 +89,12 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
         return events.callTrouble(call, event.code);
       case 'rateLimit':
         return events.callRateLimit(call.provider, event.name, event.remaining);
-      case 'ready':
       case 'speech':
       case 'transcript':
       case 'transcriptCut':
       case 'toolsAsked':
+        return listener.tellPages(event);
+      case 'ready':
       case 'toolAnswered':
     }
   };

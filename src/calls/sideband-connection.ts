@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HeldCallEvent } from '../../machines/held-call/types.ts';
+import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
@@ -15,6 +15,11 @@ interface SidebandConnectionDeps {
   readonly clock: Clock;
   readonly random: () => number;
 }
+
+type SidebandCommand = Extract<
+  HeldCallCommand,
+  { type: 'cancelResponse' | 'createResponse' | 'clearSpeech' | 'restoreConfig' }
+>;
 
 /** The connection on which one call is heard, at most one at a time: it is dialled when the call's machine says so, which is told of all that becomes of it. */
 export class SidebandConnection {
@@ -44,6 +49,30 @@ export class SidebandConnection {
       const isOver = !isFirst && fault instanceof CallOver;
       send({ type: 'DIAL_FAILED', at: clock.now(), isOver, jitter: random() });
       throw fault;
+    }
+  }
+
+  /** Attaches to the call again. @param tell of a provider that does not answer, or refuses @throws other faults */
+  async redial(ms: number, tell: (fault: UpstreamFault) => void): Promise<void> {
+    try {
+      await this.dial(AbortSignal.timeout(ms), false);
+    } catch (fault) {
+      if (fault instanceof UpstreamFault) tell(fault);
+      else if (!(fault instanceof CallOver)) throw fault;
+    }
+  }
+
+  /** Asks the provider for what the call's machine wants of it, if anybody hears the call. */
+  tell(command: SidebandCommand): void {
+    switch (command.type) {
+      case 'cancelResponse':
+        return this.#sideband?.cancelResponse(command.id);
+      case 'createResponse':
+        return this.#sideband?.createResponse(command.instructions);
+      case 'clearSpeech':
+        return this.#sideband?.clearSpeech();
+      case 'restoreConfig':
+        return this.#sideband?.restoreConfig();
     }
   }
 

@@ -5,6 +5,7 @@ import { createHost, type Host } from '../actors/host.ts';
 import { Steps } from '../actors/steps.ts';
 import type { Trace } from '../actors/trace.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
+import { deadline } from '../kernel/deadline.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { NodeLease } from '../node/lease.ts';
 import type { Refusal } from '../protocol/refusal.ts';
@@ -17,9 +18,11 @@ import { Accounts } from './accounts.ts';
 import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
+import { cutOffUnlessTaken, leaveCalls } from './leave-calls.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
+import { PageRequests } from './pages/page-requests.ts';
 import { openCall, type OpenCallDeps } from './open-call.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
@@ -50,6 +53,7 @@ interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'cl
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   readonly random?: () => number;
+  readonly after?: HeldCallDeps['after'];
 }
 
 /** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
@@ -70,6 +74,7 @@ export class VoiceCalls implements Calls {
   readonly #steps: HeldCallSteps = new Steps(heldCallMachine);
   readonly #held = new Map<string, HeldCall>();
   readonly #remote: RemoteHangUps;
+  readonly #pages: PageRequests;
   readonly #doubtful = new Map<string, DoubtfulTake>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
@@ -96,8 +101,10 @@ export class VoiceCalls implements Calls {
       accounts: this.#accounts,
       hangUps: this.#hangUps,
     });
+    this.#pages = new PageRequests(deps);
     this.#unsubscribe = bus.subscribe((message, isOwn) => {
       if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, closeReasonFor(message.state), isOwn);
+      this.#pages.hear(message);
       if (message.type === 'calls.orphaned') this.#running.start(this.#takeOrphans());
     });
   }
@@ -142,8 +149,12 @@ export class VoiceCalls implements Calls {
   /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
   guard(): void {
     const { metering, bus } = this.#deps;
-    for (const [id, { isReleased, record }] of this.#held)
-      if (isReleased && this.#held.delete(id)) bus.followed?.remove(record.sessionId);
+    for (const [id, { isReleased, record, pages }] of this.#held) {
+      if (!isReleased) continue;
+      this.#held.delete(id);
+      this.#pages.remove(record.sessionId, pages);
+      bus.followed?.remove(record.sessionId);
+    }
     this.#dropIfLapsed();
     if (this.#deps.lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits.unheardSec))
       for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
@@ -176,35 +187,16 @@ export class VoiceCalls implements Calls {
   /** Hands all calls to the other nodes. Never rejects. */
   async stop(): Promise<void> {
     const { bus, metering, onError } = this.#deps;
+    const held = [...this.#held.values()];
     this.#unsubscribe();
-    await this.#cutOffUnlessTaken().catch(onError);
+    await cutOffUnlessTaken(held, this.#deps).catch(onError);
     await this.#running.settled();
-    await this.#leave().catch(onError);
-    for (const call of this.#held.values()) call.release();
+    await leaveCalls(held, this.#deps).catch(onError);
+    for (const call of held) call.release();
     this.#held.clear();
     bus.publish({ type: 'calls.orphaned' });
     // What was heard until now.
     await metering.flush().catch(onError);
-  }
-
-  /**
-   * A node that could not count what it heard, or not save when that ended, lets its lease lapse: who takes its calls over marks a gap from
-   * its last sign of life on. @throws Unavailable
-   */
-  async #leave(): Promise<void> {
-    const { metering, clock } = this.#deps;
-    const at = clock.now();
-    await metering.flush();
-    await settleAll([...this.#held.values()], (call) => call.handOver(at), MAX_CONCURRENT);
-    await metering.flush();
-    await this.#deps.lease.leaveCalls();
-  }
-
-  /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. */
-  async #cutOffUnlessTaken(): Promise<void> {
-    const { nodes, clock } = this.#deps;
-    if (this.#held.size === 0 || (await nodes.hasOther(this.node, clock.now()))) return;
-    await settleAll([...this.#held.values()], (call) => call.cutOff(), this.#held.size);
   }
 
   #dropIfLapsed(): void {
@@ -212,7 +204,7 @@ export class VoiceCalls implements Calls {
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
-    const { random = Math.random } = this.#deps;
+    const { random = Math.random, after = deadline } = this.#deps;
     const call = new HeldCall(record, setup, {
       ...this.#options,
       ...this.#deps,
@@ -223,9 +215,12 @@ export class VoiceCalls implements Calls {
       mayHear: () => this.#deps.lease.mayHoldCalls,
       running: this.#running,
       random,
+      after,
     });
     if (!this.#held.has(record.id)) this.#deps.bus.followed?.add(record.sessionId);
     this.#held.set(record.id, call);
+    this.#pages.add(record.sessionId, call.pages);
+    call.pages.follow();
     return call;
   }
 

@@ -54,7 +54,7 @@ export function badFrame(language: Language): ServerFrame {
   return { type: 'error', code: 'INVALID_REQUEST', userMessage: ERROR_CODES.INVALID_REQUEST.userMessage[language] };
 }
 
-export function refusalFrame(refusal: Refusal, id: string, language: Language): ServerFrame {
+export function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {
   const { code, error, additions } = refusal;
   const { retryAfter, counted, usage } = additions;
   return { type: 'error', code, error, userMessage: refusal.wordsIn(language), id, retryAfter, counted, usage };

@@ -19,13 +19,19 @@ const requests: Readonly<Record<ClientFrameName, { summary: string; answers: rea
   heartbeat: { summary: 'Keep the session alive', answers: ['heartbeat', 'ended', 'error'] },
   usage: { summary: "Add to the day's totals; counted once for each id", answers: ['usage', 'ended', 'error'] },
   end: { summary: 'End the session', answers: ['ended', 'error'] },
+  say: { summary: 'Say a text in the call, and have the agent answer it', answers: ['error'] },
+  interrupt: { summary: 'Have the agent stop', answers: ['error'] },
+  tool_result: { summary: 'Answer a tool that the page was asked to run; the first answer counts', answers: ['error'] },
 };
 
 /** What the server sends without being asked. */
 const pushes = {
   state: 'The session has changed its state',
   warning: 'The session ends soon, or a daily total nears its ceiling',
-  call: 'The call of a brokered session is open, its agent speaks or listens, or it is over',
+  call: 'The call of a brokered session is open, its agent speaks or listens, or it is over; `state` to sockets that want the call',
+  speech: 'Somebody began or stopped to speak; to sockets that want the call, as the next two',
+  transcript: 'What is said: all of an item until now, at most eight frames a second',
+  tool: 'The page is to run one of its tools, within 30 seconds',
   ended: `The session is over; the socket closes with ${closeCode.sessionOver}`,
   error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
 } as const satisfies Partial<Record<ServerFrameName, string>>;
@@ -72,7 +78,7 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
       heartbeat: {
         address: path,
         title: 'Heartbeat channel',
-        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB. One socket serves one session; unknown fields are ignored on both sides. Close codes: ${closeCodes}.`,
+        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB, of a socket that wants the call 20 KiB. One socket serves one session; unknown fields are ignored on both sides. Close codes: ${closeCodes}.`,
         messages: namesOf(messages),
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },

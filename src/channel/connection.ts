@@ -8,6 +8,7 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { everySession, speaksFor, type VoiceOutcome } from '../voice/sessions.ts';
 import type { SocketBudget } from './socket-budgets.ts';
 import { attachedFrame, badFrame, endedFrame, faultFrame, toldState } from './answers.ts';
+import { askCall } from './call-requests.ts';
 import type { ConnectionContext } from './deps.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { SocketLease } from './socket-leases.ts';
@@ -30,6 +31,7 @@ const MAX_BAD_FRAMES = 3;
  */
 export class Connection implements SocketListener {
   attachedAtMs = 0;
+  maxMessageBytes: number | undefined;
   readonly #socket: Socket;
   readonly #address: SocketBudget;
   readonly #context: ConnectionContext<Connection>;
@@ -43,6 +45,7 @@ export class Connection implements SocketListener {
   /** The end that this socket tells itself, with the answer that it waits for; `any` where it may be each. */
   #ownEnd: EndReason | 'any' | undefined;
   #badFrames = 0;
+  #wants: readonly string[] = [];
   #isOver = false;
   /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
   #waiting: (ClientFrame | undefined)[] | undefined;
@@ -87,7 +90,7 @@ export class Connection implements SocketListener {
     if (this.#lease !== undefined) socketLeases.leave(this.#lease);
   }
 
-  /** Closes the socket once; later calls change nothing. */
+  /** Closes the socket, once. */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
     this.closed(code);
@@ -146,9 +149,7 @@ export class Connection implements SocketListener {
       return;
     }
     const work = this.#serve(frame, at);
-    if (!(work instanceof Promise)) return;
-    this.#waiting = [];
-    void this.#serveWaiting(work, this.#waiting);
+    if (work instanceof Promise) void this.#serveWaiting(work, (this.#waiting = []));
   }
 
   async #serveWaiting(work: Promise<void>, waiting: (ClientFrame | undefined)[]): Promise<void> {
@@ -180,11 +181,16 @@ export class Connection implements SocketListener {
         return this.#usage(record, frame, at);
       case 'end':
         return this.#end(record, at);
+      case 'say':
+      case 'interrupt':
+      case 'tool_result':
+        return askCall({ record, language: this.#language, send: (answer) => this.send(answer) }, frame, this.#context);
     }
   }
 
   #attach({ sm_session_id, email, language = '', wants = [] }: Frame<'attach'>, at: number): Eventually<void> {
     this.attachedAtMs = at;
+    this.#wants = wants;
     this.#language = languageOfTag(language) ?? this.#language;
     const { deps, socketLeases } = this.#context;
     // It listens before it reads, so that no transition falls between the two.
@@ -202,7 +208,7 @@ export class Connection implements SocketListener {
   }
 
   #attached(record: VoiceRecord, lease: SocketLease | undefined, at: number, resume?: string): Eventually<void> {
-    const { deps, socketLeases, sessions } = this.#context;
+    const { calls, deps, socketLeases, sessions } = this.#context;
     if (lease === undefined) return this.close(closeCode.tooMany, 'too many sockets of this session');
     if (this.#isOver) return socketLeases.leave(lease);
     this.#lease = lease;
@@ -213,6 +219,7 @@ export class Connection implements SocketListener {
     this.#state ??= toldState(record, at, deps);
     this.send(attachedFrame(record, this.#state, at, resume, deps));
     noteOn(record, 'attached', {}, deps);
+    if (this.#wants.includes('call')) calls.add(record.id, this);
   }
 
   #heartbeat({ id }: VoiceRecord, frame: Frame<'heartbeat'>, at: number): Eventually<void> {
@@ -281,16 +288,11 @@ export class Connection implements SocketListener {
     if (this.#badFrames >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
   }
 
-  /** The socket stays: the client may try the frame again. */
+  /** The socket stays: the client may try the frame again, and has five seconds to attach if it has not. */
   #fail(fault: unknown, frame: ClientFrame): void {
     this.#context.deps.events.faulted(fault, undefined, 'channel');
     this.send(faultFrame(fault, frame, this.#language));
-    if (frame.type === 'attach') this.#detach();
-  }
-
-  /** It could not attach and has five seconds again. */
-  #detach(): void {
-    if (this.#isOver) return;
+    if (frame.type !== 'attach' || this.#isOver) return;
     this.#context.remove(this.#sessionId, this);
     this.#sessionId = undefined;
     this.#state = undefined;

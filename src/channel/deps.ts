@@ -1,4 +1,5 @@
 import type { SocketBudgets } from './socket-budgets.ts';
+import type { CallSockets } from './call-sockets.ts';
 import type { SocketLeases } from './socket-leases.ts';
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
@@ -36,6 +37,7 @@ export interface ConnectionContext<Connection> {
   readonly addresses: SocketBudgets;
   readonly sessions: SocketBudgets;
   readonly socketLeases: SocketLeases;
+  readonly calls: CallSockets;
   /** The connection must attach within five seconds. */
   expect(connection: Connection): void;
   /** From now on it is told what happens to the session. */

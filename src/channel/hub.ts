@@ -7,6 +7,7 @@ import type { BusMessage } from '../protocol/bus.ts';
 import { SocketBudgets } from './socket-budgets.ts';
 import { toldState } from './answers.ts';
 import type { ChannelDeps, ConnectionContext } from './deps.ts';
+import { CallSockets } from './call-sockets.ts';
 import { Connection } from './connection.ts';
 import { MAX_SOCKETS, SocketLeases } from './socket-leases.ts';
 import { Resync } from './resync.ts';
@@ -25,6 +26,7 @@ export class Hub implements ConnectionContext<Connection> {
   readonly addresses: SocketBudgets;
   readonly sessions: SocketBudgets;
   readonly socketLeases: SocketLeases;
+  readonly calls: CallSockets;
   /** When those that have not attached came, in that order. */
   readonly #expected = new Map<Connection, number>();
   /** Nearly every session has one socket, for which a set would be a waste. */
@@ -47,6 +49,7 @@ export class Hub implements ConnectionContext<Connection> {
       at,
     );
     this.socketLeases = new SocketLeases(lease, this.sessions, live.sockets, onError);
+    this.calls = new CallSockets({ ...live, ...deps, node: lease.node });
     this.#resync = new Resync(live.bus, at, () => this.#look(), onError);
     this.#stopListening = live.bus.subscribe((message) => {
       if (message.type === 'session.moved') {
@@ -58,6 +61,7 @@ export class Hub implements ConnectionContext<Connection> {
           if (connection.attachedAtMs <= message.atMs)
             connection.close(closeCode.resumedElsewhere, 'resumed elsewhere');
       if (message.type === 'call.told') this.#tellOfCall(message);
+      this.calls.hear(message);
       if (message.type === 'quota.neared') this.#warnOfQuota(message);
       if (message.type === 'quota.ending') this.#warnOfEnd(message);
     });
@@ -97,6 +101,7 @@ export class Hub implements ConnectionContext<Connection> {
   remove(sessionId: string | undefined, connection: Connection): void {
     this.#expected.delete(connection);
     if (sessionId === undefined) return;
+    this.calls.remove(sessionId, connection);
     const present = this.#bySession.get(sessionId);
     if (present instanceof Set) present.delete(connection);
     if (present !== connection && !(present instanceof Set && present.size === 0)) return;
@@ -118,6 +123,7 @@ export class Hub implements ConnectionContext<Connection> {
     this.sessions.tidy(at);
     this.addresses.tidy(at);
     this.#resync.tick(at);
+    this.calls.tick(at);
   }
 
   /** The node goes away: every client is told to connect elsewhere (1012). */
@@ -144,6 +150,7 @@ export class Hub implements ConnectionContext<Connection> {
 
   /** Tells what became of the sessions of all sockets here; false when a store was away. */
   async #look(): Promise<boolean> {
+    this.calls.resync();
     const moved = (this.#moved = new Set<string>());
     const ids = [...this.#bySession.keys()];
     let isWhole = true;

@@ -8,6 +8,8 @@ export interface Socket {
 
 /** What the transport tells a socket's owner. */
 export interface SocketListener {
+  /** Bytes that a message may have; a longer one ends the connection without a close frame. Undefined: 4 KiB. */
+  readonly maxMessageBytes?: number | undefined;
   /** A whole text message. */
   message(text: string): void;
   /** A message that is no text. */

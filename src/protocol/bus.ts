@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceState } from '../../machines/voice-session/types.ts';
+import { callFrame, callRequest } from './call-frames.ts';
 import type { FeedFact } from './operator/feed.ts';
 import { operatorNode } from './operator/node.ts';
 
 const object: z.ZodType<object> = z.object();
 const texts: z.ZodType<readonly string[]> = z.array(z.string());
+/** Why a call does not do what a page asks; null where it does. */
+const callRefusal = z.enum(['CALL_NOT_OPEN', 'TOOL_UNKNOWN']);
 const usageTotals = z.object({ tokens: z.int(), microDollars: z.int() });
 
 /** A word that nodes of another version may have more of: any text is taken for one. */
@@ -68,6 +71,16 @@ const busMessages = {
     callId: z.string(),
     event: word<'ready' | 'speaking' | 'listening' | 'over'>(),
   }),
+  /** What sockets that want it are told of a session's call; `settled`: tools that need no answer any more. */
+  'call.shown': z.object({ sessionId: z.string(), frames: z.array(callFrame), settled: z.array(z.string()) }),
+  /**
+   * Whether a node has sockets of a session that want to hear of its call, which holds for half a minute. `tools`: what it knows that pages
+   * are still asked for.
+   */
+  'call.wanted': z.object({ sessionId: z.string(), node: z.string(), isOn: z.boolean(), tools: texts }),
+  /** A page asks something of its session's call, for the node that holds that; not after `untilMs`. */
+  'call.asked': z.object({ sessionId: z.string(), request: z.string(), untilMs: z.number(), frame: callRequest }),
+  'call.answered': z.object({ sessionId: z.string(), request: z.string(), code: callRefusal.nullable() }),
   /** What is left for a session's call ends at about that time: its clients are to be told. */
   'quota.ending': z.object({ sessionId: z.string(), endsAtMs: z.number() }),
   /** A usage entry carried its subject's totals to `after`, over a share of some ceiling that clients are warned at. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callEventFrame, callFrames, callRequestFrames, callStateFrame } from './call-frames.ts';
 import { errorBody } from './error-body.ts';
 import { heartbeatInterval, idleSec } from './heartbeat.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
@@ -44,6 +45,7 @@ export const clientFrames = {
       .meta({ description: 'The idempotency key: counted once in this session for 24 hours' }),
   }),
   end: z.object({ type: z.literal('end') }),
+  ...callRequestFrames,
 };
 
 export const clientFrame = z.discriminatedUnion('type', [
@@ -51,6 +53,9 @@ export const clientFrame = z.discriminatedUnion('type', [
   clientFrames.heartbeat,
   clientFrames.usage,
   clientFrames.end,
+  clientFrames.say,
+  clientFrames.interrupt,
+  clientFrames.tool_result,
 ]);
 
 export type ClientFrame = z.infer<typeof clientFrame>;
@@ -86,11 +91,8 @@ export const serverFrames = {
   usage: z.object({ type: z.literal('usage'), id: z.string(), usage, counted: uncounted }),
   state: z.object({ type: z.literal('state'), state: sessionState }),
   warning: z.object({ type: z.literal('warning'), ...warning.shape }),
-  call: z.object({
-    type: z.literal('call'),
-    event: z.enum(['ready', 'speaking', 'listening', 'over']),
-    call: z.string().meta({ description: 'The name of the call, as `Location` of its exchange has it' }),
-  }),
+  call: z.union([callEventFrame, callStateFrame]),
+  ...callFrames,
   ended: z.object({ type: z.literal('ended'), code, reason: endReason, userMessage, maxMinutes: z.int() }),
   error: z.object({
     type: z.literal('error'),

@@ -97,4 +97,6 @@ export interface NativeSocket {
   getBufferedAmount(): number;
   /** Sends a close frame, and closes when it is out. */
   end(code: number, reason: string): void;
+  /** Closes at once, without a close frame. */
+  close(): void;
 }

@@ -13,6 +13,8 @@ export interface SocketEndpoint {
   readonly subprotocol: string;
   /** A peer that has been silent for so long, pings included, is dead. Whole seconds from 8 to 60; default 60. */
   readonly idleTimeoutSec?: number;
+  /** Bytes of the longest message that any of its sockets may send, default 4 KiB; `SocketListener` says what each may. */
+  readonly maxMessageBytes?: number;
   /** Takes a new socket; `client` is what the answer 101 said. */
   readonly accept: (socket: Socket, client: string) => SocketListener;
 }
@@ -34,8 +36,8 @@ export interface OpenSockets {
 
 /**
  * Serves WebSockets on an endpoint. An upgrade is a request like any other and goes through `all.handle`; the answer 101
- * lets it go on. uWebSockets.js closes by itself, and without a close frame, whoever breaks the framing, sends more than
- * 4 KiB in one message or text that is not UTF-8; fragments come to the listener as one message.
+ * lets it go on. Whoever breaks the framing, sends a message that is too long or text that is not UTF-8 is closed without a
+ * close frame; fragments come to the listener as one message.
  */
 export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketEndpoint): OpenSockets {
   const open = new Set<OpenSocket>();
@@ -61,7 +63,7 @@ export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketE
   }
 
   app.ws(endpoint.path, {
-    maxPayloadLength: MAX_FRAME_BYTES,
+    maxPayloadLength: endpoint.maxMessageBytes ?? MAX_FRAME_BYTES,
     idleTimeout: endpoint.idleTimeoutSec ?? 60,
     sendPingsAutomatically: true,
     maxBackpressure: NATIVE_MAX_WAITING_BYTES,
@@ -90,7 +92,8 @@ export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketE
       const { owner } = ws;
       if (!(owner instanceof OpenSocket)) return;
       try {
-        if (isBinary) owner.listener?.binary();
+        if (data.byteLength > (owner.listener?.maxMessageBytes ?? MAX_FRAME_BYTES)) ws.close();
+        else if (isBinary) owner.listener?.binary();
         else owner.listener?.message(Buffer.from(data).toString());
       } catch (error) {
         fail(owner, error);

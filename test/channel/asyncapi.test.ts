@@ -46,8 +46,11 @@ describe('asyncapi.json', () => {
       ...Object.keys(feedFrames).map((name) => `feed.${name}`),
     ];
     expect(Object.keys(described.components.messages)).toEqual(names);
-    for (const { name, payload } of Object.values(described.components.messages))
-      expect(payload).toMatchObject({ type: 'object', properties: { type: { const: name } } });
+    for (const { name, payload } of Object.values(described.components.messages)) {
+      const shapes = 'anyOf' in payload ? (payload.anyOf as object[]) : [payload];
+      for (const shape of shapes)
+        expect(shape).toMatchObject({ type: 'object', properties: { type: { const: name } } });
+    }
   });
 
   it('has no reference that leads nowhere, and operations that refer to the messages of the channel only', () => {

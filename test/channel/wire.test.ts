@@ -149,6 +149,29 @@ describe('the heartbeat channel on the wire', () => {
     socket.client.destroy();
   });
 
+  it('takes 20 KiB in one frame of a socket that wants its call, and from no other', async () => {
+    const { app, port } = await start();
+    const sm_session_id = await app.open(await app.key());
+    const open = async (wants: readonly string[]): Promise<RawSocket> => {
+      const socket = await RawSocket.open(port, SOCKET_PATH);
+      socket.send(frameBytes(opcode.text, JSON.stringify({ type: 'attach', sm_session_id, wants })));
+      await expect.poll(() => socket.texts.length).toBe(1);
+      return socket;
+    };
+    const [wanting, other] = [await open(['call']), await open(['something_new'])];
+    const beat = JSON.stringify({ type: 'heartbeat', id: 1 });
+    wanting.send(frameBytes(opcode.text, beat.padEnd(20 * 1024)));
+    await expect.poll(() => wanting.texts.map((text) => JSON.parse(text).type)).toContain('heartbeat');
+    for (const [socket, bytes] of [
+      [wanting, 20 * 1024 + 1],
+      [other, 4097],
+    ] as const) {
+      socket.send(frameBytes(opcode.text, beat.padEnd(bytes)));
+      await socket.client.closed;
+      expect(socket.closeCode).toBeUndefined();
+    }
+  });
+
   it('closes with 4400 on the third binary frame, with 4429 on a flood of pings, with 4401 on silence', async () => {
     const { app, port, url } = await start({ env: { RATE_BURST: '10' } });
     const binary = await SocketClient.open(url);

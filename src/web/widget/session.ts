@@ -123,10 +123,11 @@ export function holdSession(
       ({ intervalSec } = frame.heartbeat);
       resume = frame.resume ?? resume;
     }
-    if ('state' in frame) enter(frame.state);
+    if (frame.type === 'call') {
+      if ('event' in frame) emit('heard', frame);
+    } else if ('state' in frame) enter(frame.state);
     if ('session' in frame) seen(frame.session);
     if (frame.type === 'warning') emit('warning', frame);
-    if (frame.type === 'call') emit('heard', frame);
     if (frame.type === 'ended') over(frame);
     if (frame.type === 'error') emit('error', new SwitchboardError(frame));
   }

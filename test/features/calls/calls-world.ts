@@ -22,6 +22,7 @@ import { Metrics } from '../../../src/telemetry/metrics.ts';
 import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
+import { ManualTimers } from '../../support/manual-timers.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
 export const SESSION = 's:00000000000000000000000000000000:AAAAAAAAAAAAAAAAAAAAAA';
@@ -109,6 +110,7 @@ class FakeBudgets implements Budgets {
 /** Nodes on one database with one provider, and a time that is turned by hand. */
 export class CallsWorld {
   readonly clock = new ManualClock();
+  readonly timers = new ManualTimers();
   readonly provider = new FakeBrokeredProvider();
   readonly metering = new HeardMetering();
   readonly budgets = new FakeBudgets();
@@ -227,6 +229,7 @@ export class CallsWorld {
           return Promise.resolve();
         },
         random: () => 0,
+        after: this.timers.after,
       },
     );
     await node.renewLease();

@@ -43,6 +43,8 @@ const CODES: Readonly<Record<ErrorCode, string>> = {
   RESUME_REFUSED: 'a page that could not go on',
   USAGE_IMPLAUSIBLE: 'more usage than there can be',
   DAILY_QUOTA_EXCEEDED: 'a ceiling of the day is reached',
+  CALL_NOT_OPEN: 'no call is open and heard',
+  TOOL_UNKNOWN: 'no such tool waits for an answer',
   CALL_IN_PROGRESS: 'another call is being opened',
   MAX_CONCURRENT_SESSIONS: 'too many sessions at once',
   RATE_LIMIT_EXCEEDED: 'too many requests in a time',

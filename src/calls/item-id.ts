@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+
+/** Providers take no longer names. */
+const MAX_LENGTH = 32;
+const PREFIX = 'sb_';
+
+/**
+ * The name of an item that we put into a conversation for something that has a name already: the same for the same, so that no two nodes
+ * can put it in twice. `sb_` and the name, or 29 characters of its hash where that is too long or has other characters.
+ */
+export function itemIdOf(name: string): string {
+  const isFit = /^[\w-]+$/.test(name) && PREFIX.length + name.length <= MAX_LENGTH;
+  const rest = MAX_LENGTH - PREFIX.length;
+  return PREFIX + (isFit ? name : createHash('sha256').update(name).digest('base64url').slice(0, rest));
+}

@@ -1,0 +1,173 @@
+import { MAX_CAPTION_BYTES, type CallFrame } from '../../protocol/call-frames.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Speaker, UpstreamEvent } from '../../upstream/contract.ts';
+
+type Transcript = Extract<UpstreamEvent, { type: 'transcript' }>;
+
+/** Words are gathered for so long, in milliseconds. */
+const GATHER_MS = 150;
+const WINDOW_MS = 1000;
+/** Frames a second. */
+const MAX_FRAMES = 8;
+/** Items whose words are remembered; an interruption may be told after the words. */
+const MAX_ITEMS = 8;
+
+interface Item {
+  readonly who: Speaker;
+  text: string;
+  isCut: boolean;
+  isFinal: boolean;
+  cutAtMs: number | undefined;
+}
+
+export interface CaptionsDeps {
+  readonly clock: Clock;
+  /** Calls back once so many milliseconds have passed, unless it is called off. */
+  readonly after: (ms: number, act: () => void) => () => void;
+  readonly show: (frames: readonly CallFrame[]) => void;
+}
+
+/**
+ * Who speaks in a call and what is said, as its pages are shown it: gathered, and at most eight frames a second. The words are in memory
+ * for as long as they are shown, and nowhere else.
+ */
+export class Captions {
+  readonly #deps: CaptionsDeps;
+  readonly #items = new Map<string, Item>();
+  /** Items of which the pages were not shown all that is known. */
+  readonly #changed = new Set<string>();
+  readonly #speaking = new Map<Speaker, boolean>();
+  readonly #shownSpeaking = new Map<Speaker, boolean>();
+  /** Items that were spoken while nobody wanted to know. */
+  readonly #missed = new Map<Speaker, string>();
+  #stopWaiting: (() => void) | undefined;
+  /** When frames were shown within the last second. */
+  #shownAtMs: number[] = [];
+
+  constructor(deps: CaptionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Nobody is shown anything: only whose beginning a later page misses is noted. */
+  miss({ who, item }: Transcript): void {
+    this.#missed.set(who, item);
+  }
+
+  speech(who: Speaker, isOn: boolean): void {
+    this.#speaking.set(who, isOn);
+    this.#wait(0);
+  }
+
+  hear({ item: id, who, text, isWhole }: Transcript): void {
+    const item = this.#item(id, who);
+    if (item.isFinal) return;
+    item.isCut = isWhole ? false : item.isCut;
+    item.isFinal = isWhole;
+    item.text = isWhole ? text : item.text + text;
+    // A byte has at most one character, so that what is cut off here is not shown.
+    if (item.text.length > MAX_CAPTION_BYTES) {
+      item.text = item.text.slice(-MAX_CAPTION_BYTES);
+      item.isCut = true;
+    }
+    this.#note(id);
+  }
+
+  /** The visitor interrupted an item. */
+  cut(id: string, atMs: number): void {
+    const item = this.#items.get(id);
+    if (item === undefined) return;
+    item.cutAtMs = atMs;
+    item.isFinal = true;
+    this.#note(id);
+  }
+
+  /** Forgets all words, and waits for nothing. */
+  clear(): void {
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
+    this.#items.clear();
+    this.#changed.clear();
+    this.#speaking.clear();
+    this.#shownSpeaking.clear();
+  }
+
+  #item(id: string, who: Speaker): Item {
+    const known = this.#items.get(id);
+    if (known !== undefined) return known;
+    for (const oldest of this.#items.keys()) {
+      if (this.#items.size < MAX_ITEMS) break;
+      this.#items.delete(oldest);
+      this.#changed.delete(oldest);
+    }
+    const isCut = this.#missed.get(who) === id;
+    const item = { who, text: '', isCut, isFinal: false, cutAtMs: undefined };
+    this.#items.set(id, item);
+    return item;
+  }
+
+  #note(id: string): void {
+    this.#changed.add(id);
+    this.#wait(GATHER_MS);
+  }
+
+  #wait(ms: number): void {
+    if (ms === 0 && this.#stopWaiting === undefined && this.#left() > 0) return this.#show();
+    this.#stopWaiting ??= this.#deps.after(Math.max(ms, GATHER_MS), () => {
+      this.#stopWaiting = undefined;
+      this.#show();
+    });
+  }
+
+  /** Frames that may be shown now. */
+  #left(): number {
+    const at = this.#deps.clock.now();
+    this.#shownAtMs = this.#shownAtMs.filter((shownAtMs) => Math.abs(at - shownAtMs) < WINDOW_MS);
+    return MAX_FRAMES - this.#shownAtMs.length;
+  }
+
+  #show(): void {
+    const frames: CallFrame[] = [];
+    const left = this.#left();
+    for (const [who, on] of this.#speaking) {
+      if (frames.length === left) break;
+      if (this.#shownSpeaking.get(who) === on) continue;
+      this.#shownSpeaking.set(who, on);
+      frames.push({ type: 'speech', who, on });
+    }
+    for (const id of this.#changed) {
+      if (frames.length === left) break;
+      this.#changed.delete(id);
+      const item = this.#items.get(id);
+      if (item !== undefined) frames.push(captionOf(id, item));
+    }
+    const at = this.#deps.clock.now();
+    for (const _ of frames) this.#shownAtMs.push(at);
+    if (frames.length > 0) this.#deps.show(frames);
+    if (this.#changed.size > 0 || frames.length === left) this.#wait(GATHER_MS);
+  }
+}
+
+/** All that is known of an item, as much of it as is shown. */
+function captionOf(id: string, { who, text, isCut, isFinal, cutAtMs }: Item): CallFrame {
+  const shown = lastBytesOf(text);
+  const cut = isCut || shown.length < text.length;
+  return {
+    type: 'transcript',
+    id,
+    who,
+    text: shown,
+    final: isFinal,
+    ...(cut && { cut }),
+    ...(cutAtMs !== undefined && { cutAtMs }),
+  };
+}
+
+/** The end of a text: whole characters of at most 2 KiB. */
+function lastBytesOf(text: string): string {
+  const bytes = text.length * 3 > MAX_CAPTION_BYTES ? Buffer.from(text) : undefined;
+  if (bytes === undefined || bytes.length <= MAX_CAPTION_BYTES) return text.isWellFormed() ? text : text.toWellFormed();
+  let from = bytes.length - MAX_CAPTION_BYTES;
+  // The first byte of a character is none that goes on with one.
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
+  return bytes.subarray(from).toString();
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { BusMessage } from '../../protocol/bus.ts';
+import type { Bus } from '../../stores/bus/contract.ts';
+import type { CallPages } from './call-pages.ts';
+
+/**
+ * The calls of this node as the pages of their sessions meet them, by what the bus says. A request is done before `untilMs` or never, and
+ * answered by the node that did it; where no node has the call there is no answer.
+ */
+export class PageRequests {
+  readonly #bus: Pick<Bus, 'publish'>;
+  readonly #clock: Clock;
+  /** The present call of each session. */
+  readonly #bySession = new Map<string, CallPages>();
+
+  constructor({ bus, clock }: { readonly bus: Pick<Bus, 'publish'>; readonly clock: Clock }) {
+    this.#bus = bus;
+    this.#clock = clock;
+  }
+
+  add(sessionId: string, pages: CallPages): void {
+    this.#bySession.set(sessionId, pages);
+  }
+
+  remove(sessionId: string, pages: CallPages): void {
+    if (this.#bySession.get(sessionId) === pages) this.#bySession.delete(sessionId);
+  }
+
+  hear(message: BusMessage): void {
+    if (message.type === 'call.wanted') {
+      const { sessionId, node, isOn, tools } = message;
+      this.#bySession.get(sessionId)?.want(node, isOn, tools);
+    } else if (message.type === 'call.asked') this.#take(message);
+  }
+
+  #take({ sessionId, request, untilMs, frame }: Extract<BusMessage, { type: 'call.asked' }>): void {
+    const pages = this.#bySession.get(sessionId);
+    if (pages === undefined || this.#clock.now() >= untilMs) return;
+    this.#bus.publish({ type: 'call.answered', sessionId, request, code: pages.take(frame) ?? null });
+  }
+}

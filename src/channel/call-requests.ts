@@ -1,0 +1,61 @@
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
+import type { CallRequest } from '../protocol/call-frames.ts';
+import type { ServerFrame } from '../protocol/frames.ts';
+import type { Language } from '../protocol/languages/all.ts';
+import { mustWait, Refusal } from '../protocol/refusal.ts';
+import { refusalFrame } from './answers.ts';
+import type { CallSockets } from './call-sockets.ts';
+import type { ChannelDeps } from './deps.ts';
+
+/** How many of each a session may ask for in a minute, and what they are called. */
+const MINUTE_LIMITS = {
+  say: { limit: 20, what: 'texts' },
+  interrupt: { limit: 60, what: 'interruptions' },
+} as const;
+
+const WORDS = {
+  CALL_NOT_OPEN: 'No call of this session is open and heard; nothing was said.',
+  TOOL_UNKNOWN: 'The call waits for no answer of a tool by this id.',
+} as const;
+
+/** Who asks: an attached socket. */
+export interface CallAsker {
+  readonly record: VoiceRecord;
+  readonly language: Language;
+  send(frame: ServerFrame): void;
+}
+
+/**
+ * Asks the call of a session for what a page wants, and tells the page what is refused of it, which may be later. Requests are passed on
+ * in the order in which they were made.
+ */
+export function askCall(
+  asker: CallAsker,
+  frame: CallRequest,
+  { calls, deps }: { readonly calls: CallSockets; readonly deps: Pick<ChannelDeps, 'clock' | 'live' | 'events'> },
+): Eventually<void> {
+  const { record, language } = asker;
+  const at = deps.clock.now();
+  const id = 'id' in frame ? frame.id : undefined;
+
+  function refuse(refusal: Refusal): void {
+    deps.events.refused(refusal.code, `${frame.type} frame`, undefined, refusal.error, record);
+    asker.send(refusalFrame(refusal, id, language));
+  }
+
+  function ask(): void {
+    calls.ask(record.id, frame, (code) => {
+      // To interrupt what does not speak is nothing to be told of.
+      if (code !== null && frame.type !== 'interrupt') refuse(new Refusal(code, WORDS[code]));
+    });
+  }
+
+  if (frame.type === 'tool_result') return ask();
+  const { limit, what } = MINUTE_LIMITS[frame.type];
+  return andThen(deps.live.windows.take(`${frame.type}:${record.id}`, limit, at), ({ allowed, resetAtMs }) => {
+    if (allowed) ask();
+    else
+      refuse(mustWait(`More than ${limit} ${what} of a session in a minute`, resetAtMs, at, { layer: 'edge', limit }));
+  });
+}

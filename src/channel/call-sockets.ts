@@ -1,0 +1,132 @@
+import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { BusMessage } from '../protocol/bus.ts';
+import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+
+/** So often a node says again that it has sockets which want to hear of a call: its word holds for half a minute. */
+const RENEW_MS = 10_000;
+/** A node that does not answer within this has no such call, or did not hear of it; it does nothing later either. */
+const ANSWER_MS = 2000;
+/** What comes this much later is still an answer. */
+const LATE_MS = 500;
+
+/** A socket that wants to hear of its session's call. */
+interface CallSocket {
+  maxMessageBytes: number | undefined;
+  send(frame: CallFrame): void;
+}
+
+type Answer = Extract<BusMessage, { type: 'call.answered' }>['code'];
+
+interface Wanting {
+  readonly sockets: Set<CallSocket>;
+  /** What pages are asked for, and nobody has answered. */
+  readonly tools: Set<string>;
+  /** Whether the session is known to have a call. */
+  hasCall: boolean;
+  saidAtMs: number;
+  /** How often it is said yet without a call: the node of a call may not hear of this one at once. */
+  left: number;
+}
+
+interface Waiting {
+  readonly untilMs: number;
+  readonly answer: (code: Answer) => void;
+}
+
+export interface CallSocketsDeps {
+  readonly bus: Pick<Bus, 'publish' | 'followed'>;
+  readonly node: string;
+  readonly clock: Clock;
+}
+
+/**
+ * The sockets of this node that want to hear of their sessions' calls, which other nodes may hold: what they are told, and what they ask
+ * for (docs/contract.md, section 7.6). What a call does not take within two seconds it never does.
+ */
+export class CallSockets {
+  readonly #deps: CallSocketsDeps;
+  readonly #wanting = new Map<string, Wanting>();
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(deps: CallSocketsDeps) {
+    this.#deps = deps;
+  }
+
+  add(sessionId: string, socket: CallSocket): void {
+    const present = this.#wanting.get(sessionId);
+    const wanting = present ?? { sockets: new Set(), tools: new Set(), hasCall: false, saidAtMs: 0, left: 0 };
+    this.#wanting.set(sessionId, wanting);
+    wanting.sockets.add(socket);
+    socket.maxMessageBytes = MAX_CALL_MESSAGE_BYTES;
+    wanting.left = 3;
+    this.#say(sessionId, wanting);
+  }
+
+  remove(sessionId: string, socket: CallSocket): void {
+    const wanting = this.#wanting.get(sessionId);
+    if (wanting === undefined || !wanting.sockets.delete(socket) || wanting.sockets.size > 0) return;
+    this.#wanting.delete(sessionId);
+    this.#deps.bus.publish({ type: 'call.wanted', sessionId, node: this.#deps.node, isOn: false, tools: [] });
+  }
+
+  hear(message: BusMessage): void {
+    if (message.type === 'call.answered') this.#answer(message.request, message.code);
+    if (message.type !== 'call.shown') return;
+    const wanting = this.#wanting.get(message.sessionId);
+    if (wanting === undefined) return;
+    for (const id of message.settled) wanting.tools.delete(id);
+    for (const frame of message.frames) this.#show(message.sessionId, wanting, frame);
+  }
+
+  /**
+   * Asks a session's call for something. @param answered is told once what became of it: null once it is done, else why it never is
+   */
+  ask(sessionId: string, frame: CallRequest, answered: (code: Answer) => void): void {
+    const { bus, clock } = this.#deps;
+    const [request, at] = [randomId(), clock.now()];
+    this.#waiting.set(request, { untilMs: at + ANSWER_MS + LATE_MS, answer: answered });
+    bus.publish({ type: 'call.asked', sessionId, request, untilMs: at + ANSWER_MS, frame });
+    // Whoever hears it here has answered by now.
+    if (bus.followed === undefined) this.#answer(request, 'CALL_NOT_OPEN');
+  }
+
+  /** Says again what lapses, and gives up what was not answered; call it about every second. */
+  tick(at: number): void {
+    for (const [request, { untilMs }] of this.#waiting) if (untilMs <= at) this.#answer(request, 'CALL_NOT_OPEN');
+    for (const [sessionId, wanting] of this.#wanting)
+      if (wanting.left > 0 || (wanting.hasCall && at - wanting.saidAtMs >= RENEW_MS)) this.#say(sessionId, wanting);
+  }
+
+  /** Messages may have been missed: all is said again. */
+  resync(): void {
+    for (const wanting of this.#wanting.values()) wanting.left = 1;
+  }
+
+  #show(sessionId: string, wanting: Wanting, frame: CallFrame): void {
+    if (frame.type === 'tool') wanting.tools.add(frame.id);
+    if (frame.type === 'call') {
+      const hadCall = wanting.hasCall;
+      wanting.hasCall = frame.state !== 'closed';
+      wanting.left = 0;
+      if (frame.state === 'closed') wanting.tools.clear();
+      // Its node may be another than before, which knows nothing of the sockets here.
+      else if (!hadCall || this.#deps.clock.now() > wanting.saidAtMs) this.#say(sessionId, wanting);
+    }
+    for (const socket of wanting.sockets) socket.send(frame);
+  }
+
+  #say(sessionId: string, wanting: Wanting): void {
+    wanting.left = Math.max(0, wanting.left - 1);
+    wanting.saidAtMs = this.#deps.clock.now();
+    const tools = [...wanting.tools];
+    this.#deps.bus.publish({ type: 'call.wanted', sessionId, node: this.#deps.node, isOn: true, tools });
+  }
+
+  #answer(request: string, code: Answer): void {
+    const waiting = this.#waiting.get(request);
+    this.#waiting.delete(request);
+    waiting?.answer(code);
+  }
+}

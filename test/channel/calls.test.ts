@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { BusMessage } from '../../src/protocol/bus.ts';
+import type { CallFrame } from '../../src/protocol/call-frames.ts';
+import type { TestApp } from '../support/app.ts';
+import { SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { ChannelClient } from './client.ts';
+
+type Asked = Extract<BusMessage, { type: 'call.asked' }>;
+type Wanted = Extract<BusMessage, { type: 'call.wanted' }>;
+
+const caption: CallFrame = { type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning', final: true };
+const tool: CallFrame = { type: 'tool', id: 'call_1', name: 'look_up', arguments: '{}' };
+const open: CallFrame = { type: 'call', state: 'open', call: 'call_a' };
+
+describe('a socket that wants to hear of its call', () => {
+  const { build } = useApps();
+  let app: TestApp;
+  let sessionId: string;
+  let heard: BusMessage[];
+  /** What the node of the call answers; undefined where there is none. */
+  let answer: Extract<BusMessage, { type: 'call.answered' }>['code'] | undefined;
+
+  beforeEach(async () => {
+    app = await build({ env: { RATE_BURST: '500' } });
+    sessionId = await app.open(await app.key());
+    heard = [];
+    answer = null;
+    app.live.bus.subscribe((message) => {
+      heard.push(message);
+      if (message.type === 'call.asked' && answer !== undefined)
+        app.live.bus.publish({ type: 'call.answered', sessionId, request: message.request, code: answer });
+    });
+  });
+
+  const attach = (wants: readonly string[] = ['call', 'something_new'], id = sessionId): ChannelClient => {
+    const client = new ChannelClient(app);
+    client.say({ type: 'attach', sm_session_id: id, wants });
+    expect(client.heard()).toMatchObject([{ type: 'attached' }]);
+    return client;
+  };
+  const show = (...frames: CallFrame[]): void =>
+    app.live.bus.publish({ type: 'call.shown', sessionId, frames, settled: [] });
+  const wanted = (): Wanted[] => heard.filter((message) => message.type === 'call.wanted');
+  const asked = (): Asked[] => heard.filter((message) => message.type === 'call.asked');
+
+  test('is told of it, and no other is', async () => {
+    const otherId = await app.open(await app.key());
+    const [client, older, other] = [attach(), attach([]), attach(['call'], otherId)];
+    show(caption, tool, open);
+    expect(client.heard()).toEqual([caption, tool, open]);
+    expect([...older.heard(), ...other.heard()]).toEqual([]);
+  });
+
+  test('says so when it attaches, again while there is a call, and when the last such socket is gone', async () => {
+    const { node } = app.service.core.lease;
+    attach([]);
+    expect(wanted()).toEqual([]);
+    const [client, tab] = [attach(), attach()];
+    expect(wanted().at(-1)).toEqual({ type: 'call.wanted', sessionId, node, isOn: true, tools: [] });
+    for (let tick = 0; tick < 60; tick += 1) app.service.hub.tick();
+    expect(wanted()).toHaveLength(4);
+    show(open, tool);
+    const before = wanted().length;
+    for (let tick = 0; tick < 20; tick += 1) {
+      app.clock.advance(SECOND);
+      app.service.hub.tick();
+    }
+    expect(wanted().slice(before)).toMatchObject([{ tools: ['call_1'] }, { tools: ['call_1'] }]);
+    app.live.bus.publish({ type: 'call.shown', sessionId, frames: [], settled: ['call_1'] });
+    client.listener.closed(1000);
+    expect(wanted().at(-1)?.isOn).toBe(true);
+    tab.listener.closed(1000);
+    expect(wanted().at(-1)).toMatchObject({ isOn: false });
+  });
+
+  test('hands what the page asks for to the node of the call, in its order', async () => {
+    const client = attach();
+    const frames = [
+      { type: 'say', id: 'm1', text: 'When do you open?' },
+      { type: 'interrupt' },
+      { type: 'tool_result', id: 'call_1', output: { open: [9, 17] } },
+    ] as const;
+    for (const frame of frames) client.say(frame);
+    expect(asked().map(({ frame }) => frame)).toEqual(frames);
+    expect(asked()[0]).toMatchObject({ sessionId, untilMs: app.clock.now() + 2000 });
+    expect(client.heard()).toEqual([]);
+  });
+
+  test('is told what the call does not take, by the name that the page gave it', () => {
+    const client = attach();
+    answer = 'TOOL_UNKNOWN';
+    client.say({ type: 'tool_result', id: 'call_1', output: 'late' });
+    answer = undefined;
+    client.say({ type: 'say', id: 'm1', text: 'hello' });
+    client.say({ type: 'interrupt' });
+    expect(client.heard()).toMatchObject([
+      { type: 'error', code: 'TOOL_UNKNOWN', id: 'call_1' },
+      { type: 'error', code: 'CALL_NOT_OPEN', id: 'm1' },
+    ]);
+  });
+
+  test('says twenty texts a minute at most, and interrupts sixty times, on whichever socket', () => {
+    const [client, tab] = [attach(), attach()];
+    for (let said = 0; said < 20; said += 1) client.say({ type: 'say', id: `m${said}`, text: 'hello' });
+    expect(client.heard()).toEqual([]);
+    tab.say({ type: 'say', id: 'more', text: 'hello' });
+    const [refusal] = tab.heard();
+    expect(refusal).toMatchObject({ type: 'error', code: 'RATE_LIMIT_EXCEEDED', id: 'more' });
+    expect(refusal).toHaveProperty('retryAfter');
+    for (let times = 0; times < 61; times += 1) client.say({ type: 'interrupt' });
+    expect(client.heard()).toMatchObject([{ type: 'error', code: 'RATE_LIMIT_EXCEEDED' }]);
+    expect(asked()).toHaveLength(80);
+    app.clock.advance(60 * SECOND);
+    client.say({ type: 'say', id: 'later', text: 'hello' });
+    expect(asked()).toHaveLength(81);
+  });
+
+  test.each([
+    { type: 'say', id: 'm1', text: '' },
+    { type: 'say', id: 'm1', text: ' \n' },
+    { type: 'say', id: '', text: 'hello' },
+    { type: 'say', text: 'hello' },
+    { type: 'say', id: 'm1', text: 'x'.repeat(2001) },
+    { type: 'tool_result', id: 'call_1' },
+    { type: 'tool_result', id: 'call_1', output: 'x'.repeat(16 * 1024) },
+    '{"type":"tool_result","id":"call_1","output":' + '['.repeat(9000) + ']'.repeat(9000) + '}',
+    '{"type":"tool_result","id":"call_1","output":"\\ud800"}',
+    '['.repeat(20_000),
+  ])('is told of a frame that is none, and asks for nothing', (frame) => {
+    const client = attach();
+    client.say(frame);
+    expect(client.heard()).toMatchObject([{ type: 'error', code: 'INVALID_REQUEST' }]);
+    expect(asked()).toEqual([]);
+    client.say({ type: 'tool_result', id: 'call_1', output: 'x'.repeat(16 * 1024 - 2) });
+    expect(asked()).toHaveLength(1);
+  });
+
+  test('asks for nothing before it is attached', () => {
+    const client = new ChannelClient(app);
+    client.say({ type: 'say', id: 'm1', text: 'hello' });
+    client.say({ type: 'attach', sm_session_id: `${sessionId}x`, wants: ['call'] });
+    expect(client.closeCode).toBe(4404);
+    expect(asked()).toEqual([]);
+    expect(wanted()).toEqual([]);
+  });
+});

@@ -1,0 +1,272 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import type { BusMessage } from '../../../src/protocol/bus.ts';
+import type { CallFrame, CallRequest } from '../../../src/protocol/call-frames.ts';
+import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
+import { answerSdp, offerSdp } from '../../support/provider/sdp.ts';
+import { CallsWorld, SESSION } from './calls-world.ts';
+
+type Transcript = Extract<CallFrame, { type: 'transcript' }>;
+
+const lookUp = { kind: 'client_tool', name: 'look_up' };
+
+function words(item: string, text: string, isWhole = false, who: 'visitor' | 'agent' = 'agent'): UpstreamEvent {
+  return { type: 'transcript', item, who, text, isWhole };
+}
+
+function asks(responseId: string, ...callIds: readonly string[]): UpstreamEvent {
+  const calls = callIds.map((callId) => ({ callId, name: 'look_up', arguments: '{"q":1}' }));
+  return { type: 'toolsAsked', responseId, calls };
+}
+
+describe('The pages of a call', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+  let shown: CallFrame[];
+  let answers: (string | null)[];
+  let settled: string[];
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    const setup = world.setups.get(SESSION);
+    if (setup === undefined) throw new Error('no setup');
+    world.setups.set(SESSION, {
+      ...setup,
+      dataChannel: 'none',
+      tools: [lookUp, { kind: 'server_tool', name: 'ours' }],
+    });
+    world.provider.answerSdp = answerSdp(offerSdp({ channel: false }));
+    node = await world.addNode();
+    shown = [];
+    answers = [];
+    settled = [];
+    world.bus.subscribe((message: BusMessage) => {
+      if (message.type === 'call.shown') {
+        shown.push(...message.frames);
+        settled.push(...message.settled);
+      }
+      if (message.type === 'call.answered') answers.push(message.code);
+    });
+  });
+
+  const want = (isOn = true, tools: readonly string[] = []): void =>
+    world.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'other', isOn, tools });
+  const hear = (...events: readonly UpstreamEvent[]): void => {
+    for (const event of events) world.provider.sideband.hear(event);
+  };
+  const ask = (frame: CallRequest, untilMs = world.clock.now() + 2000, sessionId = SESSION): void =>
+    world.bus.publish({ type: 'call.asked', sessionId, request: 'r', untilMs, frame });
+  const gather = (ms = 150): void => {
+    world.clock.advance(ms);
+    world.timers.advance(ms);
+  };
+  const take = (): CallFrame[] => shown.splice(0);
+  const asked = (): unknown[] =>
+    world.provider.sideband.asked.flatMap((each) => (each.type === 'respond' ? [each.instructions] : []));
+  const items = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'message');
+  const outputs = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'tool_output');
+
+  describe('that want to know', () => {
+    beforeEach(async () => {
+      await world.open(node);
+      want();
+      take();
+    });
+
+    test('are shown all the words of an item until now, gathered for 150 ms', () => {
+      hear(words('i1', 'Good'), words('i1', ' morning'));
+      expect(take()).toEqual([]);
+      gather();
+      expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning', final: false }]);
+      hear(words('i1', 'Good morning.', true));
+      gather();
+      expect(take()).toEqual([{ type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning.', final: true }]);
+    });
+
+    test('are shown at most eight frames a second, and the newest words in the end', () => {
+      let within = 0;
+      for (let step = 0; step < 10; step += 1) {
+        hear(words('i1', `${step}`), words('i2', `${step}`, false, 'visitor'));
+        gather(99);
+        within = shown.length;
+      }
+      expect(within).toBeLessThanOrEqual(8);
+      gather(1000);
+      const texts = (take() as Transcript[]).filter(({ id }) => id === 'i2').map(({ text }) => text);
+      expect(texts.at(-1)).toBe('0123456789');
+    });
+
+    test('are shown the last 2 KiB of what is longer, in whole characters, and are told so', () => {
+      hear(words('i1', 'a'.repeat(10) + 'é'.repeat(1020) + '€', true));
+      gather();
+      const [frame] = take() as Transcript[];
+      expect(frame).toMatchObject({ cut: true, final: true });
+      expect(Buffer.byteLength(frame?.text ?? '')).toBeLessThanOrEqual(2048);
+      expect(frame?.text).toMatch(/^a*é+€$/);
+    });
+
+    test('are told how much was heard of what the visitor interrupted', () => {
+      hear(words('i1', 'A long story', true), { type: 'transcriptCut', item: 'i1', atMs: 900 });
+      gather();
+      expect(take()).toMatchObject([{ text: 'A long story', final: true, cutAtMs: 900 }]);
+    });
+
+    test('are told at once who speaks, each change once', () => {
+      const speech = (who: 'visitor' | 'agent', isOn: boolean): UpstreamEvent => ({ type: 'speech', who, isOn });
+      hear(speech('visitor', true), speech('visitor', true), speech('visitor', false), speech('agent', true));
+      expect(take()).toEqual([
+        { type: 'speech', who: 'visitor', on: true },
+        { type: 'speech', who: 'visitor', on: false },
+        { type: 'speech', who: 'agent', on: true },
+      ]);
+    });
+
+    test('are shown nothing more once no node has such a socket, or has not said so for half a minute', async () => {
+      hear(words('i1', 'one'));
+      want(false);
+      gather();
+      expect(take()).toEqual([]);
+      want();
+      take();
+      await world.pass(30_000);
+      hear(words('i1', 'two'));
+      gather();
+      expect(take()).toEqual([]);
+      expect(world.timers.size).toBe(0);
+    });
+
+    test('say a text once, which the agent answers, and which is shown', () => {
+      ask({ type: 'say', id: 'm1', text: 'When do you open?' });
+      ask({ type: 'say', id: 'm1', text: 'When do you open?' });
+      expect(answers).toEqual([null, null]);
+      expect(items()).toMatchObject([{ type: 'message', role: 'user', text: 'When do you open?' }]);
+      expect(asked()).toEqual([null]);
+      gather();
+      expect(take()).toMatchObject([{ type: 'transcript', who: 'visitor', text: 'When do you open?', final: true }]);
+    });
+
+    test('say nothing after the time at which the page was told that it was not said', () => {
+      ask({ type: 'say', id: 'm1', text: 'late' }, world.clock.now());
+      ask({ type: 'say', id: 'm2', text: 'of another session' }, world.clock.now() + 2000, 'another');
+      expect(answers).toEqual([]);
+      expect(items()).toEqual([]);
+    });
+
+    test('run tools, whose first answers count, and the agent goes on when all of a response are answered', () => {
+      hear(asks('resp_1', 'call_1', 'call_2'), asks('resp_1', 'call_1', 'call_2'));
+      const tool = { type: 'tool', name: 'look_up', arguments: '{"q":1}' };
+      expect(take()).toEqual([
+        { ...tool, id: 'call_1' },
+        { ...tool, id: 'call_2' },
+      ]);
+      ask({ type: 'tool_result', id: 'call_2', output: { open: true } });
+      expect(asked()).toEqual([]);
+      ask({ type: 'tool_result', id: 'call_2', output: 'forged' });
+      ask({ type: 'tool_result', id: 'call_9', output: 'forged' });
+      ask({ type: 'tool_result', id: 'call_1', output: 'from nine' });
+      expect(answers).toEqual([null, 'TOOL_UNKNOWN', 'TOOL_UNKNOWN', null]);
+      expect(outputs()).toEqual([
+        { id: 'sb_call_2', type: 'tool_output', callId: 'call_2', output: '{"open":true}' },
+        { id: 'sb_call_1', type: 'tool_output', callId: 'call_1', output: 'from nine' },
+      ]);
+      expect(asked()).toEqual([null]);
+      expect(settled).toEqual(['call_2', 'call_1']);
+    });
+
+    test('are not waited for longer than 30 seconds', async () => {
+      hear(asks('resp_1', 'call_1'));
+      await world.pass(29_750);
+      expect(outputs()).toEqual([]);
+      await world.pass(250);
+      expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"timed_out"}' }]);
+      ask({ type: 'tool_result', id: 'call_1', output: 1 });
+      expect(answers).toEqual(['TOOL_UNKNOWN']);
+    });
+
+    test('are asked for none of the tools that the server runs, nor for what is none or too large', () => {
+      const call = (callId: string, name: string, args: string) => ({ callId, name, arguments: args });
+      hear({
+        type: 'toolsAsked',
+        responseId: 'resp_1',
+        calls: [call('c1', 'ours', '{}'), call('c2', 'made_up', '{}'), call('c3', 'look_up', 'x'.repeat(20_000))],
+      });
+      expect(take()).toEqual([]);
+      ask({ type: 'tool_result', id: 'c1', output: 'forged' });
+      expect(answers).toEqual(['TOOL_UNKNOWN']);
+      expect(outputs()).toMatchObject([
+        { callId: 'c2', output: '{"error":"failed"}' },
+        { callId: 'c3', output: '{"error":"too_large"}' },
+      ]);
+    });
+
+    test('answer the tools of a call that is not heard for a moment, which is told later', async () => {
+      hear(asks('resp_1', 'call_1'));
+      world.provider.sideband.close();
+      await node.settled();
+      ask({ type: 'tool_result', id: 'call_1', output: 'kept' });
+      ask({ type: 'say', id: 'm1', text: 'hello' });
+      expect(answers).toEqual([null, 'CALL_NOT_OPEN']);
+      await world.pass(3000);
+      expect(outputs()).toMatchObject([{ callId: 'call_1', output: 'kept' }]);
+    });
+  });
+
+  test('are told where the call stands', async () => {
+    await world.open(node);
+    world.endSession();
+    await world.pass(2000);
+    const states = take().map((frame) => (frame.type === 'call' ? [frame.state, frame.reason] : frame));
+    expect(states).toEqual([
+      ['connecting', undefined],
+      ['open', undefined],
+      ['closing', 'session_ended'],
+      ['closed', 'session_ended'],
+    ]);
+  });
+
+  test('that do not want to know are shown no words, and cannot run tools', async () => {
+    await world.open(node);
+    take();
+    hear(words('i1', 'Good morning'), { type: 'speech', who: 'agent', isOn: true }, asks('resp_1', 'call_1'));
+    gather();
+    expect(take()).toEqual([]);
+    expect(world.timers.size).toBe(0);
+    expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"unreachable"}' }]);
+  });
+
+  test('that came in the middle of an item are told that its beginning is missing', async () => {
+    await world.open(node);
+    hear(words('i1', 'Good'));
+    want();
+    take();
+    hear(words('i1', ' morning'));
+    gather();
+    expect(take()).toMatchObject([{ text: ' morning', cut: true }]);
+  });
+
+  test('answer the provider themselves where they have a data channel', async () => {
+    const setup = world.setups.get(SESSION);
+    if (setup !== undefined) world.setups.set(SESSION, { ...setup, dataChannel: 'open' });
+    await world.open(node);
+    want();
+    take();
+    hear(asks('resp_1', 'call_1'));
+    expect(take()).toEqual([]);
+    expect(outputs()).toEqual([]);
+  });
+
+  test('have their tools answered by the node that takes the call over, each once', async () => {
+    await world.open(node);
+    want();
+    hear(asks('resp_1', 'call_1', 'call_2'));
+    ask({ type: 'tool_result', id: 'call_2', output: 'in time' });
+    world.kill(node);
+    await world.addNode();
+    await world.pass(15_000);
+    want(true, ['call_1']);
+    want(true, ['call_1']);
+    expect(outputs()).toMatchObject([{ callId: 'call_1', output: '{"error":"interrupted"}' }]);
+    ask({ type: 'tool_result', id: 'call_1', output: 'late' });
+    expect(answers).toEqual([null, 'TOOL_UNKNOWN']);
+  });
+});
