@@ -29,8 +29,10 @@ describe('A call that Switchboard opens', () => {
       FakeSocket.opened.push(this);
     }
 
-    send(): void {
-      // Nobody answers.
+    readonly sent: Record<string, unknown>[] = [];
+
+    send(text: string): void {
+      this.sent.push(JSON.parse(text) as Record<string, unknown>);
     }
 
     close(): void {
@@ -58,7 +60,7 @@ describe('A call that Switchboard opens', () => {
     vi.restoreAllMocks();
   });
 
-  async function open(dataChannel: string): Promise<void> {
+  async function open(dataChannel: string, options: object = {}): Promise<void> {
     posted = [];
     refusals = [];
     let tickets = 0;
@@ -68,6 +70,7 @@ describe('A call that Switchboard opens', () => {
       baseUrl: 'https://s.example/voice',
       email: 'ada@example.com',
       WebSocket: FakeSocket,
+      ...options,
       fetch(url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
         const path = url.replace('https://s.example/voice', '');
         if (!path.endsWith('/session')) posted.push({ path, authorization: headers['Authorization'], body });
@@ -136,6 +139,57 @@ describe('A call that Switchboard opens', () => {
     await vi.advanceTimersByTimeAsync(GATHER_MS);
     await second;
     expect(offers()).toHaveLength(2);
+  });
+
+  describe('without a data channel', () => {
+    const socket = (): FakeSocket => FakeSocket.opened.at(-1) ?? new FakeSocket();
+    const heard = (type: string): object[] =>
+      events.filter((event) => event.type === type).map(({ event }) => event as object);
+
+    beforeEach(async () => {
+      await session.end();
+      const tools = { add: ({ a, b }: { a: number; b: number }) => a + b, fill: () => 'x'.repeat(20_000) };
+      await open('none', { tools });
+      await session.connectAudio();
+      socket().dispatchEvent(new Event('open'));
+      const attached = { type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } };
+      socket().say(attached);
+      expect(socket().sent).toMatchObject([{ type: 'attach', wants: ['call'] }]);
+    });
+
+    test('says and interrupts over the socket, and shows what that tells', () => {
+      session.send('Hello?');
+      session.interrupt();
+      expect(socket().sent.slice(1)).toEqual([
+        { type: 'say', id: expect.any(String), text: 'Hello?' },
+        { type: 'interrupt' },
+      ]);
+      const words = { type: 'transcript', id: 'i1', who: 'visitor', text: 'Hello?', final: true };
+      socket().say(words);
+      socket().say({ type: 'speech', who: 'agent', on: true });
+      socket().say({ type: 'call', state: 'open', call: 'call_a' });
+      expect(heard('transcript')).toEqual([words]);
+      expect(heard('speech')).toEqual([{ type: 'speech', who: 'agent', on: true }]);
+      expect(session.state).toBe('engaged');
+      socket().say({ type: 'error', code: 'CALL_NOT_OPEN', userMessage: 'no', id: 'x' });
+      expect(heard('error')).toMatchObject([{ code: 'CALL_NOT_OPEN' }]);
+    });
+
+    test('runs the tools of the page, and tells of what does not fit', async () => {
+      socket().say({ type: 'tool', id: 't1', name: 'add', arguments: '{"a":2,"b":3}' });
+      socket().say({ type: 'tool', id: 't2', name: 'missing', arguments: '' });
+      socket().say({ type: 'tool', id: 't3', name: 'fill', arguments: '' });
+      await vi.advanceTimersByTimeAsync(1);
+      expect(heard('tool')[0]).toEqual({ id: 't1', name: 'add', arguments: '{"a":2,"b":3}' });
+      const sent = socket()
+        .sent.slice(1)
+        .toSorted((a, b) => String(a['id']).localeCompare(String(b['id'])));
+      expect(sent).toEqual([
+        { type: 'tool_result', id: 't1', output: 5 },
+        { type: 'tool_result', id: 't2', output: { error: 'Error: There is no tool missing.' } },
+        { type: 'tool_result', id: 't3', output: { error: 'too_large' } },
+      ]);
+    });
   });
 
   test('has no data channel where the agent forbids it', async () => {

@@ -126,9 +126,9 @@ describe('A conversation', () => {
       ]);
     });
 
-    test('says nothing where there is no channel, and when the call is over, and says why', async () => {
+    test('says nothing where there is neither a channel nor a socket, and when the call is over, and says why', async () => {
       await call({}, { ...created.call, dataChannel: 'none' });
-      expect(() => session.send('Hello?')).toThrow(expect.objectContaining({ code: 'PROVIDER_UNSUPPORTED' }));
+      expect(() => session.send('Hello?')).toThrow(expect.objectContaining({ code: 'NETWORK_ERROR' }));
       await session.end();
       expect(() => session.send('Hello?')).toThrow(expect.objectContaining({ code: 'CALL_LOST' }));
     });

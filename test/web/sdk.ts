@@ -19,6 +19,7 @@ export interface Session {
   readonly devices: () => Promise<readonly unknown[]>;
   readonly setDevice: (deviceId: string) => Promise<void>;
   readonly send: (text: string) => void;
+  readonly interrupt: () => void;
   readonly end: () => Promise<void>;
 }
 
@@ -37,6 +38,8 @@ const types = [
   'level',
   'speaking',
   'transcript',
+  'speech',
+  'tool',
   'warning',
   'usage',
   'ended',

@@ -47,6 +47,8 @@ const EVENTS = [
   'level',
   'speaking',
   'transcript',
+  'speech',
+  'tool',
   'heard',
   'warning',
   'usage',
@@ -153,8 +155,8 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
-      const { channel, stream } = await opened.connectAudio();
-      become({ canWrite: channel !== undefined });
+      const { stream } = await opened.connectAudio();
+      become({ canWrite: true });
       const refresh = (): void => void showMicrophones(opened, stream).catch(() => 0);
       navigator.mediaDevices.addEventListener('devicechange', refresh, { signal: given.signal });
       refresh();

@@ -121,23 +121,17 @@ export interface HeardEvent {
 }
 
 /** How loud both sides of a call are: 0 is silent, 1 the loudest that there is. Speech is about 0.05 to 0.3. */
-export interface Levels {
-  readonly visitor: number;
-  readonly agent: number;
-}
+export type Levels = Readonly<Record<'visitor' | 'agent', number>>;
 
 /** Who speaks. */
-export interface Speaking {
-  readonly visitor: boolean;
-  readonly agent: boolean;
-}
+export type Speaking = Readonly<Record<'visitor' | 'agent', boolean>>;
 
 /** Words of the conversation. */
 export interface Transcript {
   /** The same for all that is told of one turn; the visitor's may come after the answer to it. */
   readonly id: string;
   readonly who: 'visitor' | 'agent';
-  /** All of the turn so far. */
+  /** All of the turn so far, or its end where it is long. */
   readonly text: string;
   /** Nothing follows of this turn. */
   readonly final: boolean;
@@ -156,8 +150,12 @@ export interface SessionEvents {
   readonly level: Levels;
   /** Somebody began or ceased to speak. */
   readonly speaking: Speaking;
-  /** Somebody said something; not where the agent has no data channel. */
+  /** Somebody said or wrote something. */
   readonly transcript: Transcript;
+  /** Somebody began or ceased to speak, as the provider hears it: `speaking` is what this page hears. */
+  readonly speech: { readonly who: 'visitor' | 'agent'; readonly on: boolean };
+  /** The agent asks the page for a tool, with arguments as the model wrote them, which the handler of `tools` answers. */
+  readonly tool: { readonly id: string; readonly name: string; readonly arguments: string };
   /** The call has another state. */
   readonly call: { readonly state: CallState };
   /** Switchboard hears of a call that it opened. */
@@ -242,10 +240,12 @@ export interface Session {
   /** Another microphone, in this call and the next; a stream that the page has given stays. @throws SwitchboardError those of the microphone: then the one before stays */
   readonly setDevice: (deviceId: string) => Promise<void>;
   /**
-   * Says something to the agent in text, as soon as its data channel is open; the agent answers aloud.
-   * @throws SwitchboardError CALL_LOST (there is no call), PROVIDER_UNSUPPORTED (it has no data channel)
+   * Says something to the agent in text; the agent answers aloud. What Switchboard refuses of it later is an `error`.
+   * @throws SwitchboardError CALL_LOST (there is no call), NETWORK_ERROR (the call has no data channel, and there is no socket at the moment)
    */
   readonly send: (text: string) => void;
+  /** The agent stops at once. @throws SwitchboardError as `send` */
+  readonly interrupt: () => void;
   /** Ends the session. Leaving the page does it too, unless `keep` may. */
   readonly end: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { CreateReply } from '../../protocol/create.ts';
 import { atEnd } from './abort.ts';
 import type { AudioCall, AudioOptions, CallState, ConnectOptions, Session, SessionEvents } from './api.ts';
-import { followConversation, type ProviderEvent } from './conversation.ts';
+import { followConversation, type ProviderEvent, type RunTool } from './conversation.ts';
 import type { Emitter } from './emitter.ts';
 import { failure, textOf, type SwitchboardError } from './error.ts';
 import { gathered, watchMedia } from './media.ts';
@@ -24,6 +24,7 @@ export interface CallDeps {
   /** What the agent hears, unless the page gave a stream. */
   readonly microphone: HeldMicrophone;
   readonly options: ConnectOptions;
+  readonly runTool: RunTool;
   /** Ends the call, with the reason why there can be none. */
   readonly hangUp: AbortController;
   readonly emit: Emitter<SessionEvents>['emit'];
@@ -40,7 +41,7 @@ const countTokens: NonNullable<AudioOptions['reportUsage']> = ({ total_tokens })
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
   const { session, terms, secret, microphone, hangUp, emit, tellState } = deps;
   const { signal } = hangUp;
-  const { tools, fetch: request = fetch } = deps.options;
+  const { fetch: request = fetch } = deps.options;
   const { brokered: isBrokered } = session;
   signal.throwIfAborted();
   if (session.clientSecret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
@@ -66,7 +67,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   const send = (event: object): void => {
     if (channel?.readyState === 'open') channel.send(JSON.stringify(event));
   };
-  const follow = followConversation(tools, send, emit);
+  const follow = followConversation(deps.runTool, send, emit);
 
   function hear(event: ProviderEvent): void {
     const { type, response } = event;

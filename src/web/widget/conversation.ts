@@ -9,6 +9,9 @@ const TOOL_MS = 10_000;
 /** Words of the visitor, as they are recognised, and of the agent, as they are spoken or written. */
 const WORDS = /^(conv|resp).*(?:transcript|transcription|text)\.(delta|completed|done)$/;
 
+/** The visitor as the provider hears them, and the agent as the visitor does. */
+const SPEECH = /^(in|out)put_audio_buffer\.(?:speech_)?(started|stopped|cleared)$/;
+
 interface FunctionCall {
   readonly type: string;
   readonly name: string;
@@ -31,39 +34,59 @@ export interface ProviderEvent {
   };
 }
 
-/**
- * Follows a conversation by the provider's events (OpenAI's realtime API): tells its words, and answers the calls of tools.
- * @param tools calls are for the page itself to answer where they are a list; without any the model hears that there is no such tool
- * @param send an event to the provider
- */
-export function followConversation(
-  tools: ConnectOptions['tools'] = {},
-  send: (event: object) => void,
-  emit: Emitter<SessionEvents>['emit'],
-): (event: ProviderEvent) => void {
-  const texts = new Map<string, string>();
+/** What fits into a frame of our socket. */
+export function fit(output: unknown): unknown {
+  return new TextEncoder().encode(JSON.stringify(output)).length > 16_384 ? { error: 'too_large' } : output;
+}
 
-  async function run(handlers: ToolHandlers, { name, arguments: json }: FunctionCall): Promise<unknown> {
+/** Answers a call of a tool. @returns undefined where it is for the page itself to answer */
+export type RunTool = (id: string, name: string, json: string) => Promise<unknown> | undefined;
+
+/**
+ * Tells of the tools that the agent asks for, and has the page's handlers answer.
+ * @param tools calls are for the page itself to answer where they are a list; without any the model hears that there is no such tool
+ */
+export function createTools(tools: ConnectOptions['tools'] = {}, emit: Emitter<SessionEvents>['emit']): RunTool {
+  async function run(handlers: ToolHandlers, name: string, json: string): Promise<unknown> {
     const signal = AbortSignal.timeout(TOOL_MS);
     try {
       const tool = Object.hasOwn(handlers, name) && handlers[name];
       if (!tool) throw new Error(`There is no tool ${name}.`);
       const run = typeof tool === 'function' ? tool : tool.run;
-      return await untilAborted(run(JSON.parse(json || '{}'), { signal }), signal);
+      return (await untilAborted(run(JSON.parse(json || '{}'), { signal }), signal)) ?? null;
     } catch (cause) {
       emit('error', failure('TOOL_FAILED', String(cause)));
       return { error: String(cause) };
     }
   }
 
+  return (id, name, json) => {
+    emit('tool', { id, name, arguments: json });
+    return Array.isArray(tools) ? undefined : run(tools, name, json);
+  };
+}
+
+/**
+ * Follows a conversation by the provider's events (OpenAI's realtime API): tells its words and who speaks, and answers the calls of tools.
+ * @param send an event to the provider
+ */
+export function followConversation(
+  runTool: RunTool,
+  send: (event: object) => void,
+  emit: Emitter<SessionEvents>['emit'],
+): (event: ProviderEvent) => void {
+  const texts = new Map<string, string>();
+
   /** All that a response asks for is answered together: the provider makes one response at a time. */
-  async function answer(handlers: ToolHandlers, calls: readonly FunctionCall[]): Promise<void> {
-    const answers = calls.map(async (call) => {
-      const output = JSON.stringify((await run(handlers, call)) ?? null);
-      send({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id: call.call_id, output } });
+  async function answer(calls: readonly FunctionCall[]): Promise<void> {
+    const answers = calls.map(async ({ call_id, name, arguments: json }) => {
+      const answer = runTool(call_id, name, json);
+      if (!answer) return false;
+      const output = JSON.stringify(await answer);
+      send({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id, output } });
+      return true;
     });
-    await Promise.all(answers);
-    if (answers.length > 0) send({ type: 'response.create' });
+    if ((await Promise.all(answers)).includes(true)) send({ type: 'response.create' });
   }
 
   return ({ type, item_id: id, delta, transcript, text = transcript, response }) => {
@@ -74,11 +97,9 @@ export function followConversation(
       texts.set(id, words);
       emit('transcript', { id, who: source === 'conv' ? 'visitor' : 'agent', text: words, final });
     }
+    const [, side, change] = SPEECH.exec(type) ?? [];
+    if (side) emit('speech', { who: side === 'in' ? 'visitor' : 'agent', on: change === 'started' });
     // Not of a response that the visitor interrupted.
-    if (!Array.isArray(tools) && response?.status === 'completed')
-      void answer(
-        tools,
-        response.output.filter((item) => item.type === 'function_call'),
-      );
+    if (response?.status === 'completed') void answer(response.output.filter((item) => item.type === 'function_call'));
   };
 }

@@ -45,8 +45,9 @@ export function openLink(
     const frame = JSON.parse(data as string) as ServerFrame;
     if (frame.type === 'error' && waiting.size > 0) {
       // A refusal without an id is about one of those that wait: all may ask again, nothing is counted twice.
-      for (const [id, settle] of waiting) if ((frame.id ?? id) === id) settle(new SwitchboardError(frame));
-      return;
+      const asked = [...waiting].filter(([id]) => (frame.id ?? id) === id);
+      for (const [, settle] of asked) settle(new SwitchboardError(frame));
+      if (asked.length > 0) return;
     }
     if ('id' in frame) waiting.get(frame.id as string)?.(frame);
     onFrame(frame);

@@ -1,5 +1,5 @@
 import type { CreateReply } from '../../protocol/create.ts';
-import type { ServerFrame } from '../../protocol/frames.ts';
+import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
 import { atEnd } from './abort.ts';
 import { watchActivity } from './activity.ts';
 import type {
@@ -16,6 +16,7 @@ import type {
 } from './api.ts';
 import { callProvider } from './audio.ts';
 import { keepConnected } from './connection.ts';
+import { createTools, fit } from './conversation.ts';
 import { createEmitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
@@ -56,6 +57,9 @@ export function holdSession(
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
+  const runTool = createTools(options.tools, emit);
+  /** What a page does by its data channel elsewhere goes over the socket then. */
+  const isLocked = created.call.dataChannel === 'none';
   const microphone = holdMicrophone(options.audio || true, opened);
   /** Ends with the session. */
   const life = new AbortController();
@@ -123,6 +127,12 @@ export function holdSession(
       ({ intervalSec } = frame.heartbeat);
       resume = frame.resume ?? resume;
     }
+    // Where there is a data channel all of it is heard there.
+    if (isLocked && (frame.type === 'speech' || frame.type === 'transcript')) {
+      activity.active();
+      emit(frame.type, frame as never);
+    }
+    if (frame.type === 'tool') void answer(frame);
     if (frame.type === 'call') {
       if ('event' in frame) emit('heard', frame);
     } else if ('state' in frame) enter(frame.state);
@@ -130,6 +140,20 @@ export function holdSession(
     if (frame.type === 'warning') emit('warning', frame);
     if (frame.type === 'ended') over(frame);
     if (frame.type === 'error') emit('error', new SwitchboardError(frame));
+  }
+
+  async function answer({ id, name, arguments: json }: SessionEvents['tool']): Promise<void> {
+    const output = await runTool(id, name, json);
+    if (output !== undefined) connection.link()?.send({ type: 'tool_result', id, output: fit(output) });
+  }
+
+  /** To the call: over the socket, or by the provider's own events. */
+  function tell(frame: ClientFrame, ...events: object[]): void {
+    if (call.signal.aborted || !present) throw failure('CALL_LOST');
+    if (!isLocked) return present.say(...events);
+    const link = connection.link();
+    if (!link) throw failure('NETWORK_ERROR');
+    link.send(frame);
   }
 
   /** Asks over the socket; over HTTP when there is none, or when it is lost without an answer. */
@@ -178,7 +202,7 @@ export function holdSession(
     life.signal,
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
-    { type: 'attach', ...proof, language: options.language, wants: options.keep && ['call'] },
+    { type: 'attach', ...proof, language: options.language, wants: isLocked || options.keep ? ['call'] : undefined },
     {
       frame: heard,
       transport: (transport) => emit('transport', { transport }),
@@ -249,6 +273,7 @@ export function holdSession(
             secret,
             microphone,
             options,
+            runTool,
             hangUp,
             emit,
             tellState: enterCall,
@@ -271,11 +296,15 @@ export function holdSession(
       for (const track of await microphone.choose(deviceId)) await present?.replaceTrack(track);
     },
     send(text) {
-      if (call.signal.aborted || !present) throw failure('CALL_LOST');
       const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-      present.say({ type: 'conversation.item.create', item }, { type: 'response.create' });
+      const id = makeId();
+      tell({ type: 'say', id, text }, { type: 'conversation.item.create', item }, { type: 'response.create' });
       activity.active();
-      emit('transcript', { id: makeId(), who: 'visitor', text, final: true });
+      if (!isLocked) emit('transcript', { id, who: 'visitor', text, final: true });
+    },
+    interrupt() {
+      tell({ type: 'interrupt' }, { type: 'response.cancel' }, { type: 'output_audio_buffer.clear' });
+      activity.active();
     },
     async end() {
       hangUp(closedHere);
