@@ -144,12 +144,12 @@ export class Page {
     return (await this.post('/api/auth/usage', { tokens: 0, dollars: 0 })).body.usage;
   }
 
-  /** Its socket, on which it only listens. */
-  async listen(): Promise<SocketClient> {
+  /** Its socket. @param wants what it wants to hear of beside what all do */
+  async listen(wants?: readonly string[]): Promise<SocketClient> {
     const url = `${this.#origin().replace('http', 'ws')}/api/realtime/socket`;
     const socket = await SocketClient.open(url, 'switchboard.v1', { Origin: site });
     socket.socket.addEventListener('message', ({ data }) => this.got.push(String(data)));
-    socket.say({ type: 'attach', sm_session_id: this.sessionId, email: this.email });
+    socket.say({ type: 'attach', sm_session_id: this.sessionId, email: this.email, wants });
     return socket;
   }
 

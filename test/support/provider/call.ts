@@ -1,8 +1,10 @@
 import type { WebSocket } from 'ws';
 import { TestResponse, type Generation, type ResponseTerms } from './responses.ts';
 import {
+  audioClear,
   clientEvent,
   itemCreate,
+  itemDelete,
   pageUpdate,
   responseCancel,
   responseCreate,
@@ -59,6 +61,7 @@ export class TestCall {
   readonly toPage: Json[] = [];
   /** Gets every event as the page's data channel does. */
   onPageEvent: (event: Json) => void = () => undefined;
+  readonly #items = new Set<string>();
   readonly #open = new Map<string, TestResponse>();
 
   constructor(terms: CallTerms) {
@@ -238,6 +241,8 @@ export class TestCall {
       case 'realtime response.create':
       case 'realtime response.cancel':
       case 'realtime conversation.item.create':
+      case 'realtime conversation.item.delete':
+      case 'realtime output_audio_buffer.clear':
         return this.#take(event, refuse);
       case 'live session.close':
         return this.end('close_requested');
@@ -257,9 +262,23 @@ export class TestCall {
         const asked = itemCreate.safeParse(event);
         if (!asked.success) return refuse('unknown_parameter', asked.error.message);
         const item = { id: nextId('item'), object: 'realtime.item', status: 'completed', ...asked.data.item };
+        if (this.#items.has(item.id)) return refuse('item_already_exists', `Item ${item.id} already exists.`);
+        this.#items.add(item.id);
         for (const type of ['conversation.item.added', 'conversation.item.done'])
           this.emit({ type, previous_item_id: null, item });
         return;
+      }
+      case 'conversation.item.delete': {
+        const asked = itemDelete.safeParse(event);
+        if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+        const { item_id } = asked.data;
+        if (!this.#items.delete(item_id)) return refuse('item_not_found', `There is no item ${item_id}.`);
+        return this.emit({ type: 'conversation.item.deleted', item_id });
+      }
+      case 'output_audio_buffer.clear': {
+        const asked = audioClear.safeParse(event);
+        if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+        return this.emit({ type: 'output_audio_buffer.cleared', response_id: nextId('resp') });
       }
       default:
         return refuse('unknown_event', `Unknown event ${String(event['type'])}.`);

@@ -151,12 +151,36 @@ export const responseCancel = z.strictObject({
   response_id: z.string().optional(),
 });
 
+/** Longer ones are refused. */
+const itemId = z.string().regex(/^[\w-]{1,32}$/);
+
 export const itemCreate = z.strictObject({
   type: z.literal('conversation.item.create'),
   event_id: eventId,
   previous_item_id: z.string().nullish(),
-  item: z.looseObject({ type: z.string() }),
+  item: z.discriminatedUnion('type', [
+    z.strictObject({
+      id: itemId.optional(),
+      type: z.literal('message'),
+      role: z.enum(['user', 'system', 'assistant']),
+      content: z.array(z.strictObject({ type: z.enum(['input_text', 'output_text']), text: z.string() })),
+    }),
+    z.strictObject({
+      id: itemId.optional(),
+      type: z.literal('function_call_output'),
+      call_id: z.string(),
+      output: z.string(),
+    }),
+  ]),
 });
+
+export const itemDelete = z.strictObject({
+  type: z.literal('conversation.item.delete'),
+  event_id: eventId,
+  item_id: z.string(),
+});
+
+export const audioClear = z.strictObject({ type: z.literal('output_audio_buffer.clear'), event_id: eventId });
 
 /** What a session is where nobody says otherwise: the provider repeats it whole. */
 export const sessionDefaults = {

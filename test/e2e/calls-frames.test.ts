@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { TestCall } from '../support/provider/call.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { soon } from '../support/soon.ts';
+import type { SocketClient } from '../support/socket-client.ts';
+import type { Switchboard } from '../support/switchboard.ts';
+import { acme, type World } from '../support/world.ts';
+import { Page, startCalls } from './calls-world.ts';
+
+const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
+const words = ['a word that nobody may keep', 'what the visitor wrote', 'what a tool answered'] as const;
+
+/** The agent's page has no data channel. */
+const locked = JSON.parse(JSON.stringify(acme).replaceAll('"model":', '"dataChannel":"none","model":')) as typeof acme;
+
+describe.skipIf(reason !== undefined)(`The frames of a call that another node holds ${reason ?? ''}`, () => {
+  let redis: RedisService;
+  let world: World;
+  /** Holds the calls. */
+  let one: Switchboard;
+  /** Has the sockets. */
+  let two: Switchboard;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    world = await startCalls({ REDIS_URL: redis.url, HEARTBEAT_INTERVAL_SEC: '5' }, locked);
+    for (const word of words) world.confidential.add(word);
+    one = world.server;
+    two = await world.startServer();
+  });
+
+  afterAll(async () => {
+    await one?.end('SIGKILL');
+    await world?.close();
+    await redis?.stop();
+  });
+
+  const framesOf = ({ messages }: SocketClient): Record<string, unknown>[] =>
+    messages.map((text) => JSON.parse(text) as Record<string, unknown>);
+  const heardBy = (call: TestCall, type: string): Record<string, unknown>[] =>
+    call.heard.filter((event) => event['type'] === type);
+  const asksForTool = (call: TestCall, call_id: string): void => {
+    const output = [{ type: 'function_call', id: 'fc_1', call_id, name: 'find_order', arguments: '{"order":7}' }];
+    const response = { object: 'realtime.response', id: `resp_${call_id}`, status: 'completed', output, usage: null };
+    call.emit({ type: 'response.done', response });
+  };
+
+  test('go to the sockets there and come from them, and a tool that its death left open is answered once', async () => {
+    const page = new Page(() => one.origin, world.confidential);
+    page.hasChannel = false;
+    const call = await page.call(world);
+    const there = page.at(() => two.origin);
+    const socket = await there.listen(['call']);
+    const older = await there.listen();
+    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ state: 'open' })), soon);
+
+    call.emit({ type: 'response.output_audio_transcript.done', item_id: 'item_a', transcript: words[0] });
+    await vi.waitFor(
+      () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ type: 'transcript', text: words[0] })),
+      soon,
+    );
+
+    socket.say({ type: 'say', id: 'm1', text: words[1] });
+    await vi.waitFor(() => expect(heardBy(call, 'response.create')).toHaveLength(1), soon);
+    expect(heardBy(call, 'conversation.item.create')).toMatchObject([
+      { item: { type: 'message', role: 'user', content: [{ text: words[1] }] } },
+    ]);
+    await vi.waitFor(
+      () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ who: 'visitor', text: words[1] })),
+      soon,
+    );
+    socket.say({ type: 'interrupt' });
+    await vi.waitFor(() => expect(heardBy(call, 'response.cancel')).toHaveLength(1), soon);
+
+    asksForTool(call, 'call_1');
+    await vi.waitFor(
+      () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ type: 'tool', id: 'call_1' })),
+      soon,
+    );
+    socket.say({ type: 'tool_result', id: 'call_1', output: words[2] });
+    socket.say({ type: 'tool_result', id: 'call_1', output: 'again' });
+    await vi.waitFor(
+      () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ code: 'TOOL_UNKNOWN', id: 'call_1' })),
+      soon,
+    );
+
+    asksForTool(call, 'call_2');
+    await vi.waitFor(() => expect(framesOf(socket).at(-1)).toMatchObject({ type: 'tool', id: 'call_2' }), soon);
+    await one.end('SIGKILL');
+    await vi.waitFor(() => expect(heardBy(call, 'conversation.item.create')).toHaveLength(3), {
+      ...soon,
+      timeout: 60_000,
+    });
+    expect(heardBy(call, 'conversation.item.create').slice(1)).toMatchObject([
+      { item: { type: 'function_call_output', call_id: 'call_1', output: words[2] } },
+      { item: { type: 'function_call_output', call_id: 'call_2', output: '{"error":"interrupted"}' } },
+    ]);
+    socket.say({ type: 'tool_result', id: 'call_2', output: 'late' });
+    await vi.waitFor(
+      () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ code: 'TOOL_UNKNOWN', id: 'call_2' })),
+      soon,
+    );
+    const newer = new Set(['speech', 'transcript', 'tool']);
+    expect(
+      framesOf(older).filter((frame) => newer.has(String(frame['type'])) || ('call' in frame && 'state' in frame)),
+    ).toEqual([]);
+    expect(world.leaks()).toEqual([]);
+  });
+});
