@@ -1,4 +1,4 @@
-import { Unavailable } from '../kernel/errors.ts';
+import { ReplyDeadlineExceeded, Unavailable } from '../kernel/errors.ts';
 import type { ErrorBody } from '../protocol/error-body.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
@@ -35,6 +35,12 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
         retryAfter: RETRY_WHEN_AWAY_SEC,
       },
       { fact: `${fault.dependency} did not answer` },
+    );
+  if (fault instanceof ReplyDeadlineExceeded)
+    return new Refusal(
+      'SERVICE_UNAVAILABLE',
+      'The service did not answer in time; try again shortly. What was asked may have been done.',
+      { retryAfter: RETRY_WHEN_AWAY_SEC },
     );
   return new Refusal(
     'INTERNAL_ERROR',

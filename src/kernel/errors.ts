@@ -11,6 +11,15 @@ export class Unavailable extends Error {
   }
 }
 
+/** Thrown for a handler that did not answer in its time, whatever it waits for; callers get 503 with Retry-After. */
+export class ReplyDeadlineExceeded extends Error {
+  override readonly name = 'ReplyDeadlineExceeded';
+
+  constructor(deadlineMs: number) {
+    super(`the handler did not answer within ${deadlineMs} ms`);
+  }
+}
+
 /**
  * What a `catch` needs that has another way: answers with `otherwise` where the dependency is away, and goes on throwing every other
  * fault.

@@ -1,7 +1,8 @@
 import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { ServerState, Pending } from './server-state.ts';
-import { LateUpgrade, ReplyDeadlineExceeded } from './faults.ts';
+import { ReplyDeadlineExceeded } from '../kernel/errors.ts';
+import { LateUpgrade } from './faults.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
 import { bodyFraming, CHUNKED, type IncomingRequest, MALFORMED, noBody, readRequest, unread } from './request.ts';
@@ -59,7 +60,7 @@ export class Exchange implements Pending {
   readonly #res: NativeResponse;
   #request: IncomingRequest = unread;
   #open = true;
-  /** performance.now() at which the handler is given up; Infinity while it is not running. */
+  /** When the handler is given up, in the server's running time; Infinity while it is not running. */
   #dueAt = Infinity;
   #parts: Buffer[] | undefined;
   #size = 0;
@@ -236,7 +237,7 @@ export class Exchange implements Pending {
     const { body } = this.#request;
     // The handler goes on after this callback.
     if (body !== 'too_large' && body.length > 0) this.#request.body = copyOf(body);
-    this.#dueAt = performance.now() + this.#all.replyDeadlineMs;
+    this.#dueAt = this.#all.running.now() + this.#all.replyDeadlineMs;
     this.#all.pending.add(this);
     reply.then(
       (value) => this.#settle(value),

@@ -1,12 +1,3 @@
-/** The error that `onFault` is given when a handler has not answered in time. */
-export class ReplyDeadlineExceeded extends Error {
-  override readonly name = 'ReplyDeadlineExceeded';
-
-  constructor(deadlineMs: number) {
-    super(`the handler did not answer within ${deadlineMs} ms`);
-  }
-}
-
 /**
  * A defect of the handler: it let an upgrade go on after a wait. uWebSockets.js 20.51 can take such a connection for one that
  * still speaks HTTP, and close it (uWebSockets pull request 1929). Refusing an upgrade may take its time.

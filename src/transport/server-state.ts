@@ -1,6 +1,7 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import type { RunningTime } from '../kernel/running-time.ts';
 import type { Runs } from './reply.ts';
 import type { CommonPeer } from './request.ts';
 
@@ -13,7 +14,7 @@ export interface ConnectionCounts {
 
 /** An exchange that outlives one callback. */
 export interface Pending {
-  /** Gives its handler up when its time is over. @param now performance.now() */
+  /** Gives its handler up when its time is over. @param now of the server's running time */
   expire(now: number): void;
 }
 
@@ -25,6 +26,8 @@ export interface ServerState {
   readonly onUnfinished: (request: HttpRequest) => void;
   readonly maxBodyBytes: number;
   readonly replyDeadlineMs: number;
+  /** In which handlers have their time. */
+  readonly running: RunningTime;
   readonly clock: Clock;
   readonly traffic: ConnectionCounts;
   /** What a drain waits for and the deadline looks through. */

@@ -1,6 +1,7 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import { RunningTime } from '../kernel/running-time.ts';
 import { drain, idleTurn } from './drain.ts';
 import { serveRequest } from './exchange.ts';
 import type { ServerState } from './server-state.ts';
@@ -22,7 +23,7 @@ export interface ListenOptions {
   readonly shared?: boolean;
   /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (docs/contract.md, section 2.1). */
   readonly maxBodyBytes?: number;
-  /** A handler that has not answered by then is given up with ReplyDeadlineExceeded; up to a tenth late. */
+  /** A handler that has not answered after so long is given up with ReplyDeadlineExceeded; up to a tenth late. Time in which the process stood still does not count. */
   readonly replyDeadlineMs: number;
   /** Answers every request, whatever its path. A reply that is no promise is written at once: the hot path. */
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
@@ -77,6 +78,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     onUnfinished: options.onUnfinished ?? (() => undefined),
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     replyDeadlineMs: options.replyDeadlineMs,
+    running: new RunningTime(),
     clock: options.clock ?? systemClock,
     traffic: { accepted: 0, connections: 0, requests: 0 },
     pending: new Set(),
@@ -91,7 +93,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
 
   const watch = setInterval(
     () => {
-      const now = performance.now();
+      const now = all.running.now();
       for (const exchange of all.pending) exchange.expire(now);
     },
     Math.min(250, Math.max(5, options.replyDeadlineMs / 10)),

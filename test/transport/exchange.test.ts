@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HttpReply } from '../../src/http/message.ts';
+import { RunningTime } from '../../src/kernel/running-time.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { Exchange } from '../../src/transport/exchange.ts';
 import type { ServerState } from '../../src/transport/server-state.ts';
@@ -49,6 +50,7 @@ function setUp(handle: ServerState['handle']): { all: ServerState; res: FakeResp
     rejectMalformed: () => ({ ...ok, status: 400 }),
     maxBodyBytes: 10,
     replyDeadlineMs: 0,
+    running: new RunningTime(),
     clock: systemClock,
     traffic: { accepted: 0, connections: 0, requests: 0 },
     runs: new Runs(),

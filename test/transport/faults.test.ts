@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { HttpReply } from '../../src/http/message.ts';
-import { ReplyDeadlineExceeded } from '../../src/transport/faults.ts';
+import { ReplyDeadlineExceeded } from '../../src/kernel/errors.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
 
@@ -64,6 +64,40 @@ describe('a handler that', () => {
     expect(client.unread).toBe('');
     expect(faults).toEqual([expect.any(ReplyDeadlineExceeded)]);
     client.destroy();
+  });
+
+  it('answers after its process stood still has its reply sent, and only its own time is bounded', async () => {
+    let nowMs = 0;
+    const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const pending: ((reply: HttpReply) => void)[] = [];
+      const { port, requests, faults } = await serve(() => new Promise((resolve) => void pending.push(resolve)));
+      const goOn = (ms: number): void => {
+        nowMs += ms;
+        vi.advanceTimersToNextTimer();
+      };
+      const client = await RawClient.sending(port, requestText('POST', '/', [], 'x'));
+      await vi.waitFor(() => expect(requests).toHaveLength(1));
+      goOn(20_000);
+      expect(requests[0]?.signal().aborted).toBe(false);
+      pending[0]?.(text('what was asked'));
+      expect(await client.reply()).toMatchObject({ status: 200, body: 'what was asked' });
+
+      client.send(requestText('POST', '/', [], 'x'));
+      await vi.waitFor(() => expect(requests).toHaveLength(2));
+      goOn(20_000);
+      for (let passedMs = 500; passedMs <= 9750; passedMs += 250) {
+        expect(requests[1]?.signal().aborted).toBe(false);
+        goOn(250);
+      }
+      expect((await client.reply()).status).toBe(500);
+      expect(faults).toEqual([expect.any(ReplyDeadlineExceeded)]);
+      client.destroy();
+    } finally {
+      vi.useRealTimers();
+      machine.mockRestore();
+    }
   });
 
   it('answers with nonsense is answered for by onFault', async () => {

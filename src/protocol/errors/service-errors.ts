@@ -41,7 +41,7 @@ export const serviceErrors = {
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    meaning: 'a dependency is away; with `Retry-After`',
+    meaning: 'a dependency is away, or the answer was not ready in time; with `Retry-After`',
     isTransient: true,
     action: 'try again',
     causes: [
