@@ -144,10 +144,7 @@ export class Connection implements SocketListener {
   }
 
   #take(frame: ClientFrame | undefined, at: number): void {
-    if (this.#waiting !== undefined) {
-      this.#waiting.push(frame);
-      return;
-    }
+    if (this.#waiting !== undefined) return void this.#waiting.push(frame);
     const work = this.#serve(frame, at);
     if (work instanceof Promise) void this.#serveWaiting(work, (this.#waiting = []));
   }

@@ -33,10 +33,13 @@ describe('a socket that wants to hear of its call', () => {
     });
   });
 
-  const attach = (wants: readonly string[] = ['call', 'something_new'], id = sessionId): ChannelClient => {
+  const attach = async (
+    wants: readonly string[] = ['call', 'something_new'],
+    id = sessionId,
+  ): Promise<ChannelClient> => {
     const client = new ChannelClient(app);
     client.say({ type: 'attach', sm_session_id: id, wants });
-    expect(client.heard()).toMatchObject([{ type: 'attached' }]);
+    expect(await client.hear()).toMatchObject({ type: 'attached' });
     return client;
   };
   const show = (...frames: CallFrame[]): void =>
@@ -46,7 +49,7 @@ describe('a socket that wants to hear of its call', () => {
 
   test('is told of it, and no other is', async () => {
     const otherId = await app.open(await app.key());
-    const [client, older, other] = [attach(), attach([]), attach(['call'], otherId)];
+    const [client, older, other] = [await attach(), await attach([]), await attach(['call'], otherId)];
     show(caption, tool, open);
     expect(client.heard()).toEqual([caption, tool, open]);
     expect([...older.heard(), ...other.heard()]).toEqual([]);
@@ -54,9 +57,9 @@ describe('a socket that wants to hear of its call', () => {
 
   test('says so when it attaches, again while there is a call, and when the last such socket is gone', async () => {
     const { node } = app.service.core.lease;
-    attach([]);
+    await attach([]);
     expect(wanted()).toEqual([]);
-    const [client, tab] = [attach(), attach()];
+    const [client, tab] = [await attach(), await attach()];
     expect(wanted().at(-1)).toEqual({ type: 'call.wanted', sessionId, node, isOn: true, tools: [] });
     for (let tick = 0; tick < 60; tick += 1) app.service.hub.tick();
     expect(wanted()).toHaveLength(4);
@@ -75,7 +78,7 @@ describe('a socket that wants to hear of its call', () => {
   });
 
   test('hands what the page asks for to the node of the call, in its order', async () => {
-    const client = attach();
+    const client = await attach();
     const frames = [
       { type: 'say', id: 'm1', text: 'When do you open?' },
       { type: 'interrupt' },
@@ -87,8 +90,8 @@ describe('a socket that wants to hear of its call', () => {
     expect(client.heard()).toEqual([]);
   });
 
-  test('is told what the call does not take, by the name that the page gave it', () => {
-    const client = attach();
+  test('is told what the call does not take, by the name that the page gave it', async () => {
+    const client = await attach();
     answer = 'TOOL_UNKNOWN';
     client.say({ type: 'tool_result', id: 'call_1', output: 'late' });
     answer = undefined;
@@ -100,8 +103,8 @@ describe('a socket that wants to hear of its call', () => {
     ]);
   });
 
-  test('says twenty texts a minute at most, and interrupts sixty times, on whichever socket', () => {
-    const [client, tab] = [attach(), attach()];
+  test('says twenty texts a minute at most, and interrupts sixty times, on whichever socket', async () => {
+    const [client, tab] = [await attach(), await attach()];
     for (let said = 0; said < 20; said += 1) client.say({ type: 'say', id: `m${said}`, text: 'hello' });
     expect(client.heard()).toEqual([]);
     tab.say({ type: 'say', id: 'more', text: 'hello' });
@@ -127,8 +130,8 @@ describe('a socket that wants to hear of its call', () => {
     '{"type":"tool_result","id":"call_1","output":' + '['.repeat(9000) + ']'.repeat(9000) + '}',
     '{"type":"tool_result","id":"call_1","output":"\\ud800"}',
     '['.repeat(20_000),
-  ])('is told of a frame that is none, and asks for nothing', (frame) => {
-    const client = attach();
+  ])('is told of a frame that is none, and asks for nothing', async (frame) => {
+    const client = await attach();
     client.say(frame);
     expect(client.heard()).toMatchObject([{ type: 'error', code: 'INVALID_REQUEST' }]);
     expect(asked()).toEqual([]);
@@ -136,7 +139,7 @@ describe('a socket that wants to hear of its call', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  test('asks for nothing before it is attached', () => {
+  test('asks for nothing before it is attached', async () => {
     const client = new ChannelClient(app);
     client.say({ type: 'say', id: 'm1', text: 'hello' });
     client.say({ type: 'attach', sm_session_id: `${sessionId}x`, wants: ['call'] });

@@ -1,5 +1,5 @@
 import type { CreateReply } from '../../protocol/create.ts';
-import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
+import type { ServerFrame } from '../../protocol/frames.ts';
 import { atEnd } from './abort.ts';
 import { watchActivity } from './activity.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
 } from './api.ts';
 import { callProvider } from './audio.ts';
 import { keepConnected } from './connection.ts';
-import { createTools, fit } from './conversation.ts';
+import { createTools } from './conversation.ts';
 import { createEmitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
@@ -27,6 +27,7 @@ import { watchPage } from './page.ts';
 import { persist } from './patience.ts';
 import { startPulse } from './pulse.ts';
 import { createReports, USAGE_PATH } from './reports.ts';
+import { createWords } from './words.ts';
 
 const HEARTBEAT_PATH = '/api/realtime/heartbeat';
 const END_PATH = '/api/realtime/end';
@@ -58,7 +59,6 @@ export function holdSession(
   const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
   const runTool = createTools(options.tools, emit);
-  /** What a page does by its data channel elsewhere goes over the socket then. */
   const isLocked = created.call.dataChannel === 'none';
   const microphone = holdMicrophone(options.audio || true, opened);
   /** Ends with the session. */
@@ -73,6 +73,15 @@ export function holdSession(
   let resume: string | undefined;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
+
+  const words = createWords({
+    isLocked,
+    call: () => (call.signal.aborted ? undefined : present),
+    link: () => connection.link(),
+    runTool,
+    emit,
+    active: activity.active,
+  });
 
   function enter(next: SessionState): void {
     if (next === state || state === 'ended') return;
@@ -127,12 +136,7 @@ export function holdSession(
       ({ intervalSec } = frame.heartbeat);
       resume = frame.resume ?? resume;
     }
-    // Where there is a data channel all of it is heard there.
-    if (isLocked && (frame.type === 'speech' || frame.type === 'transcript')) {
-      activity.active();
-      emit(frame.type, frame as never);
-    }
-    if (frame.type === 'tool') void answer(frame);
+    words.hear(frame);
     if (frame.type === 'call') {
       if ('event' in frame) emit('heard', frame);
     } else if ('state' in frame) enter(frame.state);
@@ -140,20 +144,6 @@ export function holdSession(
     if (frame.type === 'warning') emit('warning', frame);
     if (frame.type === 'ended') over(frame);
     if (frame.type === 'error') emit('error', new SwitchboardError(frame));
-  }
-
-  async function answer({ id, name, arguments: json }: SessionEvents['tool']): Promise<void> {
-    const output = await runTool(id, name, json);
-    if (output !== undefined) connection.link()?.send({ type: 'tool_result', id, output: fit(output) });
-  }
-
-  /** To the call: over the socket, or by the provider's own events. */
-  function tell(frame: ClientFrame, ...events: object[]): void {
-    if (call.signal.aborted || !present) throw failure('CALL_LOST');
-    if (!isLocked) return present.say(...events);
-    const link = connection.link();
-    if (!link) throw failure('NETWORK_ERROR');
-    link.send(frame);
   }
 
   /** Asks over the socket; over HTTP when there is none, or when it is lost without an answer. */
@@ -295,17 +285,8 @@ export function holdSession(
     async setDevice(deviceId) {
       for (const track of await microphone.choose(deviceId)) await present?.replaceTrack(track);
     },
-    send(text) {
-      const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-      const id = makeId();
-      tell({ type: 'say', id, text }, { type: 'conversation.item.create', item }, { type: 'response.create' });
-      activity.active();
-      if (!isLocked) emit('transcript', { id, who: 'visitor', text, final: true });
-    },
-    interrupt() {
-      tell({ type: 'interrupt' }, { type: 'response.cancel' }, { type: 'output_audio_buffer.clear' });
-      activity.active();
-    },
+    send: words.send,
+    interrupt: words.interrupt,
     async end() {
       hangUp(closedHere);
       if (state !== 'ended') await persist(() => post(END_PATH, proof, undefined, true), END_TRIES).catch(() => 0);
