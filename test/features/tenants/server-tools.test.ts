@@ -29,9 +29,10 @@ function faultsOf(tool: object, agent: object = {}): string[] {
 }
 
 describe('A tool of the server in the tenants file', () => {
-  test('is taken with all of its fields, and with its address alone', () => {
-    expect(faultsOf(lookup, { toolsPerSession: 200 })).toEqual([]);
-    expect(faultsOf({ kind: 'server_tool', name: 'x', url: 'https://api.acme.example' })).toEqual([]);
+  test('is refused even when all of it is right, as nothing calls it yet', () => {
+    const notYet = [expect.stringMatching(/^tenants\[0\]\.agents\[0\]\.tools\[0\]\.kind: .* are not called yet/)];
+    expect(faultsOf(lookup, { toolsPerSession: 200 })).toEqual(notYet);
+    expect(faultsOf({ kind: 'server_tool', name: 'x', url: 'https://api.acme.example' })).toEqual(notYet);
   });
 
   const here = 'tenants[0].agents[0].tools[0]';
@@ -58,8 +59,10 @@ describe('A tool of the server in the tenants file', () => {
   });
 
   test('has a bound on how often it is called in a session', () => {
-    expect(faultsOf(lookup, { toolsPerSession: 0 })).toHaveLength(1);
-    expect(faultsOf(lookup, { toolsPerSession: 201 })).toHaveLength(1);
+    const other = { kind: 'http_tool', name: 'x' };
+    expect(faultsOf(other, { toolsPerSession: 0 })).toHaveLength(1);
+    expect(faultsOf(other, { toolsPerSession: 201 })).toHaveLength(1);
+    expect(faultsOf(other, { toolsPerSession: 200 })).toEqual([]);
   });
 
   test('leaves tools of other kinds as they are', () => {
