@@ -7,6 +7,7 @@ import {
   type CallFrame,
   type CallRequest,
 } from '../../protocol/call-frames.ts';
+import { SERVER_TOOL } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
@@ -147,17 +148,16 @@ export class CallPages {
   #ask(responseId: string, calls: readonly ToolCall[]): void {
     const [setup, { clock }] = [this.#setup, this.#deps];
     if (setup?.dataChannel !== 'none') return;
-    const ofPages = calls.filter(({ name }) => !isOfServer(name, setup));
     const [tools, fresh] = withAsked(
       this.#tools,
       responseId,
-      ofPages.map(({ callId }) => callId),
+      calls.map(({ callId }) => callId),
       clock.now(),
     );
     this.#tools = tools;
     const frames: CallFrame[] = [];
-    for (const { callId: id, name, arguments: args } of ofPages.filter(({ callId }) => fresh.includes(callId))) {
-      if (!setup.tools.some((tool) => tool.name === name)) this.#answer(id, { error: 'failed' });
+    for (const { callId: id, name, arguments: args } of calls.filter(({ callId }) => fresh.includes(callId))) {
+      if (!isOfPages(name, setup)) this.#answer(id, { error: 'failed' });
       else if (!this.#isWanted) this.#answer(id, { error: 'unreachable' });
       else if (Buffer.byteLength(args) > MAX_ARGUMENT_BYTES) this.#answer(id, { error: 'too_large' });
       else frames.push({ type: 'tool', id, name, arguments: args });
@@ -210,9 +210,10 @@ export class CallPages {
   }
 }
 
-/** Those are run here, and never asked of a page. */
-function isOfServer(name: string, { tools }: Pick<SessionSetup, 'tools'>): boolean {
-  return tools.some((tool) => tool.name === name && tool.kind === 'server_tool');
+/** Tools of the server, which nothing calls yet, are never asked of a page: like a tool that does not exist, they fail. */
+function isOfPages(name: string, { tools }: Pick<SessionSetup, 'tools'>): boolean {
+  const named = tools.filter((tool) => tool.name === name);
+  return named.length > 0 && named.every(({ kind }) => kind !== SERVER_TOOL);
 }
 
 /** Adds to the newest of a few. */

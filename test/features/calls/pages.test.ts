@@ -183,7 +183,7 @@ describe('The pages of a call', () => {
       expect(answers).toEqual(['TOOL_UNKNOWN']);
     });
 
-    test('are asked for none of the tools that the server runs, nor for what is none or too large', () => {
+    test('are asked for no tool of the server, nor for what is none or too large: these are answered for them', () => {
       const call = (callId: string, name: string, args: string) => ({ callId, name, arguments: args });
       hear({
         type: 'toolsAsked',
@@ -194,6 +194,7 @@ describe('The pages of a call', () => {
       ask({ type: 'tool_result', id: 'c1', output: 'forged' });
       expect(answers).toEqual(['TOOL_UNKNOWN']);
       expect(outputs()).toMatchObject([
+        { callId: 'c1', output: '{"error":"failed"}' },
         { callId: 'c2', output: '{"error":"failed"}' },
         { callId: 'c3', output: '{"error":"too_large"}' },
       ]);
