@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
+import { scanCalls } from '../../src/stores/voice-calls/postgres-pages.ts';
 import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
 import { scanEach } from '../../src/stores/voice-history/postgres-pages.ts';
 import { runScan, MAX_SCANNED } from '../../src/stores/scanned-page.ts';
@@ -13,6 +15,12 @@ import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 const reason = reasonToSkipPostgres();
 /** Enough for the planner to think of rows that lie apart. */
 const SESSIONS = 20_000;
+const CALLS = 20_000;
+
+/** The index that a plan names. */
+const using = (index: string): unknown => expect.stringContaining(`using ${index} on`);
+
+const textOf = (plan: readonly object[]): string => plan.map((row) => String(Object.values(row)[0])).join('\n');
 
 describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined ? '' : ` (${reason})`}`, () => {
   let fresh: FreshDatabase;
@@ -51,6 +59,43 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
       database,
       (sql) => sql`explain ${scanEach(sql, [filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
     );
-    expect(plan.map((row) => String(Object.values(row)[0])).join('\n')).toContain(`using ${index} on`);
+    expect(textOf(plan)).toEqual(using(index));
+  });
+});
+
+describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '' : ` (${reason})`}`, () => {
+  let fresh: FreshDatabase;
+  let database: Database;
+
+  beforeAll(async () => {
+    fresh = await neededDatabase();
+    database = openExternal({ url: fresh.url, deadlineMs: PATIENT_MS });
+    await migrate(database);
+    // The newest quarter is open and of one tenant; what is older has closed, is of two others, and was seldom left unconfirmed.
+    await database.run(
+      (sql) => sql`
+        insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, model, state, created_at_ms, closed_at_ms, hangup,
+          hangup_tries, owner_node, fence, version)
+        select 'call_' || n, 's:' || md5(n::text), md5(n::text), case when live then 'busy' else 'quiet' || n % 2 end, 'key' || n % 2,
+          'local', 'model', case when live then 'open' else 'closed' end, at, case when not live then at end,
+          case when live then 'none' when n % 100 = 0 then 'unconfirmed' else 'confirmed' end, 0, 'node', 1, 1
+        from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${CALLS * 0.75}::int4 as live from generate_series(1, ${CALLS}::int4) as n) as made`,
+    );
+    await database.run((sql) => sql`analyze voice_call`);
+  });
+  afterAll(async () => {
+    await database.close();
+    await fresh.drop();
+  });
+
+  test.each<[string, CallFilter]>([
+    ['voice_call_newest_unconfirmed', { hangups: ['unconfirmed'] }],
+    ['voice_call_newest_unfinished', { states: ['open', 'closing'] }],
+    ['voice_call_newest_of_tenant', { tenantId: 'quiet1' }],
+    ['voice_call_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
+    ['voice_call_newest', {}],
+  ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
+    const plan = await runScan(database, (sql) => sql`explain ${scanCalls(sql, [filter], undefined, 51, MAX_SCANNED)}`);
+    expect(textOf(plan)).toEqual(using(index));
   });
 });
