@@ -45,6 +45,42 @@ const session = (index: number, isLong: boolean): object => {
   };
 };
 
+const call = (index: number, isLong: boolean): object => {
+  const state = ['creating', 'open', 'closing', 'closed'][index % 4];
+  return {
+    ref: `call_${hex(index, 22)}`,
+    provider: 'openai',
+    model: 'gpt-realtime-2.1',
+    state,
+    providerCallId: `rtc_u1_${hex(index, 32)}`,
+    openedAt: state === 'creating' ? null : at(index),
+    closedAt: state === 'closed' ? at(index - 3) : null,
+    closeReason: state === 'closed' ? 'session_duration_exceeded' : null,
+    hangup: ['unconfirmed', 'confirmed', 'none', 'asked', 'already_over'][index % 5],
+    hangupTries: index % 7,
+    basis: 'events',
+    tokens: {
+      textIn: 310,
+      textCached: 0,
+      textOut: 61,
+      audioIn: 742,
+      audioCached: 128,
+      audioOut: 590,
+      imageIn: 0,
+      imageCached: 0,
+    },
+    microDollars: isLong ? 123_456_780_000 : 64_187,
+    estimatedMicroDollars: 0,
+    gapSec: 0,
+    ownerNode: 'node-1',
+    session: `s:${hex(index, 32)}:${hex(index, 7)}`,
+    tenantId: isLong ? LONG_ID : 'demo',
+    keyId: isLong ? `key-${LONG_ID}` : index % 2 === 0 ? 'local' : null,
+    agentId: isLong ? `agent-${LONG_ID}` : 'guide',
+    createdAt: at(index),
+  };
+};
+
 const refusal = (index: number, isLong: boolean): object => ({
   requestId: `req_${hex(index, 9)}`,
   at: at(index),
@@ -180,6 +216,11 @@ export const LISTS: readonly ListFixture[] = [
     path: '/console/sessions',
     api: 'sessions',
     body: (count, isLong) => ({ ...page(), sessions: times(count, (index) => session(index, isLong)) }),
+  },
+  {
+    path: '/console/calls',
+    api: 'calls',
+    body: (count, isLong) => ({ ...page(), calls: times(count, (index) => call(index, isLong)) }),
   },
   {
     path: '/console/refusals',

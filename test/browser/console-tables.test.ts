@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
   });
 
   test('are gone through with the keyboard as cards too, and axe finds nothing at them', async () => {
-    for (const list of LISTS.filter(({ api }) => ['sessions', 'refusals', 'audit', 'keys'].includes(api))) {
+    for (const list of LISTS.filter(({ api }) => ['sessions', 'calls', 'refusals', 'audit', 'keys'].includes(api))) {
       await open(list, { json: list.body(3, true) });
       await here.page.locator('[data-row]').first().waitFor();
       for (const width of [400, 768]) {

@@ -44,6 +44,13 @@ export const PLACES: readonly Place[] = [
     component: later(() => import('./lists.ts').then(({ SessionsPage }) => SessionsPage)),
   },
   {
+    path: '/console/calls',
+    title: 'Calls',
+    key: 'v',
+    icon: 'M4.5 2 2.5 3.5c0 5 5 10 10 10l1.5-2-3-2-1.5 1.25A8 8 0 0 1 5.25 6.5L6.5 5z',
+    component: later(() => import('./lists.ts').then(({ CallsPage }) => CallsPage)),
+  },
+  {
     path: '/console/refusals',
     title: 'Refusals',
     key: 'r',

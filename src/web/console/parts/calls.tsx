@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { HANGUP_WORDS } from '../../../protocol/languages/hangups.ts';
 import type { Call } from '../data/shapes.ts';
 import { countText, moneyText, sumOf } from '../words/format.ts';
@@ -57,14 +58,32 @@ export function CallFacts({ call }: { readonly call: Call }) {
         {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
       </Fact>
       <Fact name="Hang-up">
-        {hangup === 'unconfirmed' ? (
-          <span class="problem">
-            <Warning /> {HANGUP_WORDS.unconfirmed}
-          </span>
-        ) : (
-          HANGUP_WORDS[hangup]
-        )}
+        <HangUp hangup={hangup}>{HANGUP_WORDS[hangup]}</HangUp>
       </Fact>
     </dl>
+  );
+}
+
+type Hangup = Call['hangup'];
+
+export const HANGUP_NAMES = Object.keys(HANGUP_WORDS) as readonly Hangup[];
+
+/** What is known of a hang-up, in few words. */
+export function hangupWords(hangup: Hangup): string {
+  return HANGUP_WORDS[hangup].split(/[,:]/)[0] ?? hangup;
+}
+
+interface HangUpProps {
+  readonly hangup: Hangup;
+  readonly children: ComponentChildren;
+}
+
+/** Words for a hang-up; one that was given up has a shape as well, because the provider may go on billing. */
+export function HangUp({ hangup, children }: HangUpProps) {
+  if (hangup !== 'unconfirmed') return <>{children}</>;
+  return (
+    <span class="problem">
+      <Warning /> {children}
+    </span>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { OperatorChallenge, OperatorLogin } from '../../../protocol/operator/login.ts';
-import type { State } from '../data/shapes.ts';
+import type { Call, State } from '../data/shapes.ts';
 import { STATE_NAMES } from '../words/states.ts';
 import { Shape } from './icons.tsx';
 
@@ -56,6 +56,12 @@ export function Standing({ kind, children }: { readonly kind: Kind; readonly chi
 export function KeyStanding({ revokedAt, pausedAt }: Pick<OperatorKey, 'revokedAt' | 'pausedAt'>) {
   if (revokedAt !== null) return <Standing kind="off">revoked</Standing>;
   return pausedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="waiting">paused</Standing>;
+}
+
+/** How a call at the provider stands. */
+export function CallMark({ state }: Pick<Call, 'state'>) {
+  const kinds = { creating: 'waiting', open: 'on', closing: 'waiting', closed: 'off' } as const;
+  return <Standing kind={kinds[state]}>{state}</Standing>;
 }
 
 /** How a login stands. */

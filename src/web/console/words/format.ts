@@ -58,6 +58,11 @@ export function shortName(name: string): string {
   return name.length <= 10 ? name : `${name.slice(0, 4)}…${name.slice(-4)}`;
 }
 
+/** `s:7f3a…91c2`: the session of a ref, as far as a narrow column has room. */
+export function shortRef(ref: string): string {
+  return `s:${shortName(ref.replace(/^s:/, ''))}`;
+}
+
 const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
 const fineDollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
 

@@ -1,0 +1,130 @@
+import { useLocation } from 'preact-iso';
+import { UNTOLD_MS } from '../data/live.ts';
+import { usePagedRows } from '../data/paged.ts';
+import { queryText } from '../data/query.ts';
+import type { CallList, ListedCall } from '../data/shapes.ts';
+import { HangUp, hangupWords, HANGUP_NAMES } from '../parts/calls.tsx';
+import { Choice, Text } from '../parts/filter-fields.tsx';
+import { FoundList } from '../parts/found-list.tsx';
+import { CallMark } from '../parts/marks.tsx';
+import { Moment, Span } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import type { Column } from '../parts/table.tsx';
+import { Empty } from '../parts/view-states.tsx';
+import { moneyText, shortRef } from '../words/format.ts';
+
+const NAMES = ['state', 'tenantId', 'keyId', 'agentId', 'hangup'] as const;
+type Name = (typeof NAMES)[number];
+type Filter = Readonly<Partial<Record<Name, string>>>;
+
+const STATES: readonly (readonly [states: string, words: string])[] = [
+  ['creating,open,closing', 'not closed'],
+  ['creating', 'creating'],
+  ['open', 'open'],
+  ['closing', 'closing'],
+  ['closed', 'closed'],
+];
+
+/** Calls at the provider, newest first, with what each has cost until now. The filter is the address. */
+export function CallsPage() {
+  usePage('Calls');
+  const { query, route } = useLocation();
+  const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
+  const address = `/api/operator/calls${queryText(filter)}`;
+  const list = usePagedRows<CallList, ListedCall>(address, {
+    address: () => address,
+    rowsOf: ({ calls }) => calls,
+    keyOf: ({ ref }) => ref,
+    watch: { topics: ['counts'] },
+    // The feed tells nothing of what calls cost.
+    besideFeedMs: UNTOLD_MS,
+    dimsMissing: true,
+  });
+  const isFiltered = queryText(filter) !== '';
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Calls</h1>
+      </div>
+      <Fields filter={filter} isFiltered={isFiltered} onChange={(next) => route(`/console/calls${queryText(next)}`)} />
+      <FoundList
+        what="Calls"
+        list={list}
+        columns={COLUMNS}
+        empty={
+          isFiltered ? (
+            <Empty title="No call is like that">
+              <p>
+                <a href="/console/calls">See all calls</a>
+              </p>
+            </Empty>
+          ) : (
+            <Empty title="There was no call yet">
+              <p>Only calls that Switchboard opens at the provider itself are listed, not those that pages open.</p>
+            </Empty>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+interface FieldsProps {
+  readonly filter: Filter;
+  readonly isFiltered: boolean;
+  readonly onChange: (filter: Filter) => void;
+}
+
+function Fields({ filter, isFiltered, onChange }: FieldsProps) {
+  const field = (name: Name) => ({
+    value: filter[name] ?? '',
+    onSet: (value: string): void => onChange({ ...filter, [name]: value.trim() }),
+  });
+  return (
+    <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+      <Choice label="State" values={STATES} {...field('state')} />
+      <Text label="Tenant" {...field('tenantId')} isFirst />
+      <Text label="Key" {...field('keyId')} />
+      <Text label="Agent" {...field('agentId')} />
+      <Choice
+        label="Hang-up"
+        values={HANGUP_NAMES.map((name) => [name, hangupWords(name)] as const)}
+        {...field('hangup')}
+      />
+      {isFiltered && (
+        <button type="button" class="quiet" onClick={() => onChange({})}>
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}
+
+const COLUMNS: readonly Column<ListedCall>[] = [
+  { title: 'Asked for', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: 'State', cell: ({ state }) => <CallMark state={state} /> },
+  {
+    title: 'Tenant / agent',
+    style: 'text',
+    isName: true,
+    cell: ({ ref, session, tenantId, agentId }) => (
+      <a href={`/console/sessions/${session}/calls/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
+    ),
+  },
+  { title: 'Key', style: 'text', cell: ({ keyId }) => keyId ?? '–' },
+  {
+    title: 'Session',
+    cell: ({ session }) => (
+      <a href={`/console/sessions/${session}`}>
+        <code>{shortRef(session)}</code>
+      </a>
+    ),
+  },
+  {
+    title: 'Length',
+    style: 'number',
+    cell: ({ openedAt, closedAt }) => (openedAt === null ? '–' : <Span from={openedAt} to={closedAt} />),
+  },
+  { title: 'Hang-up', style: 'text', cell: ({ hangup }) => <HangUp hangup={hangup}>{hangupWords(hangup)}</HangUp> },
+  { title: 'Cost', style: 'number', cell: ({ microDollars }) => moneyText(microDollars / 1e6) },
+];
