@@ -58,8 +58,6 @@ export type OperatorCall = z.infer<typeof operatorCall>;
 /** One call, and what its machine did. */
 export const operatorCallDetail = operatorCall.extend(actorTold);
 
-export type OperatorCallDetail = z.infer<typeof operatorCallDetail>;
-
 /** A call in the list of all calls: with whose it is. */
 export const listedCall = operatorCall.extend({
   session: z.string().meta({ description: "Its session's ref" }),

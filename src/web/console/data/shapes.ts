@@ -8,7 +8,7 @@ import type {
   refusalMinute,
 } from '../../../protocol/operator/refusal.ts';
 import type { OperatorUsageRow, usageReportReply } from '../../../protocol/operator/usage.ts';
-import type { ListedOperatorCall, OperatorCallDetail, operatorCallPage } from '../../../protocol/operator/call.ts';
+import type { ListedOperatorCall, listedCallDetail, operatorCallPage } from '../../../protocol/operator/call.ts';
 import type { OperatorEvent, operatorEventPage } from '../../../protocol/operator/event.ts';
 import type { overview } from '../../../protocol/operator/overview.ts';
 import type {
@@ -36,7 +36,7 @@ export type SessionDetail = Omit<Detail, 'id'>;
 
 export type Call = Detail['calls'][number];
 
-export type CallDetail = OperatorCallDetail;
+export type CallDetail = Output<typeof listedCallDetail>;
 export type ListedCall = ListedOperatorCall;
 export type CallList = Output<typeof operatorCallPage>;
 

@@ -119,6 +119,10 @@ export const DETAILS: readonly Page[] = [
     component: later(() => import('./machines.ts').then(({ SessionPage }) => SessionPage)),
   },
   {
+    path: '/console/calls/:ref',
+    component: later(() => import('./machines.ts').then(({ CallPage }) => CallPage)),
+  },
+  {
     path: '/console/sessions/:ref/calls/:call',
     component: later(() => import('./machines.ts').then(({ CallPage }) => CallPage)),
   },

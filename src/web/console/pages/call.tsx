@@ -2,45 +2,75 @@ import { useLocation, useRoute } from 'preact-iso';
 import { Drawing } from '../chart/drawing.tsx';
 import { momentOf } from '../chart/moment.ts';
 import { titleOf, UTC } from '../chart/words.ts';
+import { keyPage } from '../data/keys.ts';
+import { UNTOLD_MS } from '../data/live.ts';
 import { useMachine } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
 import { CallFacts } from '../parts/calls.tsx';
+import { Fact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { CallMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
+import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
 import { Unread } from '../parts/view-states.tsx';
 
-/** One call of a session at the provider, and what its machine did. */
+/** One call at the provider: why it is as it is, what it cost until now, and what its machine did. */
 export function CallPage() {
-  const { ref = '', call: name = '' } = useRoute().params;
+  const { ref = '', call: ofSession } = useRoute().params;
   const { route } = useLocation();
+  const { to } = useScope();
   usePage('Call');
-  const session = `/console/sessions/${ref}`;
-  useKeys({ Escape: () => route(session) });
-  const path = `/api/operator/sessions/${ref}/calls/${name}`;
-  const resource = useResource<CallDetail>(path, { topics: ['counts'], ref });
+  // Whoever came from its session goes back there.
+  useKeys({ Escape: () => route(ofSession === undefined ? to('/console/calls') : `/console/sessions/${ref}`) });
+  const name = encodeURIComponent(ofSession ?? ref);
+  const path = `/api/operator/calls/${name}`;
+  const resource = useResource<CallDetail>(path, { topics: ['counts'] }, { besideFeedMs: UNTOLD_MS });
   const { body, text } = resource;
   const call = body.value;
   if (call === undefined) return <Unread title="Call" resource={resource} what="this call" />;
-  const { machine, state, events, moreEvents, model } = call;
+  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, agentId, keyId } = call;
   return (
     <div class="page session-page">
       <div class="title-row">
         <h1>Call of {model}</h1>
+        <CallMark state={state} />
         <span class="spring" />
         <CopyMenu path={path} text={text.value} />
       </div>
       <p class="ref">
-        <code class="break">{name}</code>
+        <code class="break">{call.ref}</code>
       </p>
-      <History machine={machine} page={`${session}/calls/${name}`} state={state} events={events} deadline={null}>
+      <div class="why">
+        <p>{why.sentence}</p>
+      </div>
+      <History
+        machine={machine}
+        page={path.replace('/api/operator/', '/console/')}
+        state={state}
+        events={events}
+        deadline={null}
+      >
         <section class="card" aria-labelledby="call-facts">
           <h2 id="call-facts">The call</h2>
-          <CallFacts call={call} />
+          <CallFacts call={call}>
+            <Fact name="Asked for">
+              <Moment at={createdAt} />
+            </Fact>
+            <Fact name="Tenant">{agentId === null ? tenantId : `${tenantId}/${agentId}`}</Fact>
+            <Fact name="Key">{keyId === null ? null : <a href={keyPage({ tenantId, id: keyId })}>{keyId}</a>}</Fact>
+            <Fact name="Session">
+              <a href={`/console/sessions/${session}`}>
+                <code class="break">{session}</code>
+              </a>
+            </Fact>
+            <Fact name="Process">{call.ownerNode === null ? null : <code class="break">{call.ownerNode}</code>}</Fact>
+          </CallFacts>
           <p>
-            <a href={session}>Its session</a>
+            <a href={to('/console/calls')}>All calls</a>
           </p>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>

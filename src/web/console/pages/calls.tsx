@@ -107,8 +107,8 @@ const COLUMNS: readonly Column<ListedCall>[] = [
     title: 'Tenant / agent',
     style: 'text',
     isName: true,
-    cell: ({ ref, session, tenantId, agentId }) => (
-      <a href={`/console/sessions/${session}/calls/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
+    cell: ({ ref, tenantId, agentId }) => (
+      <a href={`/console/calls/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
     ),
   },
   { title: 'Key', style: 'text', cell: ({ keyId }) => keyId ?? '–' },

@@ -83,7 +83,7 @@ function Shown({ detail, path, text }: ShownProps) {
         more={more}
       >
         <SessionFacts detail={detail} />
-        <Calls session={ref} calls={detail.calls} />
+        <Calls calls={detail.calls} />
         <SessionNotes detail={detail} />
       </History>
     </div>

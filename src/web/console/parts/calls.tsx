@@ -15,13 +15,11 @@ const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
 };
 
 interface Props {
-  /** The ref of the session. */
-  readonly session: string;
   readonly calls: readonly Call[];
 }
 
 /** Its calls at the provider. */
-export function Calls({ session, calls }: Props) {
+export function Calls({ calls }: Props) {
   if (calls.length === 0) return null;
   return (
     <section class="card" aria-labelledby="calls-title">
@@ -31,7 +29,7 @@ export function Calls({ session, calls }: Props) {
           <li key={call.ref}>
             <CallFacts call={call} />
             <p>
-              <a href={`/console/sessions/${session}/calls/${call.ref}`}>What happened in it</a>
+              <a href={`/console/calls/${call.ref}`}>What happened in it</a>
             </p>
           </li>
         ))}
@@ -40,9 +38,29 @@ export function Calls({ session, calls }: Props) {
   );
 }
 
+interface FactsProps {
+  readonly call: Call;
+  /** More facts, below. */
+  readonly children?: ComponentChildren;
+}
+
 /** How a call went, what it used, and whether it was hung up. */
-export function CallFacts({ call }: { readonly call: Call }) {
-  const { state, model, openedAt, closedAt, closeReason, providerCallId, tokens, basis, gapSec, hangup } = call;
+export function CallFacts({ call, children }: FactsProps) {
+  const {
+    state,
+    model,
+    openedAt,
+    closedAt,
+    closeReason,
+    providerCallId,
+    tokens,
+    basis,
+    gapSec,
+    hangup,
+    hangupTries,
+    microDollars,
+    estimatedMicroDollars,
+  } = call;
   return (
     <dl class="facts">
       <Fact name="State">
@@ -53,13 +71,16 @@ export function CallFacts({ call }: { readonly call: Call }) {
       <Fact name="Length">{openedAt === null ? null : <Span from={openedAt} to={closedAt} />}</Fact>
       <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
       <Fact name="Usage">
-        {countText(sumOf(tokens))} tokens, {moneyText(call.microDollars / 1e6)}
+        {countText(sumOf(tokens))} tokens, {moneyText(microDollars / 1e6)}
+        {estimatedMicroDollars > 0 && ` (${moneyText(estimatedMicroDollars / 1e6)} of it estimated)`}
         {basis !== null && `, ${BASES[basis]}`}
         {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
       </Fact>
       <Fact name="Hang-up">
         <HangUp hangup={hangup}>{HANGUP_WORDS[hangup]}</HangUp>
+        {hangupTries > 0 && `, ${hangupTries === 1 ? '1 try' : `${countText(hangupTries)} tries`}`}
       </Fact>
+      {children}
     </dl>
   );
 }
