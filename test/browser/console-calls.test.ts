@@ -140,7 +140,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await end(second.session);
   });
 
-  test('are found by who may see them alone, and by the address of before', async () => {
+  test('are shown at the address under their session too, and one that is not there says so', async () => {
     const { session, ref } = await talk();
     here = await ConsolePage.enter(browser, server, `/console/sessions/${session}/calls/${ref}`);
     await here.sees('Still open', '.why');
