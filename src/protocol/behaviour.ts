@@ -2,21 +2,57 @@ import { z } from 'zod';
 
 const MAX_WORDS = 512;
 const MAX_EXTRA_BYTES = 4096;
+const NO_LANGUAGE = 'must be a BCP 47 tag such as de or pt-BR';
 
-/** What the product sets itself, of the session at a provider: an `extra` that named it would undo what operators rely on. */
-const OWNED = new Set([
+/**
+ * What the product sets itself, of the session at a provider, by its place there: an `extra` that named it would undo what operators rely on.
+ * As `nameOf` makes them: Google takes each name with underscores and without.
+ */
+const OWNED: ReadonlySet<string> = new Set([
   'model',
   'voice',
   'instructions',
   'tools',
-  'tool_choice',
-  'max_output_tokens',
-  'max_response_output_tokens',
+  'toolchoice',
+  'maxoutputtokens',
+  'maxresponseoutputtokens',
   'truncation',
   'type',
   'prompt',
-  'output_modalities',
+  'outputmodalities',
+  'audio.output.voice',
+  'client',
+  'store',
+  'systeminstruction',
+  'generationconfig.maxoutputtokens',
+  'generationconfig.responsemodalities',
+  'generationconfig.speechconfig.voiceconfig',
 ]);
+
+const nameOf = (key: string): string => key.replaceAll('_', '').toLowerCase();
+
+/** Where an object names what is not its own to set, also by having something else than an object around it. */
+function findOwned(value: object, place = '', path: readonly string[] = []): (readonly string[])[] {
+  return Object.entries(value).flatMap(([key, part]: [string, unknown]) => {
+    const [here, its] = [place + nameOf(key), [...path, key]];
+    if (OWNED.has(here)) return [its];
+    const isAround = [...OWNED].some((owned) => owned.startsWith(`${here}.`));
+    if (!isAround) return [];
+    return typeof part === 'object' && part !== null && !Array.isArray(part) ? findOwned(part, `${here}.`, its) : [its];
+  });
+}
+
+const languages = new Intl.DisplayNames(['en'], { type: 'language' });
+
+/** Whether a tag is one by its grammar: the name of any other cannot be asked for. */
+function isLanguage(tag: string): boolean {
+  try {
+    languages.of(tag);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const words = z.string().min(1).max(MAX_WORDS);
 
@@ -33,8 +69,8 @@ const turns = z.strictObject({
 });
 
 const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {
-  for (const name of Object.keys(value).filter((key) => OWNED.has(key)))
-    context.addIssue({ code: 'custom', path: [name], message: 'is set by a field of its own, or by Switchboard' });
+  for (const path of findOwned(value))
+    context.addIssue({ code: 'custom', path: [...path], message: 'is set by a field of its own, or by Switchboard' });
   if (Buffer.byteLength(JSON.stringify(value)) > MAX_EXTRA_BYTES)
     context.addIssue({ code: 'custom', message: 'must be at most 4 KiB (as JSON)' });
 });
@@ -52,7 +88,8 @@ export const behaviour = z.object({
   language: z
     .string()
     .max(35)
-    .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z\d]{1,8})*$/, 'must be a BCP 47 tag such as de or pt-BR')
+    .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z\d]{1,8})*$/, { error: NO_LANGUAGE, abort: true })
+    .refine(isLanguage, NO_LANGUAGE)
     .optional()
     .meta({ description: 'BCP 47: what the agent speaks, and what visitors are understood in', examples: ['de-AT'] }),
   turns: turns.optional().meta({ description: 'When it is whose turn to speak' }),
