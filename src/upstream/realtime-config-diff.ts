@@ -6,7 +6,9 @@ import { describeRestoration, type CallSetup } from './realtime-session.ts';
 export type ToldSession = Readonly<Record<string, unknown>>;
 
 const updated = z.object({ session: z.record(z.string(), z.unknown()) });
-const transcribing = z.object({ audio: z.object({ input: z.object({ transcription: z.object({}) }) }) });
+const transcribing = z.object({ audio: z.object({ input: z.object({ transcription: z.looseObject({}) }) }) });
+/** What the provider's own SDK transcribes with unless its page says otherwise. */
+const SDK_TRANSCRIBER = 'gpt-4o-mini-transcribe';
 
 /** @returns nothing where the event repeats no session */
 export function toldSession(frame: CallFrame): ToldSession {
@@ -52,12 +54,19 @@ function tokensOf(bound: unknown): number {
 }
 
 /**
- * Whether a session is set as the provider's own SDK sets it when it connects: it always switches transcription on.
- * @param behaviour where the call was created with a transcription, nobody can tell by it
+ * Whether a session is set as the provider's own SDK sets it when it connects: it always says what transcribes, which is known by being
+ * another transcription than the call was created with, or the SDK's own.
  */
-export function isAsSdk(told: ToldSession, { behaviour }: Pick<CallSetup, 'behaviour'>): boolean {
-  const isOurs = behaviour?.transcribe !== undefined && behaviour.transcribe !== false;
-  return !isOurs && transcribing.safeParse(told).success;
+export function isAsSdk(told: ToldSession, setup: CallSetup): boolean {
+  const transcription = transcriptionOf(told);
+  if (transcription === undefined) return false;
+  return (
+    transcription['model'] === SDK_TRANSCRIBER || !isSame(transcription, transcriptionOf(describeRestoration(setup)))
+  );
+}
+
+function transcriptionOf(session: object): ToldSession | undefined {
+  return transcribing.safeParse(session).data?.audio.input.transcription;
 }
 
 /** Whether two JSON values mean the same: the order of fields means nothing, and null is as good as nothing. */

@@ -12,7 +12,15 @@ let session: RealtimeSession | undefined;
 
 beforeAll(async () => {
   const locked = { id: 'site', key: siteKey, origin: site, allowOverrides: false };
-  world = await startCalls({}, { tenants: acme.tenants.map((tenant) => ({ ...tenant, widgetKeys: [locked] })) });
+  const tenants = acme.tenants.map((tenant) => ({
+    ...tenant,
+    widgetKeys: [locked],
+    agents: (tenant['agents'] as readonly object[]).flatMap((agent) => [
+      agent,
+      { ...agent, id: 'captioned', transcribe: {} },
+    ]),
+  }));
+  world = await startCalls({}, { tenants });
 });
 
 beforeEach(async () => {
@@ -88,7 +96,8 @@ test('The provider’s own SDK may ask for a response as soon as it is connected
   expect(call.ended).toBeUndefined();
 });
 
-test('The provider’s own SDK may hand over to other agents again and again', async () => {
+test.each(['support', 'captioned'])('The provider’s own SDK may hand over again and again (%s)', async (agentId) => {
+  page = await Page.of(world).create({ agentId });
   const billing = new RealtimeAgent({ name: 'Billing', instructions: 'Talk of bills.' });
   const guide = new RealtimeAgent({ name: 'Guide', instructions: 'Be a guide.', handoffs: [billing] });
   billing.handoffs = [guide];

@@ -298,6 +298,21 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(await heard.next('configChanged')).toEqual({ type: 'configChanged', isAsSdk: true });
   });
 
+  test.each([
+    ['the SDK says another transcription', {}, 'gpt-4o-mini-transcribe', true],
+    ['the SDK says the very same', { model: 'gpt-4o-mini-transcribe' }, 'gpt-4o-mini-transcribe', true],
+    ['a page leaves the transcription as it is', {}, 'gpt-transcribe', false],
+  ])('knows the SDK also where the call transcribes: %s', async (_, transcribe, model, isAsSdk) => {
+    bench = await StandInBench.open(name);
+    const behaviour = { transcribe };
+    await bench.provider.createCall(callRequest(bench.offerSdp, { behaviour }));
+    const call = bench.standIn.lastCall;
+    const heard = new Heard();
+    await bench.provider.attach(call.id, { ...setup, behaviour }, heard.hear, noAbort());
+    call.updateFromPage({ instructions: 'Be rude.', audio: { input: { transcription: { model, prompt: null } } } });
+    expect(await heard.next('configChanged')).toEqual({ type: 'configChanged', isAsSdk });
+  });
+
   test('takes a spelling of the provider’s own for no change, also when it is heard again', async () => {
     bench = await StandInBench.open(name);
     const call = await bench.create();
