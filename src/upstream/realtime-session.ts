@@ -37,10 +37,13 @@ export function describeLimit(maxOutputTokens: number | undefined): object {
   return maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens };
 }
 
-/** Everything that a page could have changed of what a call was created with. Model and voice cannot be changed. */
+/**
+ * Everything that a page could have changed of what a call was created with. Model and voice cannot be changed, and the speed only while
+ * the agent says nothing: an update with a speed could be refused whole, see `describeSpeed`.
+ */
 export function describeRestoration({ instructions, tools, behaviour, maxOutputTokens }: CallSetup) {
   return {
-    ...describeBehaviour(REALTIME, behaviour),
+    ...describeBehaviour(REALTIME, behaviour === null ? null : { ...behaviour, speed: undefined }),
     type: 'realtime',
     output_modalities: ['audio'],
     instructions: instructionsWith(instructions, behaviour),
@@ -49,6 +52,12 @@ export function describeRestoration({ instructions, tools, behaviour, maxOutputT
     max_output_tokens: maxOutputTokens ?? 'inf',
     truncation,
   };
+}
+
+/** The part of a restoration that a provider refuses while the agent speaks; undefined where the agent's speed is not set. */
+export function describeSpeed({ behaviour }: CallSetup): object | undefined {
+  const { speed } = behaviour ?? {};
+  return speed === undefined ? undefined : { type: 'realtime', ...describeBehaviour(REALTIME, { speed }) };
 }
 
 export function describeItem(item: NewItem): object {

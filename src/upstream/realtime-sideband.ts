@@ -18,7 +18,7 @@ import {
   type ToldSession,
 } from './realtime-config-diff.ts';
 import { eventsOf, transcriberOf } from './realtime-events.ts';
-import { describeItem, describeLimit, describeRestoration, type CallSetup } from './realtime-session.ts';
+import { describeItem, describeLimit, describeRestoration, describeSpeed, type CallSetup } from './realtime-session.ts';
 import { wordsOf } from './realtime-words.ts';
 
 export interface RealtimeSidebandOptions {
@@ -138,6 +138,8 @@ class RealtimeSideband implements Sideband {
 
   restoreConfig(): void {
     this.#update(describeRestoration(this.#setup));
+    const speed = describeSpeed(this.#setup);
+    if (speed !== undefined) this.#update(speed);
   }
 
   cancelResponse(id: string | undefined): void {

@@ -313,6 +313,26 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(await heard.next('configChanged')).toEqual({ type: 'configChanged', isAsSdk });
   });
 
+  test('takes back what it was created with also while the agent speaks, when its speed cannot change', async () => {
+    bench = await StandInBench.open(name);
+    const behaviour = { speed: 1.2, noise: 'near' } as const;
+    await bench.provider.createCall(callRequest(bench.offerSdp, { behaviour }));
+    const call = bench.standIn.lastCall;
+    const heard = new Heard();
+    const sideband = await bench.provider.attach(call.id, { ...setup, behaviour }, heard.hear, noAbort());
+    call.updateFromPage({ instructions: 'Be rude.', audio: { input: {}, output: { voice: 'marin', speed: 0.5 } } });
+    call.beginResponse(usage, 'resp_1');
+    sideband.restoreConfig();
+    await heard.next('configRestored');
+    expect(call.session).toMatchObject({
+      instructions: setup.instructions,
+      audio: { input: { noise_reduction: { type: 'near_field' } }, output: { speed: 0.5 } },
+    });
+    call.finishResponse();
+    sideband.restoreConfig();
+    await expect.poll(() => call.session['audio']).toMatchObject({ output: { voice: 'marin', speed: 1.2 } });
+  });
+
   test('takes a spelling of the provider’s own for no change, also when it is heard again', async () => {
     bench = await StandInBench.open(name);
     const call = await bench.create();

@@ -235,7 +235,12 @@ export class TestCall {
       case 'realtime session.update': {
         const update = sessionUpdate.safeParse(event);
         if (!update.success) return refuse('unknown_parameter', update.error.message);
-        Object.assign(this.session, update.data.session);
+        const { audio = {}, ...changes } = update.data.session;
+        if (audio.output?.speed !== undefined && this.#open.size > 0)
+          return refuse('invalid_value', 'Cannot change the speed while a response is in progress.');
+        const before = (this.session['audio'] ?? {}) as { readonly input?: object; readonly output?: object };
+        const merged = { input: { ...before.input, ...audio.input }, output: { ...before.output, ...audio.output } };
+        Object.assign(this.session, changes, update.data.session.audio === undefined ? {} : { audio: merged });
         return this.#tellUpdated();
       }
       case 'realtime response.create':
