@@ -6,6 +6,7 @@ import { createCeilings } from '../quota/ceilings.ts';
 import type { ReserveDeps } from '../quota/reserve-usage.ts';
 import { createUsage } from '../quota/usage.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
+import { transcriberOf } from '../upstream/behaviour.ts';
 import { isBrokered } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Core } from './core.ts';
@@ -56,11 +57,16 @@ export function openUsage(core: Core, { sessions, tenants }: UsageNeighbours) {
 }
 
 /** What the next call of a session is expected to use in RESERVE_SEC, in micro-dollars. */
-function reserveOf({ config, prices }: Core): ReserveDeps['reserveOf'] {
+function reserveOf({ config, prices, provider }: Core): ReserveDeps['reserveOf'] {
   const { reserveSec } = config.calls;
-  return ({ callMode, model, price }) => {
+  // Who bills connected time writes down for nothing.
+  const bills = (model: string | undefined): model is string =>
+    model !== undefined && provider.capabilities.meter === 'events';
+  return ({ callMode, model, price, behaviour }) => {
     if (callMode !== 'brokered' || reserveSec === 0) return undefined;
     const { estimatePerMinute, perMinute = 0, minimumSec = 0 } = prices.priceOf(model, price).price;
-    return Math.ceil(Math.max(estimatePerMinute * reserveSec, perMinute * minimumSec) / 60);
+    const transcriber = transcriberOf(behaviour ?? {});
+    const transcription = bills(transcriber) ? prices.priceOf(transcriber, null).price.estimatePerMinute : 0;
+    return Math.ceil(Math.max((estimatePerMinute + transcription) * reserveSec, perMinute * minimumSec) / 60);
   };
 }

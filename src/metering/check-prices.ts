@@ -22,13 +22,28 @@ export function requirePrices(
   const problems = tenants.flatMap(({ id, agents, keys }) =>
     agents
       .filter((agent) => isMetered(agent, keys, calls.mode))
-      .filter((agent) => agent.price === undefined && prices.find(modelOf(agent)) === undefined)
-      .map((agent) => ({
-        path: `tenant ${id}, agent ${agent.id}`,
-        message: `has the model "${modelOf(agent)}", which has no price, and its calls are metered here (CALL_MODE, or the call of the agent or a key). Give the agent a "price", or list the model in PRICES_FILE`,
-      })),
+      .flatMap((agent) =>
+        unpricedOf(agent, prices).map((message) => ({ path: `tenant ${id}, agent ${agent.id}`, message })),
+      ),
   );
   if (problems.length > 0) throw new TenantsFileError(file, problems);
+}
+
+const METERED = 'which has no price, and its calls are metered here (CALL_MODE, or the call of the agent or a key)';
+
+/** An agent's own price is of its model alone: what writes down its visitors has another. */
+function unpricedOf(agent: Agent, prices: Prices): string[] {
+  const { transcribe } = agent;
+  const transcriber = transcribe === undefined || transcribe === false ? undefined : transcribe.model;
+  const isPriced = agent.price !== undefined || prices.find(modelOf(agent)) !== undefined;
+  return [
+    ...(isPriced
+      ? []
+      : [`has the model "${modelOf(agent)}", ${METERED}. Give the agent a "price", or list the model in PRICES_FILE`]),
+    ...(transcriber === undefined || prices.find(transcriber) !== undefined
+      ? []
+      : [`transcribes with "${transcriber}", ${METERED}. List the model in PRICES_FILE`]),
+  ];
 }
 
 /** Models in use that their provider switches off within 60 days, or has: one line each. */

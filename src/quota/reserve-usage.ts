@@ -9,7 +9,7 @@ export interface ReserveDeps {
   readonly holds: Pick<Holds, 'take'>;
   readonly calendar: (atMs: number) => QuotaDay;
   /** Micro-dollars that the session holds back from others (RESERVE_SEC); undefined where its calls are not metered here. */
-  readonly reserveOf: (setup: Pick<SessionSetup, 'callMode' | 'model' | 'price'>) => number | undefined;
+  readonly reserveOf: (setup: Pick<SessionSetup, 'callMode' | 'model' | 'price' | 'behaviour'>) => number | undefined;
 }
 
 /**

@@ -88,6 +88,11 @@ const providers: Readonly<Record<string, Rows>> = {
   assemblyai: { tellAi: 'ours', transcribe: 'always' },
 };
 
+/** The model that writes down what visitors say, at its own price, of calls at such providers that Switchboard meters; undefined where none does. */
+export function transcriberOf({ transcribe }: Behaviour): string | undefined {
+  return transcribe === undefined || transcribe === false ? undefined : (transcribe.model ?? TRANSCRIBER);
+}
+
 /** What of a behaviour a provider cannot do, by the names of its fields. */
 export function unsupportedOf({ name }: Pick<UpstreamProvider, 'name'>, behaviour: Behaviour): readonly Field[] {
   const rows = providers[name] ?? {};

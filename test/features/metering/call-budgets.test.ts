@@ -309,6 +309,18 @@ describe('Ten sessions side by side', () => {
     expect(total).toBeLessThanOrEqual(1_000_000 + 10 * most);
   });
 
+  test.each([
+    ['holds what its model costs in RESERVE_SEC', { transcribe: false }, 201],
+    ['holds what writing down its visitor costs as well', { transcribe: {} }, 429],
+  ])('each %s', async (_, behaviour, status) => {
+    const { app } = await start({ env: { RESERVE_SEC: '60' } });
+    // A minute of the model costs 0.3, one of its transcription 0.0045.
+    const key = await app.key({ limits: { ...roomy, dailyDollars: 0.302 } });
+    const [first, second] = [await openBrokered(app, key, behaviour), await openBrokered(app, key, behaviour)];
+    expect((await exchange(app, first)).status).toBe(201);
+    expect((await exchange(app, second)).status).toBe(status);
+  });
+
   test('of a key pass its total by no more than one response each', async () => {
     const { app, provider } = await start();
     const key = await app.key({ limits: roomy, totals: { dollarsDaily: 4 } });

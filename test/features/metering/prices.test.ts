@@ -127,6 +127,19 @@ describe('Agents in production', () => {
     );
   });
 
+  test('need a price of what transcribes as well, which is not their own', () => {
+    const prices = readPrices(undefined);
+    const check = (model: string) => () =>
+      requirePrices(
+        [tenantWith({ id: 'd', model: 'own', price: byTime, transcribe: { model } })],
+        'tenants.json',
+        prices,
+        settings('production', 'brokered'),
+      );
+    expect(check('gpt-live-transcribe')).not.toThrow();
+    expect(check('mystery')).toThrow(/tenant acme, agent d: transcribes with "mystery", which has no price/);
+  });
+
   test('need none in development, or where calls are direct', () => {
     const prices = readPrices(undefined);
     const mystery = { id: 'd', model: 'mystery' };
