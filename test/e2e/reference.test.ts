@@ -25,6 +25,7 @@ const without: Readonly<Record<string, number>> = {
   revokeOwnLogin: 401,
   getSession: 404,
   listSessionEvents: 404,
+  getCall: 404,
   getSessionCall: 404,
   endSessionAsOperator: 404,
   endSessions: 200,
