@@ -99,22 +99,6 @@ const visit = `(async () => {
   return { isMuted, isUnmuted: !widget.muted, corner, begins: part('start').textContent, isOver: widget.session === undefined, ended: told.at(-1)[1].reason };
 })()`;
 
-/** A page with the element alone, which begins a conversation unless one goes on; resolves with its session once the agent is heard. */
-const talk = `(async () => {
-  const widget = document.createElement('switchboard-widget');
-  for (const [name, value] of Object.entries({ 'widget-key': '${DEMO_KEY}', 'agent-id': 'guide' })) widget.setAttribute(name, value);
-  await import('/switchboard-widget.mjs');
-  const heard = new Promise((resolve, reject) => {
-    widget.addEventListener('switchboard-level', ({ detail }) => detail.agent > 0.02 && resolve());
-    widget.addEventListener('switchboard-error', ({ detail }) => reject(detail));
-  });
-  const goesOn = sessionStorage.length > 0;
-  document.body.replaceChildren(widget);
-  if (!goesOn) widget.start();
-  await heard;
-  return { id: widget.session.id, goesOn, kept: sessionStorage.length, isOpen: widget.open };
-})()`;
-
 interface Result {
   readonly told: readonly (readonly [type: string, event: Readonly<Record<string, unknown>>])[];
   readonly isMuted: boolean;
@@ -163,16 +147,6 @@ describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${ski
       isOver: true,
       ended: 'closed_by_client',
     });
-    await page.close();
-  });
-
-  test('a conversation goes on after a link was followed', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${server.direct}/demo`);
-    const first = (await page.evaluate(talk)) as { readonly id: string };
-    expect(first).toMatchObject({ goesOn: false, kept: 0, isOpen: true });
-    await page.goto(`${server.direct}/docs`);
-    expect(await page.evaluate(talk)).toEqual({ id: first.id, goesOn: true, kept: 0, isOpen: false });
     await page.close();
   });
 });

@@ -48,12 +48,17 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
   const resumed = (): Promise<void> =>
     vi.waitFor(async () => expect(await page.run('widget.session?.state ?? "none"')).toBe('engaged'), soon);
 
-  test('opens without a data channel, is heard, and ends', async () => {
+  test('opens without a data channel, is heard, writes, shows what both say, and ends', async () => {
     page = await ElementPage.open(browser, site);
     await page.start();
     await isHeard();
     const id = await page.run('widget.session.id');
-    expect(await page.visit.page.getByRole('button', { name: 'Send' }).isVisible()).toBe(false);
+    await page.button('Mute').click();
+    await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
+    await page.visit.page.keyboard.press('Enter');
+    await page.sees('visitor', 'Are you open on Sunday?');
+    // The echo says back what it is told.
+    await page.sees('agent', 'Are you open on Sunday?');
     await page.button('End').click();
     await page.sees('status', 'Conversation ended');
     await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
