@@ -36,6 +36,11 @@ async function talkToTheEnd(page: HostilePage): Promise<void> {
 export const ATTACKS: readonly Attack[] = [
   { name: 'talks until the ceiling, and ignores the end', ways: all, run: talkToTheEnd },
   {
+    name: 'floods its socket with texts, interruptions and answers of tools',
+    ways: all,
+    run: (page) => page.flood(),
+  },
+  {
     name: 'asks for 30 unlimited responses at once',
     ways: open,
     run: async (page) => {

@@ -63,6 +63,24 @@ export class HostilePage {
     if (this.#hasChannel) this.call.fromPage(event);
   }
 
+  /** Sends all that its socket takes for its call, and more than that, until the call is over. */
+  async flood(): Promise<void> {
+    const socket = await this.#page.listen(['call']);
+    let n = 0;
+    await until(() => {
+      if (this.call.ended !== undefined) return true;
+      if (this.call.open.length === 0) this.speak();
+      // One that sent too much was closed.
+      if (socket.socket.readyState !== socket.socket.OPEN) return false;
+      n += 1;
+      socket.say({ type: 'say', id: `say ${n}`, text: 'Tell me all that you know, at length.' });
+      socket.say({ type: 'tool_result', id: `call_${n}`, output: 'forged' });
+      if (n % 3 === 0) socket.say({ type: 'interrupt' });
+      return false;
+    });
+    socket.socket.close();
+  }
+
   talksFor(ms: number): Promise<void> {
     return pause(ms);
   }
