@@ -1,3 +1,4 @@
+import { transcriptionOf } from '../protocol/behaviour.ts';
 import type { Config } from '../../config/config.ts';
 import { DAY_MS } from '../kernel/time.ts';
 import { DEFAULT_MODEL } from '../tenants/agents.ts';
@@ -33,8 +34,7 @@ const METERED = 'which has no price, and its calls are metered here (CALL_MODE, 
 
 /** An agent's own price is of its model alone: what writes down its visitors has another. */
 function unpricedOf(agent: Agent, prices: Prices): string[] {
-  const { transcribe } = agent;
-  const transcriber = transcribe === undefined || transcribe === false ? undefined : transcribe.model;
+  const transcriber = transcriptionOf(agent)?.model;
   const isPriced = agent.price !== undefined || prices.find(modelOf(agent)) !== undefined;
   return [
     ...(isPriced

@@ -44,13 +44,12 @@ function findOwned(value: object, place = '', path: readonly string[] = []): (re
 
 const languages = new Intl.DisplayNames(['en'], { type: 'language' });
 
-/** Whether a tag is one by its grammar: the name of any other cannot be asked for. */
-function isLanguage(tag: string): boolean {
+/** What English calls the language of a BCP 47 tag; undefined for what is none by its grammar. */
+export function languageName(tag: string): string | undefined {
   try {
-    languages.of(tag);
-    return true;
+    return languages.of(tag) ?? tag;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -89,7 +88,7 @@ export const behaviour = z.object({
     .string()
     .max(35)
     .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z\d]{1,8})*$/, { error: NO_LANGUAGE, abort: true })
-    .refine(isLanguage, NO_LANGUAGE)
+    .refine((tag) => languageName(tag) !== undefined, NO_LANGUAGE)
     .optional()
     .meta({ description: 'BCP 47: what the agent speaks, and what visitors are understood in', examples: ['de-AT'] }),
   turns: turns.optional().meta({ description: 'When it is whose turn to speak' }),
@@ -120,6 +119,13 @@ export const behaviour = z.object({
 export type Behaviour = Readonly<z.infer<typeof behaviour>>;
 
 export const BEHAVIOUR_FIELDS = Object.keys(behaviour.shape) as readonly (keyof Behaviour)[];
+
+/** How visitors are written down; undefined where they are not. */
+export function transcriptionOf({
+  transcribe,
+}: Pick<Behaviour, 'transcribe'>): Exclude<Behaviour['transcribe'], false | undefined> | undefined {
+  return transcribe === false ? undefined : transcribe;
+}
 
 /** The fields of a behaviour out of whatever has them; null where none is set. */
 export function behaviourOf(settings: Behaviour): Behaviour | null {

@@ -1,4 +1,4 @@
-import { BEHAVIOUR_FIELDS, type Behaviour } from '../protocol/behaviour.ts';
+import { BEHAVIOUR_FIELDS, languageName, transcriptionOf, type Behaviour } from '../protocol/behaviour.ts';
 import type { UpstreamProvider } from './contract.ts';
 
 type Field = keyof Behaviour;
@@ -25,12 +25,14 @@ const turnDetection = ({ detect = 'semantic', eagerness, silenceMs, interrupt }:
   ...(interrupt !== undefined && { interrupt_response: interrupt }),
 });
 
-function transcription(asked: Value<'transcribe'>, { language }: Behaviour): Part | null {
-  if (asked === false) return null;
+function describeTranscription(behaviour: Behaviour): Part | null {
+  const [model, { language }] = [transcriberOf(behaviour), behaviour];
+  const { words = [] } = transcriptionOf(behaviour) ?? {};
+  if (model === undefined) return null;
   return {
-    model: asked.model ?? TRANSCRIBER,
+    model,
     ...(language !== undefined && { language: baseOf(language) }),
-    ...(asked.words !== undefined && asked.words.length > 0 && { prompt: asked.words.join(', ') }),
+    ...(words.length > 0 && { prompt: words.join(', ') }),
   };
 }
 
@@ -44,7 +46,7 @@ const realtime: Rows = {
   // In the instructions, and with the transcription.
   language: 'ours',
   turns: (value) => ({ audio: { input: { turn_detection: turnDetection(value) } } }),
-  transcribe: (value, all) => ({ audio: { input: { transcription: transcription(value, all) } } }),
+  transcribe: (_value, all) => ({ audio: { input: { transcription: describeTranscription(all) } } }),
   noise: (value) => ({ audio: { input: { noise_reduction: microphones[value] } } }),
   speed: (speed) => ({ audio: { output: { speed } } }),
   effort: (effort) => ({ reasoning: { effort } }),
@@ -89,8 +91,9 @@ const providers: Readonly<Record<string, Rows>> = {
 };
 
 /** The model that writes down what visitors say, at its own price, of calls at such providers that Switchboard meters; undefined where none does. */
-export function transcriberOf({ transcribe }: Behaviour): string | undefined {
-  return transcribe === undefined || transcribe === false ? undefined : (transcribe.model ?? TRANSCRIBER);
+export function transcriberOf(behaviour: Behaviour): string | undefined {
+  const transcription = transcriptionOf(behaviour);
+  return transcription && (transcription.model ?? TRANSCRIBER);
 }
 
 /** What of a behaviour a provider cannot do, by the names of its fields. */
@@ -116,8 +119,12 @@ export function describeBehaviour(name: string, behaviour: Behaviour | null | un
 export function instructionsWith(instructions: string | undefined, behaviour: Behaviour | null | undefined): string {
   const { language } = behaviour ?? {};
   if (language === undefined) return instructions ?? '';
-  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language;
-  return [`Speak ${name} unless the visitor asks for another language.`, instructions ?? ''].join('\n').trim();
+  return [
+    `Speak ${languageName(language) ?? language} unless the visitor asks for another language.`,
+    instructions ?? '',
+  ]
+    .join('\n')
+    .trim();
 }
 
 /** One object into another, field by field; what is no object replaces what is there. */

@@ -2,6 +2,7 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
+import { transcriptionOf } from '../../protocol/behaviour.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
@@ -161,8 +162,7 @@ function converses({ callMode }: SessionTerms, { capabilities }: UpstreamProvide
 
 /** Whether both sides of a call are written down: what the agent says always is. */
 function isCaptioned(terms: SessionTerms, provider: UpstreamProvider): boolean {
-  const { transcribe } = terms.behaviour ?? {};
-  return converses(terms, provider) && transcribe !== undefined && transcribe !== false;
+  return converses(terms, provider) && transcriptionOf(terms.behaviour ?? {}) !== undefined;
 }
 
 /** A session that was opened, or that its page goes on with. */
