@@ -19,6 +19,23 @@ export function runScan<T>(database: Database, ask: (sql: AnySql) => Promise<T>)
   });
 }
 
+/** A filter by tenant: one, or one of those that whoever asks may see. */
+interface OfTenants {
+  readonly tenantId?: string | undefined;
+  readonly tenants?: readonly string[] | undefined;
+}
+
+/**
+ * The filter for each of some tenants, which have a scan each: what is of others is not looked through, because how far that came would tell
+ * how much there is of them.
+ */
+export function forEachTenant<F extends OfTenants>(filter: F): readonly F[] {
+  const { tenantId, tenants } = filter;
+  if (tenants === undefined) return [filter];
+  const meant = tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
+  return meant.map((one) => ({ ...filter, tenantId: one }));
+}
+
 /** A row of a scan, which returns its hits and the last row that it reads, hit or not. */
 export interface Scanned {
   readonly isHit: boolean;

@@ -1,12 +1,12 @@
 import type { AnySql } from '../../database/database.ts';
 import type { Position } from '../voice-history/contract.ts';
-import { pageOfScans, type Scanned } from '../scanned-page.ts';
+import { forEachTenant, pageOfScans, type Scanned } from '../scanned-page.ts';
 import { columns } from './columns.ts';
 import type { CallFilter, CallPage, ListedCall } from './contract.ts';
 
 type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'>;
 
-/** See `VoiceCalls.list`. Each tenant that is named has a scan of its own: what is of others is not looked through. */
+/** See `VoiceCalls.list`. */
 export async function listCalls(
   sql: AnySql,
   filter: CallFilter,
@@ -24,13 +24,6 @@ export async function listCalls(
     next: last && { atMs: last.createdAtMs, id: last.id },
     isPartial,
   };
-}
-
-function forEachTenant(filter: CallFilter): readonly CallFilter[] {
-  const { tenantId, tenants } = filter;
-  if (tenants === undefined) return [filter];
-  const meant = tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
-  return meant.map((one) => ({ ...filter, tenantId: one }));
 }
 
 /** The hits of all scans, and of each scan that read its limit the last row, hit or not. */

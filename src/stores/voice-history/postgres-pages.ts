@@ -1,6 +1,6 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { AnySql, Sql } from '../../database/database.ts';
-import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
+import { forEachTenant, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 
 interface Listed extends VoiceRecord {
@@ -23,17 +23,6 @@ export async function listSessions(
   const { hits, last, isPartial } = pageOfScans(found, limit, each);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
   return { rows: hits.map(toRow), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
-}
-
-/**
- * The filter for each of some tenants: what is of others is not looked through, because how far that came would tell how much there is of
- * them.
- */
-function forEachTenant(filter: HistoryFilter): readonly HistoryFilter[] {
-  const { tenantId, tenants } = filter;
-  if (tenants === undefined) return [filter];
-  const meant = tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
-  return meant.map((one) => ({ ...filter, tenantId: one }));
 }
 
 /** The hits of all scans, and of each scan that read its limit the last row, hit or not. */
