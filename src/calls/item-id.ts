@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../kernel/digest.ts';
 
 /** Providers take no longer names. */
 const MAX_LENGTH = 32;
@@ -11,5 +11,5 @@ const PREFIX = 'sb_';
 export function itemIdOf(name: string): string {
   const isFit = /^[\w-]+$/.test(name) && PREFIX.length + name.length <= MAX_LENGTH;
   const rest = MAX_LENGTH - PREFIX.length;
-  return PREFIX + (isFit ? name : createHash('sha256').update(name).digest('base64url').slice(0, rest));
+  return PREFIX + (isFit ? name : digestOf(name).slice(0, rest));
 }

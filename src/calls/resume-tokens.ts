@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../kernel/digest.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { randomSecret } from '../kernel/ids.ts';
 import type { CallTicket } from '../stores/call-tickets/contract.ts';
@@ -25,26 +25,21 @@ export class ResumeTokens {
    */
   async issue(sessionId: string, untilMs: number): Promise<string | undefined> {
     const value = `${PREFIX}${randomSecret()}`;
-    return (await this.#store.replace({ hash: hashOf(value), sessionId, untilMs })) ? value : undefined;
+    return (await this.#store.replace({ hash: digestOf(value), sessionId, untilMs })) ? value : undefined;
   }
 
   /** Whose token it is; undefined for one that is unknown, spent, replaced or over. @throws Unavailable when the database is away */
   find(value: string, atMs: number): Eventually<string | undefined> {
-    return shape.test(value) ? this.#store.find(hashOf(value), atMs) : undefined;
+    return shape.test(value) ? this.#store.find(digestOf(value), atMs) : undefined;
   }
 
   /** Spends a token for a ticket of its session; of two who come at once one is told true. @throws Unavailable when the database is away */
   spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean> {
-    return this.#store.spend(hashOf(value), ticket, atMs);
+    return this.#store.spend(digestOf(value), ticket, atMs);
   }
 
   /** Undoes `spend`. @throws Unavailable when the database is away */
   giveBack(value: string, { sessionId, hash }: CallTicket, untilMs: number): Promise<void> {
-    return this.#store.giveBack({ hash: hashOf(value), sessionId, untilMs }, hash);
+    return this.#store.giveBack({ hash: digestOf(value), sessionId, untilMs }, hash);
   }
-}
-
-/** A token is random enough that its hash needs neither salt nor key. */
-function hashOf(value: string): string {
-  return createHash('sha256').update(value).digest('base64url');
 }

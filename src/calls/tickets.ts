@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../kernel/digest.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { randomSecret } from '../kernel/ids.ts';
 import type { CallTicket, CallTickets } from '../stores/call-tickets/contract.ts';
@@ -36,7 +36,10 @@ export class Tickets {
   make(sessionId: string, atMs: number): { readonly ticket: Ticket; readonly kept: CallTicket } {
     const value = `${PREFIX}${randomSecret()}`;
     const expiresAtSec = Math.floor(atMs / 1000) + this.#ttlSec;
-    return { ticket: { value, expiresAtSec }, kept: { hash: hashOf(value), sessionId, untilMs: expiresAtSec * 1000 } };
+    return {
+      ticket: { value, expiresAtSec },
+      kept: { hash: digestOf(value), sessionId, untilMs: expiresAtSec * 1000 },
+    };
   }
 
   /** A new ticket of a session that is open. @throws Unavailable when the database is away */
@@ -48,16 +51,11 @@ export class Tickets {
 
   /** Whose ticket it is; undefined for one that is unknown, spent or over. @throws Unavailable when the database is away */
   find(value: string, atMs: number): Eventually<string | undefined> {
-    return shape.test(value) ? this.#store.find(hashOf(value), atMs) : undefined;
+    return shape.test(value) ? this.#store.find(digestOf(value), atMs) : undefined;
   }
 
   /** Spends a ticket; of two who come at once one is told true. @throws Unavailable when the database is away */
   async spend(value: string, atMs: number): Promise<boolean> {
-    return (await this.#store.spend(hashOf(value), atMs)) !== undefined;
+    return (await this.#store.spend(digestOf(value), atMs)) !== undefined;
   }
-}
-
-/** A ticket is random enough that its hash needs neither salt nor key. */
-function hashOf(value: string): string {
-  return createHash('sha256').update(value).digest('base64url');
 }

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { digestOf } from '../../kernel/digest.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
@@ -53,8 +54,8 @@ export const keepReply: CreateStep = {
 
 async function claim(key: string, context: CallerFound, deps: CreateDeps): Promise<Outcome<ReplayClaim>> {
   const { input } = context;
-  const keyHash = hash(JSON.stringify([...scopeOf(context), key]));
-  const found = await waitForOther(keyHash, hash(input.request.body), input, deps);
+  const keyHash = digestOf(JSON.stringify([...scopeOf(context), key]));
+  const found = await waitForOther(keyHash, digestOf(input.request.body), input, deps);
   if (found instanceof Refusal) return found;
   if (found.kind === 'mismatch')
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
@@ -97,10 +98,6 @@ async function waitForOther(
 function unfinished(): Refusal {
   const message = 'The first request under this Idempotency-Key has not finished; try again shortly.';
   return new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: RETRY_SEC });
-}
-
-function hash(text: string | Buffer): string {
-  return createHash('sha256').update(text).digest('base64url');
 }
 
 /** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
