@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readConfig, type Config } from '../../config/config.ts';
-import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { Unavailable } from '../kernel/errors.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
@@ -21,7 +19,7 @@ import {
 import { warningsOf } from '../tenants/open-keys.ts';
 import { readTenantsFile } from '../tenants/tenants-file.ts';
 import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
-import { tellFault } from './tell-fault.ts';
+import { explainFault, need, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 import { widgetTag } from './widget-tag.ts';
 
@@ -45,9 +43,6 @@ interface Command {
   /** Text after the keys, not in JSON. */
   readonly more?: (keys: Keys, deps: Deps, config: Config) => Promise<string>;
 }
-
-/** The arguments are wrong; the message says how. */
-class UsageError extends Error {}
 
 /** How the commands are called, and what they do. */
 export const keyCommands = [
@@ -77,6 +72,10 @@ ${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 `;
 
+const BESIDE_SERVER =
+  'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
+  'With DATABASE_URL this command works beside running servers.\n';
+
 /**
  * `keys issue`, `list`, `pause`, `resume` and `revoke`, with the server's own environment.
  * @param args what follows `keys`
@@ -104,7 +103,7 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
       await stores.close();
     }
   } catch (error) {
-    return explain(error, err);
+    return explainFault(error, USAGE, BESIDE_SERVER, err);
   }
 }
 
@@ -137,9 +136,9 @@ function readIssue(args: string[]): Command {
   });
   if (values.overrides && values.pinned) throw new UsageError('--overrides and --pinned contradict each other');
   const request = {
-    tenantId: need(values.tenant, 'tenant'),
-    site: need(values.site, 'site'),
-    origins: (values.origin ?? [undefined]).map((one) => need(one, 'origin')),
+    tenantId: need(values.tenant, '--tenant'),
+    site: need(values.site, '--site'),
+    origins: (values.origin ?? [undefined]).map((one) => need(one, '--origin')),
     label: values.label,
     agents: readAgents(values.agents),
     allowOverrides: values.overrides,
@@ -215,7 +214,7 @@ function readList(args: string[]): Command {
 function readChange(args: string[], change: ChangeKey): Command {
   const { values } = parseArgs({ args, options: { tenant: text, id: text, reason: text, json: flag } });
   const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
-  const [tenant, id] = [need(values.tenant, 'tenant'), need(values.id, 'id')];
+  const [tenant, id] = [need(values.tenant, '--tenant'), need(values.id, '--id')];
   return { asJson: values.json, work };
 
   async function work(deps: Deps): Promise<Keys | Refusal> {
@@ -229,33 +228,4 @@ function noKey(tenantId: string, idOrKey: string): Refusal {
     'NOT_FOUND',
     `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
   );
-}
-
-function need(value: string | undefined, option: string): string {
-  if (value === undefined || value.trim() === '') throw new UsageError(`--${option} is missing`);
-  return value;
-}
-
-function explain(error: unknown, err: Terminal['err']): number {
-  if (error instanceof UsageError || isParseError(error)) {
-    err.write(`${error.message}\n${USAGE}`);
-    return exitCode.usage;
-  }
-  if (error instanceof DirectoryInUse) {
-    err.write(
-      'A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n' +
-        'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
-        'With DATABASE_URL this command works beside running servers.\n',
-    );
-    return exitCode.unavailable;
-  }
-  if (error instanceof Unavailable) {
-    err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
-    return exitCode.unavailable;
-  }
-  return tellFault(error, err);
-}
-
-function isParseError(error: unknown): error is Error {
-  return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
 }

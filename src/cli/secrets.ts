@@ -1,12 +1,10 @@
 import { parseArgs } from 'node:util';
 import { readConfig, type Config } from '../../config/config.ts';
-import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { Unavailable } from '../kernel/errors.ts';
 import { iso } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret, type SecretsDeps } from '../secrets/secrets.ts';
-import { tellFault } from './tell-fault.ts';
+import { explainFault, need, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 export interface SecretStores extends Omit<SecretsDeps, 'clock'> {
@@ -37,7 +35,8 @@ export const secretCommands = [
 
 const USAGE = `Usage:\n${secretCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
 
-class UsageError extends Error {}
+const BESIDE_SERVER =
+  'Stop it for as long as this command runs, or use DATABASE_URL: then it works beside running servers.\n';
 
 type Work = (deps: SecretsDeps) => Promise<string | Refusal>;
 
@@ -63,7 +62,7 @@ export async function run(args: readonly string[], terminal: SecretsTerminal): P
       await stores.close();
     }
   } catch (error) {
-    return explain(error, err);
+    return explainFault(error, USAGE, BESIDE_SERVER, err);
   }
 }
 
@@ -111,31 +110,4 @@ async function list(deps: SecretsDeps, tenant: string | undefined): Promise<stri
 async function signing(tenantId: string, by: Parameters<typeof rotateSigningSecret>[1], deps: SecretsDeps) {
   const secret = await rotateSigningSecret(tenantId, by, deps);
   return secret instanceof Refusal ? secret : `${secret}\n`;
-}
-
-function need(value: string | undefined, what: string): string {
-  if (value === undefined || value.trim() === '') throw new UsageError(`${what} is missing`);
-  return value;
-}
-
-function explain(error: unknown, err: Terminal['err']): number {
-  const isUsage =
-    error instanceof UsageError ||
-    (error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS'));
-  if (isUsage) {
-    err.write(`${error.message}\n${USAGE}`);
-    return exitCode.usage;
-  }
-  if (error instanceof DirectoryInUse) {
-    err.write(
-      'A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n' +
-        'Stop it for as long as this command runs, or use DATABASE_URL: then it works beside running servers.\n',
-    );
-    return exitCode.unavailable;
-  }
-  if (error instanceof Unavailable) {
-    err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
-    return exitCode.unavailable;
-  }
-  return tellFault(error, err);
 }

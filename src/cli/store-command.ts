@@ -1,0 +1,44 @@
+import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { tellFault } from './tell-fault.ts';
+import { exitCode, type Output } from './terminal.ts';
+
+// What commands that change the database by themselves, beside a server, have in common.
+
+/** The arguments are wrong; the message says how. */
+export class UsageError extends Error {}
+
+/** @param what as the message names it, such as `--tenant` @throws UsageError where it is not given */
+export function need(value: string | undefined, what: string): string {
+  if (value === undefined || value.trim() === '') throw new UsageError(`${what} is missing`);
+  return value;
+}
+
+/**
+ * Writes why a command did nothing.
+ * @param usage how it is called
+ * @param besideServer what can be done while a server runs on the embedded database
+ * @returns the exit code: 64 for wrong arguments, 69 when the database is away or in use, else as `tellFault`
+ * @throws the error when it is a fault of ours
+ */
+export function explainFault(error: unknown, usage: string, besideServer: string, err: Output): number {
+  if (error instanceof UsageError || isParseError(error)) {
+    err.write(`${error.message}\n${usage}`);
+    return exitCode.usage;
+  }
+  if (error instanceof DirectoryInUse) {
+    err.write(
+      `A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n${besideServer}`,
+    );
+    return exitCode.unavailable;
+  }
+  if (error instanceof Unavailable) {
+    err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
+    return exitCode.unavailable;
+  }
+  return tellFault(error, err);
+}
+
+function isParseError(error: unknown): error is Error {
+  return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
+}
