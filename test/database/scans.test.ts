@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
+import type { AnySql, Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { CallFilter } from '../../src/stores/voice-calls/contract.ts';
@@ -22,7 +22,8 @@ const using = (index: string): unknown => expect.stringContaining(`using ${index
 
 const textOf = (plan: readonly object[]): string => plan.map((row) => String(Object.values(row)[0])).join('\n');
 
-describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined ? '' : ` (${reason})`}`, () => {
+/** A database of PostgreSQL's own, for the tests of a suite, in which one table has many rows. */
+function useLarge(table: 'voice_session' | 'voice_call', fill: (sql: AnySql) => Promise<unknown>): () => Database {
   let fresh: FreshDatabase;
   let database: Database;
 
@@ -31,9 +32,23 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
     // A busy machine is no database that is away.
     database = openExternal({ url: fresh.url, deadlineMs: PATIENT_MS });
     await migrate(database);
-    // The newest quarter is live and of one tenant; what is older has ended, and is of two others.
-    await database.run(
-      (sql) => sql`
+    await database.run((sql) => fill(sql));
+    await database.run((sql) => sql`analyze ${sql(table)}`);
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await fresh.drop();
+  });
+
+  return () => database;
+}
+
+describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined ? '' : ` (${reason})`}`, () => {
+  // The newest quarter is live and of one tenant; what is older has ended, and is of two others.
+  const database = useLarge(
+    'voice_session',
+    (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, heard, started_at_ms,
           last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
         select 's:' || md5(n::text), md5(n::text), 'widget', case when live then 'busy' else 'quiet' || n % 2 end, 'guide', 'key' || n % 2,
@@ -41,13 +56,7 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
           case when not live then (array['abandoned', 'idle_timeout', 'error'])[1 + n % 3] end,
           case when live then 'engaged' else 'ended' end, 1
         from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${SESSIONS * 0.75}::int4 as live from generate_series(1, ${SESSIONS}::int4) as n) as made`,
-    );
-    await database.run((sql) => sql`analyze voice_session`);
-  });
-  afterAll(async () => {
-    await database.close();
-    await fresh.drop();
-  });
+  );
 
   test.each<[string, HistoryFilter]>([
     ['voice_session_newest_of_reason', { reasons: ['abandoned'] }],
@@ -56,7 +65,7 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
     ['voice_session_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
     const plan = await runScan(
-      database,
+      database(),
       (sql) => sql`explain ${scanEach(sql, [filter], '-startedAt', undefined, 51, MAX_SCANNED)}`,
     );
     expect(textOf(plan)).toEqual(using(index));
@@ -64,29 +73,17 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
 });
 
 describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '' : ` (${reason})`}`, () => {
-  let fresh: FreshDatabase;
-  let database: Database;
-
-  beforeAll(async () => {
-    fresh = await neededDatabase();
-    database = openExternal({ url: fresh.url, deadlineMs: PATIENT_MS });
-    await migrate(database);
-    // The newest quarter is open and of one tenant; what is older has closed, is of two others, and was seldom left unconfirmed.
-    await database.run(
-      (sql) => sql`
+  // The newest quarter is open and of one tenant; what is older has closed, is of two others, and was seldom left unconfirmed.
+  const database = useLarge(
+    'voice_call',
+    (sql) => sql`
         insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, model, state, created_at_ms, closed_at_ms, hangup,
           hangup_tries, owner_node, fence, version)
         select 'call_' || n, 's:' || md5(n::text), md5(n::text), case when live then 'busy' else 'quiet' || n % 2 end, 'key' || n % 2,
           'local', 'model', case when live then 'open' else 'closed' end, at, case when not live then at end,
           case when live then 'none' when n % 100 = 0 then 'unconfirmed' else 'confirmed' end, 0, 'node', 1, 1
         from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${CALLS * 0.75}::int4 as live from generate_series(1, ${CALLS}::int4) as n) as made`,
-    );
-    await database.run((sql) => sql`analyze voice_call`);
-  });
-  afterAll(async () => {
-    await database.close();
-    await fresh.drop();
-  });
+  );
 
   test.each<[string, CallFilter]>([
     ['voice_call_newest_unconfirmed', { hangups: ['unconfirmed'] }],
@@ -95,7 +92,10 @@ describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '
     ['voice_call_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
     ['voice_call_newest', {}],
   ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
-    const plan = await runScan(database, (sql) => sql`explain ${scanCalls(sql, [filter], undefined, 51, MAX_SCANNED)}`);
+    const plan = await runScan(
+      database(),
+      (sql) => sql`explain ${scanCalls(sql, [filter], undefined, 51, MAX_SCANNED)}`,
+    );
     expect(textOf(plan)).toEqual(using(index));
   });
 });
