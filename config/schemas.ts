@@ -134,7 +134,7 @@ export const networks: z.ZodType<BlockList> = list.transform((entries, context) 
   return blocks;
 });
 
-/** Comma-separated port numbers. */
+/** TCP ports, written with commas between them: at these, and no others, something is allowed. */
 export const ports: z.ZodType<number[], string> = list.transform((entries, context) => {
   const found = z.array(integer(1, 65_535)).safeParse(entries);
   if (found.success) return found.data;

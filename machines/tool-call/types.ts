@@ -35,7 +35,7 @@ export interface ToolCallRecord extends ToolCallTerms {
   readonly code: ToolFailure | null;
   /** From its asking to its end. */
   readonly ms: number | null;
-  /** Of the answer. */
+  /** How long the answer was; null where there was none. */
   readonly bytes: number | null;
   /** Of the voice call's owner that may save it. */
   readonly fence: number;

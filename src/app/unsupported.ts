@@ -5,7 +5,8 @@ import type { UpstreamProvider } from '../upstream/contract.ts';
 
 type Provider = Pick<UpstreamProvider, 'name' | 'capabilities'>;
 
-interface Found {
+/** An agent that asks for what its provider cannot do. */
+interface Unsupported {
   /** The tenant's id and the agent's. */
   readonly name: string;
   readonly agent: Agent;
@@ -13,7 +14,7 @@ interface Found {
   readonly fields: readonly string[];
 }
 
-function find(tenants: readonly Tenant[], provider: Provider): Found[] {
+function find(tenants: readonly Tenant[], provider: Provider): Unsupported[] {
   const agents = tenants.flatMap(({ id, agents: its }) => its.map((agent) => ({ name: `${id}/${agent.id}`, agent })));
   return agents.flatMap(({ name, agent }) => {
     const isWithTools = !provider.capabilities.tools && (agent.tools ?? []).length > 0;

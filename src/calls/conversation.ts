@@ -9,7 +9,7 @@ interface ConversationDeps {
   readonly send: (event: HeldCallEvent) => void;
   /** Of a call that is open; undefined while nobody hears it. */
   readonly sideband: () => Sideband | undefined;
-  /** Of the session's agent. */
+  /** How the session's agent begins and ends a conversation; null where nothing is said of it. */
   readonly behaviour: Behaviour | null;
 }
 

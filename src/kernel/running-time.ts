@@ -16,7 +16,7 @@ export class RunningTime {
     this.#seenMs = now();
   }
 
-  /** Never falls. */
+  /** Milliseconds that the process ran since this was made: never less than it said before. */
   now(): number {
     const now = this.#now();
     this.#ranMs += Math.min(now - this.#seenMs, MAX_STEP_MS);

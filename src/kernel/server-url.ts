@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 /** What an address may be, before its name is resolved. */
 export interface UrlRule {
-  /** Ports beside 443. */
+  /** Ports at which https is allowed, beside 443 (OUTBOUND_ALLOW_PORTS). */
   readonly ports: readonly number[];
   /** There are networks of one's own (OUTBOUND_ALLOW_CIDRS), where http and every port are allowed: whether a name is there is seen later. */
   readonly hasOwnNetworks: boolean;

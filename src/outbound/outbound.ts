@@ -13,7 +13,7 @@ import { findUrlFault, isUsual, type UrlRule } from '../kernel/server-url.ts';
 export interface OutboundOptions {
   /** Networks of one's own that may be reached, over http and at every port too (OUTBOUND_ALLOW_CIDRS). */
   readonly allowCidrs: BlockList;
-  /** Ports beside 443 (OUTBOUND_ALLOW_PORTS). */
+  /** As `UrlRule.ports`. */
   readonly allowPorts: readonly number[];
   readonly clock: Clock;
   readonly after: typeof deadline;
@@ -23,7 +23,7 @@ export interface OutboundOptions {
   readonly ca?: string | undefined;
 }
 
-const MOST_SOCKETS_A_HOST = 8;
+const MAX_SOCKETS_PER_HOST = 8;
 /** Shorter than most servers keep a connection, so that a request seldom meets one that is being closed. */
 const IDLE_MS = 4000;
 
@@ -35,7 +35,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { allowCidrs: own, allowPorts, clock, after, resolve = resolveBySystem, ca } = options;
   const rule: UrlRule = { ports: allowPorts, hasOwnNetworks: own.rules.length > 0 };
   const traffic = new Traffic();
-  const agentOptions = { keepAlive: true, maxSockets: MOST_SOCKETS_A_HOST, timeout: IDLE_MS };
+  const agentOptions = { keepAlive: true, maxSockets: MAX_SOCKETS_PER_HOST, timeout: IDLE_MS };
   const https = new HttpsAgent({ ...agentOptions, ...(ca === undefined ? {} : { ca }) });
   const http = new HttpAgent(agentOptions);
   /** One question a name at a time: the system's resolver has few threads, which one slow name server must not fill. */

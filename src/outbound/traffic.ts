@@ -1,9 +1,9 @@
 import { OutboundFailure } from './contract.ts';
 
 /** Requests in flight of this process. */
-const MOST = 200;
-/** Of these, of one owner to one host. */
-const MOST_A_HOST = 50;
+const MAX_IN_FLIGHT = 200;
+/** Of these, requests of one owner to one host, so that a host that hangs does not take all of them. */
+const MAX_IN_FLIGHT_PER_HOST = 50;
 /** After so many failures in a row a host is tried now and then only, so that nobody waits for what does not answer. */
 const FAILURES = 5;
 const PAUSE_MS = 10_000;
@@ -31,7 +31,8 @@ export class Traffic {
   begin(owner: string, hostname: string, atMs: number): (ending: Ending, atMs: number) => void {
     const key = `${owner} ${hostname}`;
     const host = this.#hosts.get(key) ?? { inFlight: 0, failures: 0, nextTryAtMs: 0 };
-    if (this.#inFlight >= MOST || host.inFlight >= MOST_A_HOST) throw new OutboundFailure('too_many');
+    if (this.#inFlight >= MAX_IN_FLIGHT || host.inFlight >= MAX_IN_FLIGHT_PER_HOST)
+      throw new OutboundFailure('too_many');
     if (host.failures >= FAILURES) {
       if (atMs < host.nextTryAtMs) throw new OutboundFailure('unreachable', 'PAUSED');
       host.nextTryAtMs = atMs + PAUSE_MS;

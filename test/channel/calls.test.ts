@@ -6,8 +6,8 @@ import { SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { ChannelClient } from './client.ts';
 
-type Asked = Extract<BusMessage, { type: 'call.asked' }>;
-type Wanted = Extract<BusMessage, { type: 'call.wanted' }>;
+type CallAsked = Extract<BusMessage, { type: 'call.asked' }>;
+type CallWanted = Extract<BusMessage, { type: 'call.wanted' }>;
 
 const caption: CallFrame = { type: 'transcript', id: 'i1', who: 'agent', text: 'Good morning', final: true };
 const tool: CallFrame = { type: 'tool', id: 'call_1', name: 'look_up', arguments: '{}' };
@@ -44,8 +44,8 @@ describe('a socket that wants to hear of its call', () => {
   };
   const show = (...frames: CallFrame[]): void =>
     app.live.bus.publish({ type: 'call.shown', sessionId, frames, settled: [] });
-  const wanted = (): Wanted[] => heard.filter((message) => message.type === 'call.wanted');
-  const asked = (): Asked[] => heard.filter((message) => message.type === 'call.asked');
+  const wanted = (): CallWanted[] => heard.filter((message) => message.type === 'call.wanted');
+  const asked = (): CallAsked[] => heard.filter((message) => message.type === 'call.asked');
 
   test('is told of it, and no other is', async () => {
     const otherId = await app.open(await app.key());

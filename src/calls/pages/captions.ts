@@ -7,7 +7,7 @@ type Transcript = Extract<UpstreamEvent, { type: 'transcript' }>;
 /** Words are gathered for so long, in milliseconds. */
 const GATHER_MS = 150;
 const WINDOW_MS = 1000;
-/** Frames a second. */
+/** Frames that pages are shown in one second at most: more changes of words nobody reads. */
 const MAX_FRAMES = 8;
 /** Items whose words are remembered; an interruption may be told after the words. */
 const MAX_ITEMS = 8;
