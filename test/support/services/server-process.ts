@@ -68,8 +68,11 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** Below the ports that systems give to outgoing connections, also with the 10,000 that Redis adds for the bus of a cluster. */
-const PORTS = { from: 10_000, to: 22_000 };
+/**
+ * Below the ports that systems give to outgoing connections, also with the 10,000 that Redis adds for the bus of a cluster; above
+ * the last one that browsers refuse (10080: Fetch, section 2.9, "port blocking").
+ */
+const PORTS = { from: 10_081, to: 22_000 };
 
 /** A port that is free, and that no connection takes by itself meanwhile. */
 export async function freePort(): Promise<number> {
