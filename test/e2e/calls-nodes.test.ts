@@ -71,6 +71,29 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect((await seen(world, page)).calls).toMatchObject([{ state: 'open' }, { closeReason: 'replaced' }]);
   });
 
+  test('of a session that another page goes on with at the other node are counted on one budget, and are one session', async () => {
+    const page = pageAtOne();
+    const first = await page.call(world);
+    const { usage, tokens } = responseOf();
+    first.respond(usage);
+    await vi.waitFor(async () => expect(await page.usage()).toMatchObject({ tokens }), soon);
+    const socket = await page.listen(['call']);
+    const { resume } = JSON.parse(await socket.hear()) as { readonly resume: string };
+
+    const next = atTwo(page);
+    const reply = await next.tryCreate({ resume });
+    expect([reply.status, reply.body]).toMatchObject([200, { resumed: true, sm_session_id: page.sessionId }]);
+    const second = await next.dial(world);
+    await vi.waitFor(() => expect(first.ended?.reason).toBe('hangup'), soon);
+    second.respond(usage);
+    await vi.waitFor(async () => expect(await next.usage()).toMatchObject({ tokens: 2 * tokens }), soon);
+    const spent = (await seen(world, page)).calls.map((call) => call.microDollars);
+    expect(spent).toEqual([spent[0], spent[0]]);
+    expect(spent[0]).toBeGreaterThan(0);
+    const again = await page.tryCreate({ resume });
+    expect([again.status, again.body]).toMatchObject([409, { code: 'RESUME_REFUSED' }]);
+  });
+
   test('are opened once by a ticket that comes to both nodes at once', async () => {
     const page = await pageAtOne().create();
     const before = world.provider.calls.all.length;
