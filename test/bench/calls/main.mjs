@@ -2,6 +2,7 @@
 import { canPin, median } from '../support/measure.mjs';
 import { WrongOption } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
+import { measureCaptions } from './captions.mjs';
 import { measureOneKey } from './one-key.mjs';
 import {
   createSession,
@@ -19,12 +20,13 @@ import {
 const FIRST = 50;
 
 export const usage = `Options:
-  --calls <n>     held calls, more than ${FIRST} beside those of --over (1000; 5000 with --one-key)
+  --calls <n>     held calls, more than ${FIRST} beside those of --over (1000; 5000 with --one-key; 300 with --captions)
   --over <n>      of which so many use more than they may (100)
   --every <s>     seconds between two responses of one call (10)
   --seconds <n>   measured seconds of each phase (30)
   --embedded      one node with embedded stores; nobody takes its calls over
   --one-key       instead: what a response costs while ${FIRST}, and while --calls calls of one key are open
+  --captions      instead: what captions cost, of pages that show what is said
   --other <dist>  with --one-key: another build besides`;
 
 const OPENED_MS = 12_000;
@@ -39,6 +41,7 @@ export const defaults = {
   seconds: 30,
   embedded: false,
   'one-key': false,
+  captions: false,
   other: '',
 };
 
@@ -46,9 +49,9 @@ export const brief = ['--calls', '300', '--over', '30', '--seconds', '10'];
 
 /** Sets a failing exit code when a call is not held, not hung up or not taken over. */
 export async function run({ calls: wanted, ...others }) {
-  const isOneKey = others['one-key'];
-  const options = { ...others, calls: wanted === 0 ? (isOneKey ? 5000 : 1000) : wanted };
-  if (isOneKey) return oneKey(options);
+  if (others['one-key']) return oneKey({ ...others, calls: wanted || 5000 });
+  if (others.captions) return captions({ ...others, calls: wanted || 300 });
+  const options = { ...others, calls: wanted || 1000 };
   if (options.calls - options.over <= FIRST)
     throw new WrongOption(`--calls must be more than --over and ${FIRST} together`);
   return withParts(async (start) => {
@@ -82,6 +85,15 @@ async function oneKey({ calls, seconds, other }) {
   ];
 }
 
+async function captions(options) {
+  const rows = await withParts((start) => measureCaptions(start, options));
+  const notes = [
+    'Five captions of the visitor and 25 of the agent in a turn; services of their own, which take turns; medians of three rounds.',
+  ];
+  const goal = 'at most 0.05 % of a core a call';
+  return [{ title: `Captions of ${options.calls} calls, a turn of each every 10 s`, goal, rows, notes }];
+}
+
 async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
   const offer = (await offerSdp())();
   const none = await busy(node, seconds / 2);
@@ -89,11 +101,11 @@ async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
   const sessions = await inTurns(calls, (n) =>
     createSession(node, n < calls - over ? KEYS.site : KEYS.thrifty, `user${n}@mail.example`),
   );
-  await inTurns(FIRST, (n) => openCall(node, sessions[n], offer));
+  await inTurns(FIRST, (n) => openCall(node, sessions[n].ticket, offer));
   const before = await node.memory();
   const startedAt = performance.now();
-  await inTurns(calls - over - FIRST, (n) => openCall(node, sessions[FIRST + n], offer));
-  await inTurns(over, (n) => openCall(node, sessions[calls - over + n], offer));
+  await inTurns(calls - over - FIRST, (n) => openCall(node, sessions[FIRST + n].ticket, offer));
+  await inTurns(over, (n) => openCall(node, sessions[calls - over + n].ticket, offer));
   const openMs = (performance.now() - startedAt) / (calls - FIRST);
   // What opening a call needs is let go when its deadlines are over.
   await wait(OPENED_MS);

@@ -72,7 +72,8 @@ async function startCrowd(start, calls, dist) {
 /** On a machine with other work a store is soon late: then once more, with a new session. */
 async function openOne(node, email, offer, tries = 60) {
   try {
-    await openCall(node, await createSession(node, KEYS.crowd, email), offer);
+    const { ticket } = await createSession(node, KEYS.crowd, email);
+    await openCall(node, ticket, offer);
   } catch (error) {
     if (tries === 1) throw error;
     await wait(1000);

@@ -23,7 +23,10 @@ const tenants = [
       { id: 'thrifty', key: KEYS.thrifty, origin: ORIGIN, limits: { dailyTokens: THRIFTY_TOKENS } },
       { id: 'crowd', key: KEYS.crowd, origin: ORIGIN, totals: { dollarsDaily: 1_000_000, tokensDaily: 1e12 } },
     ],
-    agents: [{ id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help the caller.' }],
+    agents: [
+      { id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help the caller.' },
+      { id: 'locked', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help.', dataChannel: 'none' },
+    ],
   },
 ];
 
@@ -116,10 +119,11 @@ export async function inTurns(count, work) {
   return results;
 }
 
-export async function createSession({ url }, widgetKey, email) {
-  const body = JSON.stringify({ widgetKey, agentId: 'support', email });
-  const reply = await post(`${url}/api/session`, { 'Content-Type': 'application/json' }, body);
-  return JSON.parse(reply).client_secret.value;
+/** @returns its `id` and the `ticket` of its call */
+export async function createSession({ url }, widgetKey, email, agentId = 'support') {
+  const body = JSON.stringify({ widgetKey, agentId, email });
+  const reply = JSON.parse(await post(`${url}/api/session`, { 'Content-Type': 'application/json' }, body));
+  return { id: reply.sm_session_id, ticket: reply.client_secret.value };
 }
 
 export function openCall({ url }, ticket, offer) {

@@ -18,11 +18,35 @@ const until = async (isSo, ms) => {
   return isSo();
 };
 
+/** What is said in one turn: by the visitor, then by the agent; a word each time. */
+const WORDS = { visitor: 5, agent: 25 };
+const WORD_MS = 150;
+const transcripts = {
+  visitor: {
+    delta: 'conversation.item.input_audio_transcription.delta',
+    whole: 'conversation.item.input_audio_transcription.completed',
+  },
+  agent: { delta: 'response.output_audio_transcript.delta', whole: 'response.output_audio_transcript.done' },
+};
+
+let items = 0;
+async function tellWords(call) {
+  items += 1;
+  for (const [who, { delta, whole }] of Object.entries(transcripts)) {
+    const place = { item_id: `${who}_${items}`, output_index: 0, content_index: 0 };
+    for (let n = 0; n < WORDS[who]; n += 1) {
+      call.emit({ type: delta, ...place, delta: 'word ' });
+      await new Promise((next) => setTimeout(next, WORD_MS));
+    }
+    call.emit({ type: whole, ...place, transcript: 'word '.repeat(WORDS[who]) });
+  }
+}
+
 let timer;
 let said = 0;
 const work = {
-  /** Each call speaks, and has a response, once in so many milliseconds; the calls take turns. */
-  talk({ everyMs }) {
+  /** Each call speaks, and has a response, once in so many milliseconds; the calls take turns. @param isTold whether its words are told */
+  talk({ everyMs, isTold = false }) {
     clearInterval(timer);
     if (everyMs === 0) return;
     let next = 0;
@@ -33,6 +57,7 @@ const work = {
         const call = calls[next % calls.length];
         if (call.ended !== undefined) continue;
         call.speechStarted();
+        if (isTold) void tellWords(call);
         call.respond(usageOf(600));
         said += 1;
       }
