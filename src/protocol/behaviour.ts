@@ -55,17 +55,24 @@ export function languageName(tag: string): string | undefined {
 
 const words = z.string().min(1).max(MAX_WORDS);
 
-const turns = z.strictObject({
-  detect: z.enum(['semantic', 'silence']).optional(),
-  eagerness: z.enum(['low', 'medium', 'high']).optional().meta({ description: 'Of `semantic`: how soon it answers' }),
-  silenceMs: z
-    .int()
-    .min(200)
-    .max(3000)
-    .optional()
-    .meta({ description: 'Of `silence`: how long nobody speaks before it answers' }),
-  interrupt: z.boolean().optional().meta({ description: 'Whether the visitor interrupts the agent by speaking' }),
-});
+const turns = z
+  .strictObject({
+    detect: z.enum(['semantic', 'silence']).optional(),
+    eagerness: z.enum(['low', 'medium', 'high']).optional().meta({ description: 'Of `semantic`: how soon it answers' }),
+    silenceMs: z
+      .int()
+      .min(200)
+      .max(3000)
+      .optional()
+      .meta({ description: 'Of `silence`: how long nobody speaks before it answers' }),
+    interrupt: z.boolean().optional().meta({ description: 'Whether the visitor interrupts the agent by speaking' }),
+  })
+  .superRefine(({ detect = 'semantic', eagerness, silenceMs }, context) => {
+    const needs = (path: string, wanted: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message: `needs detect "${wanted}"` });
+    if (eagerness !== undefined && detect !== 'semantic') needs('eagerness', 'semantic');
+    if (silenceMs !== undefined && detect !== 'silence') needs('silenceMs', 'silence');
+  });
 
 const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {
   for (const path of findOwned(value))

@@ -18,10 +18,10 @@ const baseOf = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? t
 /** What visitors say is transcribed with unless the agent names another model. */
 const TRANSCRIBER = 'gpt-transcribe';
 
-const turnDetection = ({ detect = 'semantic', eagerness, silenceMs, interrupt }: Value<'turns'>): Part => ({
+const turnDetection = ({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>): Part => ({
   type: detect === 'silence' ? 'server_vad' : 'semantic_vad',
-  ...(detect === 'semantic' && eagerness !== undefined && { eagerness }),
-  ...(detect === 'silence' && silenceMs !== undefined && { silence_duration_ms: silenceMs }),
+  ...(eagerness !== undefined && { eagerness }),
+  ...(silenceMs !== undefined && { silence_duration_ms: silenceMs }),
   ...(interrupt !== undefined && { interrupt_response: interrupt }),
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { parseJson, type PostReply } from '../kernel/post.ts';
-import { describeBehaviour, instructionsWith } from './behaviour.ts';
+import { describeBehaviour, instructionsWith, merged } from './behaviour.ts';
 import { isDialled, openCallSocket } from './call-socket.ts';
 import {
   type BrokeredProvider,
@@ -85,6 +85,18 @@ export class OpenAiLiveProvider implements BrokeredProvider {
   async createCall(asked: CallRequest): Promise<CreatedCall> {
     const { model, voice, behaviour, offerSdp } = asked;
     const instructions = instructionsWith(asked.instructions, behaviour);
+    const session = {
+      model,
+      ...(instructions !== '' && { instructions }),
+      audio: { output: { voice } },
+      client: {
+        data_channel: {
+          allowed_client_events: clientEvents,
+          allowed_server_events: serverEvents.map((type) => ({ type })),
+        },
+      },
+      store: false,
+    };
     const reply = await request(this.#account, {
       path: '/live/sessions',
       headers: {
@@ -93,19 +105,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
         'openai-safety-identifier': asked.subjectHash,
       },
       body: JSON.stringify({
-        session: {
-          ...describeBehaviour(this.name, behaviour),
-          model,
-          ...(instructions !== '' && { instructions }),
-          audio: { output: { voice } },
-          client: {
-            data_channel: {
-              allowed_client_events: clientEvents,
-              allowed_server_events: serverEvents.map((type) => ({ type })),
-            },
-          },
-          store: false,
-        },
+        session: merged(session, describeBehaviour(this.name, behaviour)),
         transport: { type: 'webrtc', sdp: offerSdp },
       }),
       signal: asked.signal,

@@ -16,11 +16,11 @@ const realtime: readonly (readonly [Behaviour, object])[] = [
   [{ language: 'de-AT' }, { instructions: 'Speak Austrian German unless the visitor asks for another language.' }],
   [{ turns: {} }, heard({ turn_detection: { type: 'semantic_vad' } })],
   [
-    { turns: { detect: 'semantic', eagerness: 'low', interrupt: false, silenceMs: 300 } },
+    { turns: { detect: 'semantic', eagerness: 'low', interrupt: false } },
     heard({ turn_detection: { type: 'semantic_vad', eagerness: 'low', interrupt_response: false } }),
   ],
   [
-    { turns: { detect: 'silence', silenceMs: 700, eagerness: 'high' } },
+    { turns: { detect: 'silence', silenceMs: 700 } },
     heard({ turn_detection: { type: 'server_vad', silence_duration_ms: 700 } }),
   ],
   [{ transcribe: {} }, heard({ transcription: { model: 'gpt-transcribe' } })],
@@ -86,7 +86,7 @@ describe('At Gemini', () => {
       mintRequest({
         behaviour: {
           language: 'de-AT',
-          turns: { eagerness: 'low', silenceMs: 300, interrupt: false },
+          turns: { eagerness: 'low', interrupt: false },
           transcribe: {},
           effort: 'low',
         },
@@ -100,7 +100,7 @@ describe('At Gemini', () => {
           thinkingConfig: { thinkingLevel: 'LOW' },
         },
         realtimeInputConfig: {
-          automaticActivityDetection: { endOfSpeechSensitivity: 'END_SENSITIVITY_LOW', silenceDurationMs: 300 },
+          automaticActivityDetection: { endOfSpeechSensitivity: 'END_SENSITIVITY_LOW' },
           activityHandling: 'NO_INTERRUPTION',
         },
         inputAudioTranscription: {},

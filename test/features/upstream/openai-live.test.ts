@@ -30,6 +30,12 @@ describe('The live API', () => {
     expect(bench.provider.capabilities).toMatchObject({ lockConfig: true, meter: 'clock', hangUp: 'socket' });
   });
 
+  test('is told the further fields of an agent, those of its audio too, and refuses what it does not know', async () => {
+    const behaviour = { extra: { audio: { output: { unheard_of: true } } } };
+    const fault = await faultOf(bench.provider.createCall(callRequest(bench.offerSdp, { behaviour })));
+    expect(fault).toMatchObject({ kind: 'refused', facts: { code: 'unknown_parameter' } });
+  });
+
   test('tells the cost by itself where its connections are held', () => {
     const live = new OpenAiLiveProvider({ apiKey: 'sk-1', timeoutMs: 1000, liveSideband: 'hold' });
     expect(live.capabilities.meter).toBe('events');
