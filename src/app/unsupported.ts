@@ -3,7 +3,7 @@ import { TenantsFileError } from '../tenants/tenants-file.ts';
 import { unsupportedOf } from '../upstream/behaviour.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 
-type Provider = Pick<UpstreamProvider, 'name' | 'capabilities'>;
+type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'transcriber'>;
 
 /** An agent that asks for what its provider cannot do. */
 interface Unsupported {

@@ -1,12 +1,12 @@
 import { CallBudgets } from '../metering/call-budgets.ts';
 import { createClientReports } from '../metering/client-reports.ts';
 import { CallMetering } from '../metering/metering.ts';
+import { transcriptionOf } from '../protocol/behaviour.ts';
 import { createCalendar } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/ceilings.ts';
 import type { ReserveDeps } from '../quota/reserve-usage.ts';
 import { createUsage } from '../quota/usage.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
-import { transcriberOf } from '../upstream/behaviour.ts';
 import { isBrokered } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Core } from './core.ts';
@@ -65,7 +65,7 @@ function reserveOf({ config, prices, provider }: Core): ReserveDeps['reserveOf']
   return ({ callMode, model, price, behaviour }) => {
     if (callMode !== 'brokered' || reserveSec === 0) return undefined;
     const { estimatePerMinute, perMinute = 0, minimumSec = 0 } = prices.priceOf(model, price).price;
-    const transcriber = transcriberOf(behaviour ?? {});
+    const transcriber = transcriptionOf(behaviour ?? {})?.model;
     const transcription = bills(transcriber) ? prices.priceOf(transcriber, null).price.estimatePerMinute : 0;
     return Math.ceil(Math.max((estimatePerMinute + transcription) * reserveSec, perMinute * minimumSec) / 60);
   };

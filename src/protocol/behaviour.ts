@@ -134,6 +134,17 @@ export function transcriptionOf({
   return transcribe === false ? undefined : transcribe;
 }
 
+/**
+ * The same with the model that writes visitors down, where one does and the agent names none; without transcription where there is none.
+ * @param transcriber of the provider (`UpstreamProvider.transcriber`)
+ */
+export function withTranscriber(behaviour: Behaviour | null, transcriber: string | null | undefined): Behaviour | null {
+  const transcription = transcriptionOf(behaviour ?? {});
+  if (transcriber === undefined || transcription === undefined || transcription.model !== undefined) return behaviour;
+  const transcribe = transcriber === null ? undefined : { ...transcription, model: transcriber };
+  return behaviourOf({ ...behaviour, transcribe });
+}
+
 /** The fields of a behaviour out of whatever has them; null where none is set. */
 export function behaviourOf(settings: Behaviour): Behaviour | null {
   const set = BEHAVIOUR_FIELDS.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]]);

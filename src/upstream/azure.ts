@@ -32,6 +32,8 @@ export class AzureProvider extends RealtimeProvider {
       callUrl: new URL('/openai/v1/realtime/calls', azureEndpoint).href,
       clientSecretTtlSec,
       // The filter hides most events from the page, tool calls among them, which a page with a data channel is there for.
+      // Only deployments write down, and these have the names that their owner gave them.
+      transcriber: null,
       createQuery: ({ dataChannel }) => (dataChannel === 'none' ? '?webrtcfilter=on' : ''),
       after,
     });

@@ -1,4 +1,10 @@
-import { BEHAVIOUR_FIELDS, languageName, transcriptionOf, type Behaviour } from '../protocol/behaviour.ts';
+import {
+  BEHAVIOUR_FIELDS,
+  languageName,
+  transcriptionOf,
+  withTranscriber,
+  type Behaviour,
+} from '../protocol/behaviour.ts';
 import type { UpstreamProvider } from './contract.ts';
 
 type Field = keyof Behaviour;
@@ -15,9 +21,6 @@ type Rows = { readonly [F in Field]?: Row<F> };
 /** The base language, which is all that most providers know: `de` of `de-AT`. */
 const baseOf = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? tag;
 
-/** What visitors say is transcribed with unless the agent names another model. */
-const TRANSCRIBER = 'gpt-transcribe';
-
 const turnDetection = ({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>): Part => ({
   type: detect === 'silence' ? 'server_vad' : 'semantic_vad',
   ...(eagerness !== undefined && { eagerness }),
@@ -26,8 +29,8 @@ const turnDetection = ({ detect, eagerness, silenceMs, interrupt }: Value<'turns
 });
 
 function describeTranscription(behaviour: Behaviour): Part | null {
-  const [model, { language }] = [transcriberOf(behaviour), behaviour];
-  const { words = [] } = transcriptionOf(behaviour) ?? {};
+  const { language } = behaviour;
+  const { model, words = [] } = transcriptionOf(behaviour) ?? {};
   if (model === undefined) return null;
   return {
     model,
@@ -90,16 +93,15 @@ const providers: Readonly<Record<string, Rows>> = {
   assemblyai: { tellAi: 'ours', transcribe: 'always' },
 };
 
-/** The model that writes down what visitors say, at its own price, of calls at such providers that Switchboard meters; undefined where none does. */
-export function transcriberOf(behaviour: Behaviour): string | undefined {
-  const transcription = transcriptionOf(behaviour);
-  return transcription && (transcription.model ?? TRANSCRIBER);
-}
-
 /** What of a behaviour a provider cannot do, by the names of its fields. */
-export function unsupportedOf({ name }: Pick<UpstreamProvider, 'name'>, behaviour: Behaviour): readonly Field[] {
+export function unsupportedOf(
+  { name, transcriber }: Pick<UpstreamProvider, 'name' | 'transcriber'>,
+  behaviour: Behaviour,
+): readonly string[] {
   const rows = providers[name] ?? {};
-  return BEHAVIOUR_FIELDS.filter((field) => behaviour[field] !== undefined && rows[field] === undefined);
+  const unknown = BEHAVIOUR_FIELDS.filter((field) => behaviour[field] !== undefined && rows[field] === undefined);
+  const isNameless = transcriptionOf(behaviour) && withTranscriber(behaviour, transcriber)?.transcribe === undefined;
+  return isNameless === true ? [...unknown, 'transcribe (without the model that does it)'] : unknown;
 }
 
 /** What a provider's session has of a behaviour, beside what it has without one. @param name of the provider */

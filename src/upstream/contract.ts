@@ -166,6 +166,8 @@ export interface UpstreamProvider {
   readonly callOrigins: readonly string[];
   /** Where a page posts its offer with a client secret; undefined where it opens no call by one. */
   readonly callUrl?: string | undefined;
+  /** The model that writes down what visitors say unless an agent names one; null where the agent must, undefined where no call needs one. */
+  readonly transcriber?: string | null | undefined;
   /**
    * Mints one client secret. Never retried here: a mint whose reply was lost may have happened.
    * @throws UpstreamFault

@@ -29,6 +29,7 @@ export class OpenAiProvider extends RealtimeProvider {
       callUrl: 'https://api.openai.com/v1/realtime/calls',
       clientSecretTtlSec: options.clientSecretTtlSec,
       createQuery: () => '',
+      transcriber: 'gpt-transcribe',
       after: options.after,
     });
   }

@@ -32,6 +32,7 @@ export interface RealtimeOptions {
   readonly clientSecretTtlSec: number;
   /** The query of the request that creates a call. */
   readonly createQuery: (request: CallRequest) => string;
+  readonly transcriber: string | null;
   /** How deadlines are kept; tests turn time by hand. */
   readonly after?: typeof deadline | undefined;
 }
@@ -69,6 +70,7 @@ export class RealtimeProvider implements BrokeredProvider {
   } as const;
   readonly simulated = false;
   readonly callUrl: string;
+  readonly transcriber: string | null;
   readonly callOrigins: readonly string[];
   readonly #account: Account;
   readonly #options: RealtimeOptions;
@@ -78,6 +80,7 @@ export class RealtimeProvider implements BrokeredProvider {
 
   constructor(options: RealtimeOptions) {
     this.name = options.name;
+    this.transcriber = options.transcriber;
     this.callUrl = options.callUrl;
     this.callOrigins = [new URL(options.callUrl).origin];
     this.#account = options.account;

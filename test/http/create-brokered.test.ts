@@ -66,6 +66,27 @@ describe('A brokered session', () => {
     });
   });
 
+  test.each([
+    ['it names no model', { transcribe: {} }, 'of-the-provider', { model: 'of-the-provider' }],
+    [
+      'it names one',
+      { transcribe: { model: 'its-own', words: ['Lascaux'] } },
+      'of-the-provider',
+      { model: 'its-own', words: ['Lascaux'] },
+    ],
+    ['it names none and the provider has none', { transcribe: {} }, null, undefined],
+    ['it names one where the provider has none', { transcribe: { model: 'its-own' } }, null, { model: 'its-own' }],
+    ['it wants none', { transcribe: false }, 'of-the-provider', false],
+  ])('says what writes its visitor down where %s', async (_, asked, transcriber, transcribe) => {
+    const provider = new FakeProvider({ call: 'brokered' });
+    provider.transcriber = transcriber;
+    const its = await build({ provider });
+    const { body } = await its.create(await its.key(), asked);
+    const setup = await its.service.stores.sessionSetups.find(String(body['sm_session_id']));
+    expect(setup?.behaviour?.transcribe).toEqual(transcribe);
+    expect(body['agent']).toMatchObject({ captions: transcribe !== undefined && transcribe !== false });
+  });
+
   test('of a provider without tools is refused where the create names some, and told which field it is', async () => {
     const provider = new FakeProvider({ call: 'brokered' });
     provider.capabilities = { ...provider.capabilities, tools: false };

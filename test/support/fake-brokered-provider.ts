@@ -101,6 +101,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
   readonly name = 'fake';
   readonly simulated = true;
   readonly callOrigins = [];
+  readonly transcriber = 'gpt-transcribe';
   capabilities: Capabilities & { readonly call: 'brokered' } = {
     call: 'brokered',
     hangUp: 'http',

@@ -7,6 +7,7 @@ export class FakeProvider implements UpstreamProvider {
   readonly simulated: boolean;
   readonly callOrigins = [];
   readonly callUrl: string | undefined;
+  transcriber: string | null | undefined;
   /** Every mint that was asked for, in order. */
   readonly requests: MintRequest[] = [];
   /** What the next mints do. */

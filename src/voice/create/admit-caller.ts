@@ -1,6 +1,7 @@
 import type { Subjects } from '../../auth/subjects.ts';
 import { isBlocked } from '../../bots/contract.ts';
 import { andThen } from '../../kernel/eventually.ts';
+import { withTranscriber } from '../../protocol/behaviour.ts';
 import type { CreateRequest } from '../../protocol/create.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { sharedCeilings, withOverrides } from '../../quota/ceilings.ts';
@@ -153,10 +154,10 @@ export const refuseTools: CreateStep = {
 /** Decides what the session will be: its agent, and what of it the caller may override. */
 export const chooseConfig: CreateStep = {
   name: 'agent',
-  take(context: CallerFound, { calls }: Pick<CreateDeps, 'calls'>) {
+  take(context: CallerFound, { calls, provider }: Pick<CreateDeps, 'calls' | 'provider'>) {
     const config = resolveSessionConfig(context.tenant, context.key, context.input.body, calls.modeOf);
     if (config instanceof Refusal) return config;
-    context.config = config;
+    context.config = { ...config, behaviour: withTranscriber(config.behaviour, provider.transcriber) };
     return undefined;
   },
 };

@@ -299,9 +299,9 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
   });
 
   test.each([
-    ['the SDK says another transcription', {}, 'gpt-4o-mini-transcribe', true],
+    ['the SDK says another transcription', { model: 'gpt-transcribe' }, 'gpt-4o-mini-transcribe', true],
     ['the SDK says the very same', { model: 'gpt-4o-mini-transcribe' }, 'gpt-4o-mini-transcribe', true],
-    ['a page leaves the transcription as it is', {}, 'gpt-transcribe', false],
+    ['a page leaves the transcription as it is', { model: 'gpt-transcribe' }, 'gpt-transcribe', false],
   ])('knows the SDK also where the call transcribes: %s', async (_, transcribe, model, isAsSdk) => {
     bench = await StandInBench.open(name);
     const behaviour = { transcribe };
