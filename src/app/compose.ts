@@ -6,6 +6,7 @@ import { createReadiness } from '../http/readiness.ts';
 import type { Services } from '../http/services.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { CreateInput } from '../voice/create/step.ts';
+import { describeAgent, type AgentQuestion } from '../voice/create/agent-terms.ts';
 import { createSession } from '../voice/create/create-session.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { openCalls, type OpenCalls } from './calls.ts';
@@ -49,6 +50,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     usage,
     sessions,
     createSession: (input: CreateInput) => createSession(input, createDeps),
+    describeAgent: (asked: AgentQuestion) => describeAgent(asked, createDeps),
     calls,
     operators,
     origins: createOrigins({ core, tenants }),

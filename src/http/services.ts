@@ -8,7 +8,7 @@ import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
 import type { OperatorCore, OperatorServices } from '../operators/services.ts';
-import type { CreateReply } from '../protocol/create.ts';
+import type { AgentTerms, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { LiveStores } from '../stores/contract.ts';
@@ -16,6 +16,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
+import type { AgentQuestion } from '../voice/create/agent-terms.ts';
 import type { CreateInput } from '../voice/create/step.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';
@@ -44,6 +45,8 @@ interface Core extends OperatorCore {
 export interface Services extends OperatorServices {
   readonly core: Core;
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
+  /** What pages are told of an agent before they ask for a session. */
+  readonly describeAgent: (asked: AgentQuestion) => AgentTerms | Refusal;
   readonly calls: Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
   readonly origins: Origins;
   readonly readiness: () => Promise<Readiness>;

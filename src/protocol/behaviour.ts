@@ -118,9 +118,12 @@ export const behaviour = z.object({
     .optional()
     .meta({ description: "Further fields of the provider's own session, merged into it: at most 4 KiB" }),
   tellAi: z
-    .boolean()
+    .union([z.boolean(), z.literal('greeting')])
     .optional()
-    .meta({ description: 'Whether the element tells visitors that they speak with an AI; default true' }),
+    .meta({
+      description:
+        'Whether the element tells visitors that they speak with an AI; default true. `greeting`: the greeting says it, where there is one',
+    }),
 });
 
 export type Behaviour = Readonly<z.infer<typeof behaviour>>;

@@ -49,7 +49,19 @@ export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 const agentTerms = z.object({
   captions: z.boolean().meta({ description: 'Whether what both sides say is written down for the page' }),
   greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
+  tellAi: z.boolean().meta({ description: 'Whether the page has to tell its visitor that they speak with an AI' }),
 });
+
+export type AgentTerms = Readonly<z.infer<typeof agentTerms>>;
+
+/** The query of GET /api/realtime/agent (docs/contract.md, section 5.14). */
+export const agentQuery = z.object({
+  widgetKey: text(256),
+  agentId: text(128).optional().meta({ description: 'As in a create: needed where the key is pinned to several' }),
+});
+
+/** Its reply. */
+export const agentReply = z.object({ agent: agentTerms });
 
 /** Its reply (docs/contract.md, section 5.1). */
 export const createReply = z.object({

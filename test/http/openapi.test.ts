@@ -56,6 +56,9 @@ async function driveSessions(): Promise<void> {
   await post('/api/session', { ...body, agentId: 'sales' }, widget);
   await post('/api/session', body, { origin: EVIL });
   await post('/api/session', { widgetKey: 'w_nobody' }, widget);
+  for (const asked of [key.key, `${key.key}&agentId=sales`, 'w_nobody'])
+    await get(`/api/realtime/agent?widgetKey=${asked}`, widget);
+  await get(`/api/realtime/agent?widgetKey=${key.key}`, { origin: EVIL });
   await post('/api/session', { ...body, resume: 'rs_unknown' }, widget);
   for (let n = 0; n < 4; n += 1) await post('/api/session', body, widget);
 

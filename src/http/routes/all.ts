@@ -2,6 +2,7 @@ import { version } from '../../../config/version.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { agentRoute } from './agent.ts';
 import { callTicketRoute } from './call-ticket.ts';
 import { createSessionRoute } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
@@ -20,6 +21,7 @@ export function apiRoutes(services: Services): Route[] {
   const { core } = services;
   return [
     ...(core.config.inspect ? [inspectRoute(services)] : []),
+    agentRoute(services),
     createSessionRoute(services),
     heartbeatRoute(services),
     endSessionRoute(services),

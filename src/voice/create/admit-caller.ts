@@ -5,8 +5,10 @@ import { withTranscriber } from '../../protocol/behaviour.ts';
 import type { CreateRequest } from '../../protocol/create.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
 import { sharedCeilings, withOverrides } from '../../quota/ceilings.ts';
-import { resolveSessionConfig } from '../../tenants/agents.ts';
+import type { WidgetKey } from '../../stores/tenants/contract.ts';
+import { resolveSessionConfig, type SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
+import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { AdmittedCaller, CallerFound, CreateContext, CreateDeps, CreateStep, TenantFound } from './step.ts';
 
 /** A process that was frozen looks at the database before it admits anybody: a key may have been revoked meanwhile. */
@@ -78,14 +80,19 @@ export const checkOrigin: CreateStep = {
   take({ input: { origin }, key }: TenantFound, { config }: Pick<CreateDeps, 'config'>) {
     if (key === null || (origin === undefined ? !config.requireOriginForWidgets : origin === key.origin))
       return undefined;
-    return new Refusal(
-      'ORIGIN_MISMATCH',
-      `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
-      {},
-      { expected: key.origin, lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin' },
-    );
+    return originRefusal(key, origin);
   },
 };
+
+/** To whom a page is told that its key is another origin's. @param origin of the page; undefined where the request had none */
+export function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | undefined): Refusal {
+  return new Refusal(
+    'ORIGIN_MISMATCH',
+    `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
+    {},
+    { expected: key.origin, lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin' },
+  );
+}
 
 export const refusePaused: CreateStep = {
   name: 'paused',
@@ -157,10 +164,15 @@ export const chooseConfig: CreateStep = {
   take(context: CallerFound, { calls, provider }: Pick<CreateDeps, 'calls' | 'provider'>) {
     const config = resolveSessionConfig(context.tenant, context.key, context.input.body, calls.modeOf);
     if (config instanceof Refusal) return config;
-    context.config = { ...config, behaviour: withTranscriber(config.behaviour, provider.transcriber) };
+    context.config = configAt(provider, config);
     return undefined;
   },
 };
+
+/** What a session will be at a provider, which has a model of its own for what visitors say. */
+export function configAt({ transcriber }: Pick<UpstreamProvider, 'transcriber'>, config: SessionConfig): SessionConfig {
+  return { ...config, behaviour: withTranscriber(config.behaviour, transcriber) };
+}
 
 /** Every verdict is logged with the id of its request (docs/contract.md, section 4.2). */
 export const refuseBot: CreateStep = {

@@ -2,12 +2,12 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
-import { transcriptionOf } from '../../protocol/behaviour.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
-import { UpstreamFault, type Minted, type UpstreamProvider } from '../../upstream/contract.ts';
+import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
+import { agentTermsOf } from './agent-terms.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
 
@@ -155,16 +155,6 @@ export const confirmKey: CreateStep = {
 
 type SessionTerms = Pick<SessionSetup, 'callMode' | 'dataChannel' | 'behaviour'>;
 
-/** Whether we are the ones who put words into the session's calls, and read them. */
-function converses({ callMode }: SessionTerms, { capabilities }: UpstreamProvider): boolean {
-  return callMode === 'brokered' && capabilities.converses;
-}
-
-/** Whether both sides of a call are written down: what the agent says always is. */
-function isCaptioned(terms: SessionTerms, provider: UpstreamProvider): boolean {
-  return converses(terms, provider) && transcriptionOf(terms.behaviour ?? {}) !== undefined;
-}
-
 /** A session that was opened, or that its page goes on with. */
 type Reachable = CreateContext &
   Pick<Registered, 'minted' | 'record'> &
@@ -175,7 +165,7 @@ export const makeReply: CreateStep = {
   take(context: Reachable, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
     const { record, minted } = context;
     const terms = termsOf(context);
-    const { callMode: mode, dataChannel, behaviour } = terms;
+    const { callMode: mode, dataChannel } = terms;
     const { maxMinutes, maxIdleSec } = deps.sessions.limits;
     const base = deps.publicUrl();
     context.reply = {
@@ -193,11 +183,8 @@ export const makeReply: CreateStep = {
         url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),
         dataChannel,
       },
-      agent: {
-        captions: isCaptioned(terms, deps.provider),
-        // Who goes on with a session was greeted.
-        greets: context.resumed === undefined && converses(terms, deps.provider) && behaviour?.greeting !== undefined,
-      },
+      // Who goes on with a session was greeted.
+      agent: agentTermsOf(terms, deps.provider, context.resumed !== undefined),
       ...(context.resumed === undefined ? {} : { resumed: true as const }),
     };
     return undefined;

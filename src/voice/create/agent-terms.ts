@@ -1,0 +1,54 @@
+import { transcriptionOf } from '../../protocol/behaviour.ts';
+import type { AgentTerms } from '../../protocol/create.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { SessionSetup } from '../../stores/session-setups/contract.ts';
+import { resolveSessionConfig } from '../../tenants/agents.ts';
+import { invalidWidgetKey } from '../../tenants/directory.ts';
+import type { UpstreamProvider } from '../../upstream/contract.ts';
+import { configAt, originRefusal } from './admit-caller.ts';
+import type { CreateDeps } from './step.ts';
+
+/** Which agent, as a create would name it. */
+export interface AgentQuestion {
+  readonly widgetKey: string;
+  readonly agentId?: string | undefined;
+  /** Of the page; undefined where its browser does not say it. */
+  readonly origin: string | undefined;
+}
+
+type SessionTerms = Pick<SessionSetup, 'callMode' | 'behaviour'>;
+
+/** What a page has to know of an agent that a session speaks with. @param isGreeted whether its visitor was greeted already */
+export function agentTermsOf(
+  { callMode, behaviour }: SessionTerms,
+  provider: UpstreamProvider,
+  isGreeted: boolean,
+): AgentTerms {
+  // Whether we are the ones who put words into the session's calls, and read them.
+  const converses = callMode === 'brokered' && provider.capabilities.converses;
+  const { greeting, tellAi = true } = behaviour ?? {};
+  const isGreeting = converses && greeting !== undefined;
+  return {
+    // What the agent says always is written down.
+    captions: converses && transcriptionOf(behaviour ?? {}) !== undefined,
+    greets: isGreeting && !isGreeted,
+    tellAi: tellAi === 'greeting' ? !isGreeting : tellAi,
+  };
+}
+
+/**
+ * What a page has to know of an agent before it asks for a session (docs/contract.md, section 5.14): the same for all visitors of a key.
+ * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or FORBIDDEN for an agent that the key does not allow
+ */
+export function describeAgent(
+  asked: AgentQuestion,
+  { tenants, calls, provider }: Pick<CreateDeps, 'tenants' | 'calls' | 'provider'>,
+): AgentTerms | Refusal {
+  const found = tenants.keyOf(asked.widgetKey);
+  if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
+  const { key, tenant } = found;
+  // A page of Switchboard's own origin sends none with a GET, and there is nothing here that others could not ask for.
+  if (asked.origin !== undefined && asked.origin !== key.origin) return originRefusal(key, asked.origin);
+  const config = resolveSessionConfig(tenant, key, { agentId: asked.agentId }, calls.modeOf);
+  return config instanceof Refusal ? config : agentTermsOf(configAt(provider, config), provider, false);
+}

@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Agent, WidgetKey } from '../../src/stores/tenants/contract.ts';
+import type { TestApp } from '../support/app.ts';
+import { FakeProvider } from '../support/fake-provider.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ provider: new FakeProvider({ call: 'brokered' }) });
+});
+
+/** A key of a tenant with these agents. */
+async function keyFor(agents: readonly Agent[], fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
+  await app.service.stores.tenants.merge([{ id: 'museum', name: 'Museum', admins: null, keys: [], agents }]);
+  return app.key({ tenantId: 'museum', ...fields });
+}
+
+const ask = ({ key, origin }: Pick<WidgetKey, 'key' | 'origin'>, more = '', at = origin) =>
+  app.get(`/api/realtime/agent?widgetKey=${key}${more}`, at === '' ? {} : { origin: at });
+
+describe('What a page is told of an agent before a conversation', () => {
+  test.each([
+    [{}, { captions: false, greets: false, tellAi: true }],
+    [{ dataChannel: 'none' }, { captions: true, greets: false, tellAi: true }],
+    [
+      { dataChannel: 'none', transcribe: false },
+      { captions: false, greets: false, tellAi: true },
+    ],
+    [
+      { transcribe: {}, greeting: 'Hello.' },
+      { captions: true, greets: true, tellAi: true },
+    ],
+    [{ tellAi: false }, { captions: false, greets: false, tellAi: false }],
+    [
+      { tellAi: 'greeting', greeting: 'I am an AI.' },
+      { captions: false, greets: true, tellAi: false },
+    ],
+    // No greeting would say it.
+    [{ tellAi: 'greeting' }, { captions: false, greets: false, tellAi: true }],
+  ] as const)('of one that is set to %j is what the create of its session says too', async (settings, expected) => {
+    const key = await keyFor([{ id: 'guide', instructions: 'A secret of the museum.', ...settings }], {
+      agents: ['guide'],
+    });
+    const { status, body, text } = await ask(key);
+    expect([status, body]).toEqual([200, { agent: expected }]);
+    expect(text).not.toContain('secret');
+    expect((await app.create(key)).body['agent']).toEqual(expected);
+  });
+
+  test('is that of the agent that is named', async () => {
+    const key = await keyFor([{ id: 'guide' }, { id: 'quiet', tellAi: false }], { agents: ['guide', 'quiet'] });
+    expect((await ask(key, '&agentId=quiet')).body).toMatchObject({ agent: { tellAi: false } });
+    expect((await ask(key, '&agentId=guide')).body).toMatchObject({ agent: { tellAi: true } });
+    expect(await ask(key)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect(await ask(key, '&agentId=other')).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+  });
+
+  test('is for pages of the origin of the key, and for whoever sends none', async () => {
+    const key = await keyFor([{ id: 'guide' }]);
+    expect(await ask(key, '', 'https://evil.example')).toMatchObject({
+      status: 403,
+      body: { code: 'ORIGIN_MISMATCH' },
+    });
+    expect((await ask(key, '', '')).status).toBe(200);
+    const { headers } = await ask(key);
+    expect(headers['access-control-allow-origin']).toBe(key.origin);
+    expect(headers['cache-control']).toBe('public, max-age=60');
+    expect(headers['vary']).toContain('Origin');
+  });
+
+  test('is told to nobody who has no key', async () => {
+    const key = await keyFor([{ id: 'guide' }], { revokedAtMs: 1 });
+    for (const text of ['w_nobody', key.key]) {
+      const reply = await ask({ key: text, origin: key.origin });
+      expect(reply).toMatchObject({ status: 401, body: { code: 'INVALID_WIDGET_KEY' } });
+    }
+    expect(await app.get('/api/realtime/agent')).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST', details: [{ path: 'widgetKey' }] },
+    });
+    expect((await ask(await app.key(), '&what=1')).status).toBe(400);
+  });
+
+  test('is what the page may rely on: no greeting of ours says it in a call that the page opens by itself', async () => {
+    app = await build({ provider: new FakeProvider() });
+    const key = await keyFor([{ id: 'guide', tellAi: 'greeting', greeting: 'I am an AI.' }], { agents: ['guide'] });
+    expect((await ask(key)).body).toEqual({ agent: { captions: false, greets: false, tellAi: true } });
+  });
+
+  test('opens nothing, and asks no provider', async () => {
+    const key = await app.key();
+    await ask(key);
+    expect(await app.service.stores.sessionSetups.find('anything')).toBeUndefined();
+    expect(app.provider.requests).toEqual([]);
+  });
+});
