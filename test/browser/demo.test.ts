@@ -48,6 +48,17 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(code).toContain(`from '${server.direct}/widget.mjs'`);
   });
 
+  test('a key that is pressed twice does not end the written conversation that it began', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.button('Start a conversation').focus();
+    await demo.visit.page.keyboard.press('Enter');
+    await demo.button('End the conversation').waitFor(soon);
+    await demo.visit.page.keyboard.press('Enter');
+    await demo.sees('#captions', 'Welcome! The planetarium starts at three');
+    await demo.sees('#media', 'simulated');
+    expect(await demo.button('End the conversation').isVisible()).toBe(true);
+  });
+
   test('may not talk to anybody else', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.sees('#visitor', 'You are');

@@ -19,7 +19,7 @@ const captions: Moment['captions'] = [
   { who: 'agent', text: 'We are open from Monday to Friday, nine to five. May I book an', final: false },
 ];
 const microphones = ['MacBook Pro Microphone', 'Headset'].map((label) => ({ deviceId: label, label }));
-const live = { phase: 'live', canWrite: true } as const;
+const live = { phase: 'live', canWrite: true, canSwitch: true } as const;
 const refused = (code: string, userMessage: string) => ({ code, userMessage });
 const ended = (reason: string, userMessage: string): Moment => ({
   captions,
@@ -37,6 +37,11 @@ export const moments: Readonly<Record<string, Moment>> = {
   'agent-speaking': { captions, levels: { visitor: 0, agent: 0.2 }, situation: { ...live, isAgentSpeaking: true } },
   'visitor-speaking': { levels: { visitor: 0.2, agent: 0 }, situation: { ...live, isVisitorSpeaking: true } },
   muted: { captions, situation: { ...live, isMuted: true, microphones, microphone: 'Headset' } },
+  written: { captions, situation: { ...live, isWritten: true } },
+  'microphone-lost': {
+    captions,
+    situation: { ...live, isWritten: true, notice: refused('MICROPHONE_LOST', '') },
+  },
   'call-away': { captions, situation: { ...live, isCallAway: true } },
   'server-away': { situation: { ...live, isServerAway: true } },
   quiet: { situation: { ...live, isQuiet: true } },

@@ -192,6 +192,73 @@ describe('A call that Switchboard opens', () => {
     });
   });
 
+  describe('for who writes', () => {
+    const silent = { current: new FakeStream() };
+    const asked = vi.fn<() => Promise<FakeStream>>();
+
+    beforeEach(() => {
+      silent.current = new FakeStream();
+      asked.mockReset().mockImplementation(() => Promise.resolve(stream.current));
+      vi.stubGlobal('navigator', { mediaDevices: { getUserMedia: asked } });
+      vi.stubGlobal(
+        'AudioContext',
+        class {
+          createMediaStreamDestination(): object {
+            return { stream: silent.current };
+          }
+
+          close(): void {
+            silent.current.tracks[0]?.stop();
+          }
+        },
+      );
+    });
+
+    test('sends silence, asks for no microphone, and gives back one that was opened before', async () => {
+      await session.end();
+      await open('none', { audio: true });
+      const call = (await session.connectText()) as { readonly stream: unknown };
+      expect(call.stream).toBe(silent.current);
+      expect(FakePeer.opened.at(-1)?.track).toBe(silent.current.tracks[0]);
+      expect(asked).toHaveBeenCalledTimes(1);
+      expect(stream.current.active).toBe(false);
+      await session.end();
+      expect(silent.current.active).toBe(false);
+    });
+
+    test('becomes one that is spoken and back, each by a ticket of its own', async () => {
+      await session.connectText();
+      await session.connectAudio();
+      expect(peer(0).connectionState).toBe('closed');
+      expect(peer(1).track).toBe(stream.current.tracks[0]);
+      await session.connectText();
+      expect(stream.current.active).toBe(false);
+      expect(offers()).toEqual(['Bearer ek_1', 'Bearer ek_sb_1', 'Bearer ek_sb_2']);
+      expect(states('media')).not.toContain('lost');
+    });
+
+    test('goes on in writing where the microphone is refused then', async () => {
+      await session.connectText();
+      asked.mockRejectedValue(Object.assign(new Error('no'), { name: 'NotAllowedError' }));
+      await expect(session.connectAudio()).rejects.toMatchObject({ code: 'MICROPHONE_BLOCKED' });
+      expect(peer(0).connectionState).not.toBe('closed');
+      expect(offers()).toHaveLength(1);
+      expect(() => session.send('Hello?')).not.toThrow();
+    });
+
+    test('is over with its session, also when that ends while the microphone is asked for', async () => {
+      await session.connectText();
+      let give: (given: FakeStream) => void = () => undefined;
+      asked.mockReturnValue(new Promise((resolve) => (give = resolve)));
+      const speaking = session.connectAudio();
+      await session.end();
+      give(stream.current);
+      await expect(speaking).rejects.toMatchObject({ reason: 'closed_by_client' });
+      expect(stream.current.active).toBe(false);
+      expect(silent.current.active).toBe(false);
+    });
+  });
+
   test('has no data channel where the agent forbids it', async () => {
     await session.end();
     await open('none');

@@ -14,6 +14,7 @@ export interface Session {
   readonly active: () => void;
   readonly reportUsage: (report: object) => Promise<Readonly<Record<string, unknown>>>;
   readonly connectAudio: (options?: object) => Promise<unknown>;
+  readonly connectText: (options?: object) => Promise<unknown>;
   readonly muted: boolean;
   readonly mute: (on?: boolean) => void;
   readonly devices: () => Promise<readonly unknown[]>;

@@ -26,8 +26,7 @@ export async function readConfig(): Promise<DemoConfig> {
 export function answererOf({ provider }: DemoConfig): 'provider' | 'echo' | 'nobody' {
   if (!provider.simulated) return 'provider';
   const isNear = ['localhost', '127.0.0.1'].includes(location.hostname);
-  const isWritten = new URLSearchParams(location.search).has('written');
-  return provider.call === 'brokered' && isNear && !isWritten ? 'echo' : 'nobody';
+  return provider.call === 'brokered' && isNear ? 'echo' : 'nobody';
 }
 
 /** Why the page can not start, in words for whoever set it up; empty when it can. */

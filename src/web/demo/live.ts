@@ -6,6 +6,7 @@ import { tagOf } from './tag.ts';
 
 interface Widget extends HTMLElement {
   readonly session: Session | undefined;
+  write(): void;
 }
 
 /** Puts the element on the page, as another page would, and shows what its events tell. */
@@ -51,6 +52,9 @@ export function offerElement(config: DemoConfig, email: string, board: Board): v
     held = undefined;
   });
   element('live', HTMLElement).append(widget);
+  // What only browsers open may be no call of ours to write in.
+  element('offer', HTMLElement).hidden = config.provider.call !== 'brokered';
+  element('write', HTMLButtonElement).addEventListener('click', () => widget.write());
   const call = element('call-details', HTMLDetailsElement);
   call.hidden = false;
   call.open = matchMedia('(min-width: 52rem)').matches;

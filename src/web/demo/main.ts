@@ -27,7 +27,6 @@ async function main(): Promise<void> {
   };
   say(mode, modes[answerer]);
   mode.dataset['mode'] = config.provider.simulated ? 'simulated' : 'live';
-  element('offer', HTMLElement).hidden = answerer !== 'echo';
   showTag(config);
   const problem = obstacle(config);
   if (problem !== '') {

@@ -19,7 +19,7 @@ function leaveStart(): void {
   if (document.activeElement === start) controls.focus();
 }
 
-/** A conversation that is written beforehand, where nobody answers or the visitor has no microphone: the page's own controls, and the SDK. */
+/** A conversation that is written beforehand, where nobody answers: the page's own controls, and the SDK. */
 export function offerWritten(config: DemoConfig, email: string, board: Board): void {
   const { widgetKey, tenantId, agentId } = config;
   const options = {

@@ -25,12 +25,15 @@ export interface Texts {
   readonly microphone?: string;
   readonly write?: string;
   readonly send?: string;
+  readonly writeInstead?: string;
+  readonly speakInstead?: string;
   readonly visitor?: string;
   readonly agent?: string;
   readonly status?: {
     readonly ready?: string;
     readonly connecting?: string;
     readonly listening?: string;
+    readonly reading?: string;
     readonly speaking?: string;
     readonly muted?: string;
     readonly reconnecting?: string;
@@ -69,6 +72,8 @@ export interface SwitchboardWidgetElement extends HTMLElement {
   readonly muted: boolean;
   /** Opens the panel and begins a conversation, or shows the consent line. */
   start(): void;
+  /** The same without a microphone, now and from then on; a conversation that is spoken goes on in writing. */
+  write(): void;
   end(): Promise<void>;
   mute(on?: boolean): void;
 }

@@ -1,6 +1,11 @@
 import type { ConnectOptions, Ended, Session, SessionEvents, SwitchboardError, Warning } from '../widget/api.ts';
 import { connect } from '../widget/main.ts';
 
+/** Whether what did not work is the microphone alone. */
+export function isWithoutMicrophone({ code }: SwitchboardError): boolean {
+  return code.startsWith('MICROPHONE_');
+}
+
 /** What is to be shown of a conversation. */
 export interface Situation {
   readonly phase: 'ready' | 'connecting' | 'live' | 'over';
@@ -11,6 +16,10 @@ export interface Situation {
   readonly isMuted: boolean;
   readonly isVisitorSpeaking: boolean;
   readonly isAgentSpeaking: boolean;
+  /** The visitor writes, and is not heard. */
+  readonly isWritten: boolean;
+  /** Whether the visitor may change from writing to speaking, or back, and go on. */
+  readonly canSwitch: boolean;
   /** Whether the call takes texts. */
   readonly canWrite: boolean;
   readonly microphones: readonly MediaDeviceInfo[];
@@ -34,6 +43,8 @@ export const atRest: Situation = {
   isMuted: false,
   isVisitorSpeaking: false,
   isAgentSpeaking: false,
+  isWritten: false,
+  canSwitch: false,
   canWrite: false,
   microphones: [],
 };
@@ -70,15 +81,19 @@ export interface Conversation {
   readonly mute: (on: boolean) => void;
   readonly send: (text: string) => void;
   readonly use: (deviceId: string) => void;
+  /** Changes from speaking to writing, without a microphone, or back; no microphone is no loss: the visitor goes on writing. */
+  readonly write: (on: boolean) => void;
   /** Ends it as the visitor's own wish. */
   readonly end: () => Promise<void>;
 }
 
-export function converse(options: ConnectOptions, { change, tell }: Hears): Conversation {
+/** @param isWritten begins in writing: no microphone is asked for */
+export function converse(options: ConnectOptions, isWritten: boolean, { change, tell }: Hears): Conversation {
   /** Aborts what is under way, and what holds on to the page. */
   const given = new AbortController();
-  let now: Situation = { ...atRest, phase: 'connecting' };
+  let now: Situation = { ...atRest, phase: 'connecting', isWritten };
   let session: Session | undefined;
+  let showDevices = (): void => undefined;
 
   /** Once over, it stays as it ended. */
   function become(next: Partial<Situation>): void {
@@ -104,9 +119,9 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
     state: ({ state }) => become({ isQuiet: state !== 'engaged', ...(state === 'engaged' && withoutIdleWarning()) }),
     beat: () => now.isServerAway && become({ isServerAway: false }),
     media({ state, error }) {
-      if (state === 'lost' && error !== undefined) fail(error);
-      if (state === 'connected') become({ phase: 'live' });
-      become({ isCallAway: state === 'reconnecting' });
+      if (state === 'lost' && error !== undefined) lose(error);
+      const isCallAway = state === 'reconnecting' || state === 'connecting';
+      become({ isCallAway, ...(state === 'connected' && { phase: 'live' }) });
     },
     speaking: ({ visitor, agent }) =>
       become({
@@ -146,20 +161,52 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
 
   async function showMicrophones({ devices }: Session, stream: MediaStream): Promise<void> {
     const microphones = await devices();
-    become({ microphones, microphone: stream.getAudioTracks()[0]?.getSettings().deviceId });
+    if (!now.isWritten) become({ microphones, microphone: stream.getAudioTracks()[0]?.getSettings().deviceId });
+  }
+
+  /** Opens a call, in the place of the one before. */
+  async function join(opened: Session, isWritten: boolean): Promise<void> {
+    if (isWritten) {
+      become({ isWritten, microphones: [] });
+      await opened.connectText();
+    } else {
+      const { stream } = await opened.connectAudio();
+      become({ isWritten });
+      showDevices = () => void showMicrophones(opened, stream).catch(() => 0);
+      showDevices();
+    }
+    become({ canWrite: true, canSwitch: opened.brokered });
+  }
+
+  async function write(isWritten: boolean): Promise<void> {
+    if (session === undefined || !now.canSwitch) return;
+    become({ canSwitch: false, notice: undefined });
+    try {
+      await join(session, isWritten);
+    } catch (error) {
+      if (!isWithoutMicrophone(error as SwitchboardError)) return fail(error as SwitchboardError);
+      // The written call is there as before.
+      notice(error as SwitchboardError);
+      become({ canSwitch: true });
+    }
+  }
+
+  /** A visitor who is not heard any more goes on writing. */
+  function lose(error: SwitchboardError): void {
+    if (!isWithoutMicrophone(error) || !now.canSwitch) return fail(error);
+    void write(true);
+    notice(error);
   }
 
   async function begin(): Promise<void> {
     try {
-      const opened = await connect({ ...options, audio: true, signal: given.signal });
+      const opened = await connect({ ...options, audio: !isWritten, signal: given.signal });
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
-      const { stream } = await opened.connectAudio();
-      become({ canWrite: true });
-      const refresh = (): void => void showMicrophones(opened, stream).catch(() => 0);
-      navigator.mediaDevices.addEventListener('devicechange', refresh, { signal: given.signal });
-      refresh();
+      // A page that is not secure has none.
+      navigator.mediaDevices?.addEventListener('devicechange', () => showDevices(), { signal: given.signal });
+      await join(opened, isWritten);
     } catch (error) {
       fail(error as SwitchboardError);
     }
@@ -191,6 +238,7 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
       // The one before stays.
       chosen?.catch(notice);
     },
+    write: (on) => void write(on),
     async end() {
       become({ phase: 'over' });
       await session?.end();

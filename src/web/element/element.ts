@@ -2,7 +2,7 @@ import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { applyStyles } from './styles.ts';
-import { keepToken, takeToken } from './resume.ts';
+import { keepToken, takeToken, type Kept } from './resume.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
 import { withTexts } from './words/words.ts';
@@ -20,6 +20,8 @@ export function defineElement(home: string): void {
     declare tools?: ToolHandlers;
     #texts: Texts = {};
     #conversation: Conversation | undefined;
+    /** The visitor writes: no microphone is asked for, in the next conversation neither. */
+    #isWritten = false;
     /** What the visitor agreed to. */
     #agreed = '';
     #clock: ReturnType<typeof setInterval> | undefined;
@@ -38,6 +40,7 @@ export function defineElement(home: string): void {
         captions: (on) => this.setAttribute('captions', on ? 'on' : 'off'),
         send: (text) => this.#conversation?.send(text),
         use: (deviceId) => this.#conversation?.use(deviceId),
+        write: (on) => this.#write(on),
       });
       const root = this.attachShadow({ mode: 'open' });
       root.append(this.#view.element);
@@ -106,6 +109,13 @@ export function defineElement(home: string): void {
       if (this.#consent === '') this.#begin();
     }
 
+    /** Begins a conversation in writing, or goes on with the present one so. */
+    write(): void {
+      this.open = true;
+      if (this.#isLive || this.#consent === '') this.#write(true);
+      else this.#isWritten = true;
+    }
+
     async end(): Promise<void> {
       await this.#conversation?.end();
     }
@@ -126,9 +136,22 @@ export function defineElement(home: string): void {
 
     /** Goes on with the conversation of the page before, if there is one: also on a page that the browser kept for the Back button. */
     readonly #goOn = (): void => {
-      const token = this.#mayResume ? takeToken(this.#kept) : undefined;
-      if (token !== undefined) this.#begin(token);
+      const kept = this.#mayResume ? takeToken(this.#kept) : undefined;
+      if (kept === undefined) return;
+      this.#isWritten = kept.isWritten;
+      this.#begin(kept);
     };
+
+    get #isLive(): boolean {
+      const { phase } = this.#conversation?.situation ?? atRest;
+      return phase === 'connecting' || phase === 'live';
+    }
+
+    #write(on: boolean): void {
+      if (this.#isLive) return this.#conversation?.write(on);
+      this.#isWritten = on;
+      this.#begin();
+    }
 
     get #mayResume(): boolean {
       return this.getAttribute('resume') !== 'off';
@@ -139,9 +162,8 @@ export function defineElement(home: string): void {
       return `switchboard ${this.getAttribute('widget-key')} ${this.getAttribute('agent-id')}`;
     }
 
-    #begin(resume?: string): void {
-      const { phase } = this.#conversation?.situation ?? atRest;
-      if (phase === 'connecting' || phase === 'live' || !this.isConnected) return;
+    #begin(resumed?: Kept): void {
+      if (this.#isLive || !this.isConnected) return;
       this.#agreed = this.getAttribute('consent')?.trim() ?? '';
       this.#view.clear();
       const kept = this.#kept;
@@ -155,11 +177,16 @@ export function defineElement(home: string): void {
           email: given('email'),
           language: this.#language,
           tools: this.tools,
-          resume,
-          keep: this.#mayResume ? (token) => keepToken(kept, token) : undefined,
+          resume: resumed?.token,
+          keep: this.#mayResume ? (token) => keepToken(kept, { token, isWritten: own.situation.isWritten }) : undefined,
         },
+        this.#isWritten,
         {
-          change: () => own === this.#conversation && this.#show(),
+          change: ({ isWritten }) => {
+            if (own !== this.#conversation) return;
+            this.#isWritten = isWritten;
+            this.#show();
+          },
           tell: (type, detail) => this.#tell(type, detail, own),
         },
       );

@@ -3,6 +3,7 @@ import { createCaptions } from './captions.ts';
 import type { Situation } from './conversation.ts';
 import { icon, linked, make, part, say } from './dom.ts';
 import { icons } from './icons.ts';
+import { createInstead } from './instead.ts';
 import { createMicrophones } from './microphones.ts';
 import { createOrb } from './orb.ts';
 import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
@@ -18,6 +19,8 @@ export interface Wishes {
   readonly captions: (on: boolean) => void;
   readonly send: (text: string) => void;
   readonly use: (deviceId: string) => void;
+  /** To write, without a microphone, or to speak again. */
+  readonly write: (on: boolean) => void;
 }
 
 export interface Look {
@@ -48,6 +51,7 @@ export function createView(wishes: Wishes): View {
   const orb = createOrb();
   const captions = createCaptions();
   const microphones = createMicrophones(wishes.use);
+  const instead = createInstead(wishes.write);
 
   const launcherText = make('span');
   const launcherMore = make('span', { class: 'sr' });
@@ -80,7 +84,7 @@ export function createView(wishes: Wishes): View {
     part('header', 'header', title, toggle, close),
     part('div', 'stage', orb.element, make('div', {}, status, hint)),
     part('div', 'body', captions.element, warning, message),
-    part('footer', 'footer', consent, start, row, microphones.element, form),
+    part('footer', 'footer', consent, start, row, instead.element, microphones.element, form),
   );
   panel.tabIndex = -1;
   // Outside of the panel: what happens is told also while that is closed.
@@ -161,7 +165,7 @@ export function createView(wishes: Wishes): View {
     name(toggle, words.captions);
     toggle.ariaPressed = String(hasCaptions);
     say(status, words.status[now]);
-    say(hint, (words.hint as Hints)[now] ?? '');
+    say(hint, situation.isWritten && phase === 'connecting' ? '' : ((words.hint as Hints)[now] ?? ''));
     orb.element.classList.toggle('visitor', isVisitorSpeaking && !isMuted);
     orb.element.classList.toggle('agent', isAgentSpeaking);
     if (!isOn) orb.show({ visitor: 0, agent: 0 });
@@ -180,13 +184,14 @@ export function createView(wishes: Wishes): View {
     const beginning = now === 'over' ? words.again : now === 'failed' ? words.tryAgain : words.start;
     say(startText, look.consent === '' ? beginning : words.agree);
     row.hidden = !isOn;
-    mute.hidden = phase === 'connecting';
+    mute.hidden = phase === 'connecting' || situation.isWritten;
     say(muteText, isMuted ? words.unmute : words.mute);
     mute.classList.toggle('on', isMuted);
     muteText.previousSibling?.remove();
     muteText.before(icon(isMuted ? icons.muted : icons.microphone));
     say(endText, phase === 'connecting' ? words.cancel : words.end);
     microphones.show(look);
+    instead.show(look);
     form.hidden = phase !== 'live' || !situation.canWrite;
     text.placeholder = words.write;
     text.ariaLabel = words.write;
@@ -194,6 +199,9 @@ export function createView(wishes: Wishes): View {
     announce(before);
     const isOpened = before !== undefined && !before.isOpen && isOpen;
     if (isOpened || focused?.closest('[hidden]')) refuge(isOpened).focus();
+    // Who waited for it goes on by writing.
+    if (before?.situation.phase === 'connecting' && situation.isWritten && focused === panel && !form.hidden)
+      text.focus();
   }
 
   return {

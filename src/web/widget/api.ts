@@ -112,11 +112,9 @@ export interface MediaEvent {
  */
 export type CallState = 'creating' | 'open' | 'closing' | 'closed';
 
-/** What Switchboard hears of a call that it opened, from its provider. */
+/** What Switchboard hears of a call that it opened (`call` is its name): it is open; the agent speaks, or listens; it is over. */
 export interface HeardEvent {
-  /** It is open; the agent speaks, or listens; it is over. */
   readonly event: 'ready' | 'speaking' | 'listening' | 'over';
-  /** The call's name. */
   readonly call: string;
 }
 
@@ -229,13 +227,15 @@ export interface Session {
    * microphone, or the reason why the session is over
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
+  /**
+   * Joins such a call for who writes: no microphone is asked for, and the agent hears silence. `connectAudio` takes its place; where the
+   * microphone is refused then, it stays. @throws SwitchboardError as `connectAudio`, but those of the microphone
+   */
+  readonly connectText: (options?: Omit<AudioOptions, 'stream'>) => Promise<AudioCall>;
   readonly muted: boolean;
   /** What the visitor says is not heard from now on, in this call and the next; `mute(false)` ends it. */
   readonly mute: (on?: boolean) => void;
-  /**
-   * The microphones to choose from. Their names are empty until the visitor has allowed one.
-   * @throws SwitchboardError MICROPHONE_INSECURE
-   */
+  /** The microphones to choose from: without names until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
   readonly devices: () => Promise<MediaDeviceInfo[]>;
   /** Another microphone, in this call and the next; a stream that the page has given stays. @throws SwitchboardError those of the microphone: then the one before stays */
   readonly setDevice: (deviceId: string) => Promise<void>;

@@ -1,3 +1,4 @@
+import { atEnd } from './abort.ts';
 import type { AudioConstraints } from './api.ts';
 import { failure } from './error.ts';
 
@@ -15,6 +16,17 @@ export async function openMicrophone(audio: AudioConstraints): Promise<MediaStre
 /** Gives a microphone back: the browser takes its sign away. */
 export function release(stream: MediaStream | undefined): void {
   stream?.getTracks().forEach((track) => track.stop());
+}
+
+/**
+ * What a call without a microphone sends. It begins once the visitor has touched the page, which is no matter to the call.
+ * @param signal ends it
+ */
+export function silence(signal: AbortSignal): MediaStream {
+  const context = new AudioContext();
+  const { stream } = context.createMediaStreamDestination();
+  atEnd(signal, () => void context.close());
+  return stream;
 }
 
 /** Those to choose from; their names are empty until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
@@ -35,6 +47,8 @@ export interface HeldMicrophone {
   readonly isMuted: boolean;
   /** For a call: the one that was opened before, or another. @throws SwitchboardError as `openMicrophone` */
   readonly open: () => Promise<MediaStream>;
+  /** Opens the one that the next call takes. @throws SwitchboardError as `openMicrophone` */
+  readonly prepare: () => Promise<void>;
   /** The agent hears this one, which may be the page's own: then the page alone changes and stops it. */
   readonly use: (stream: MediaStream) => void;
   readonly mute: (on?: boolean) => void;
@@ -65,6 +79,11 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
       const stream = unused?.active ? unused : openMicrophone(constraints);
       unused = undefined;
       return (own = await stream);
+    },
+    async prepare() {
+      const stream = await openMicrophone(constraints);
+      release(unused);
+      unused = stream;
     },
     use(stream) {
       heard = stream;

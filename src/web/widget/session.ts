@@ -3,7 +3,6 @@ import type { ServerFrame } from '../../protocol/frames.ts';
 import { atEnd } from './abort.ts';
 import { watchActivity } from './activity.ts';
 import type {
-  AudioCall,
   CallState,
   ConnectOptions,
   Ended,
@@ -14,11 +13,11 @@ import type {
   SessionView,
   Usage,
 } from './api.ts';
-import { callProvider } from './audio.ts';
+import { holdCalls } from './calls.ts';
 import { keepConnected } from './connection.ts';
 import { createTools } from './conversation.ts';
 import { createEmitter } from './emitter.ts';
-import { failure, SwitchboardError } from './error.ts';
+import { SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
@@ -63,9 +62,7 @@ export function holdSession(
   const microphone = holdMicrophone(options.audio || true, opened);
   /** Ends with the session. */
   const life = new AbortController();
-  /** Ends the present call, and says why there can be no other. */
-  let call = new AbortController();
-  let present: AudioCall | undefined;
+  /** Why there can be no other call. */
   let farewell: SwitchboardError | undefined;
   let callState: CallState = 'closed';
   let isSecretUsed = false;
@@ -76,7 +73,7 @@ export function holdSession(
 
   const words = createWords({
     isLocked,
-    call: () => (call.signal.aborted ? undefined : present),
+    call: () => calls.present(),
     link: () => connection.link(),
     runTool,
     emit,
@@ -97,7 +94,7 @@ export function holdSession(
   function hangUp(why: Ended): void {
     farewell ??= new SwitchboardError(why);
     microphone.drop();
-    call.abort(farewell);
+    calls.hangUp(farewell);
   }
 
   function enterCall(next: CallState): void {
@@ -249,41 +246,15 @@ export function holdSession(
         throw error;
       }
     },
-    async connectAudio(audioOptions = {}) {
-      call.abort(failure('CALL_LOST', 'another call took its place'));
-      call = new AbortController();
-      present = undefined;
-      if (farewell) call.abort(farewell);
-      const hangUp = call;
-      try {
-        const opened = await callProvider(
-          {
-            session,
-            terms: created.call,
-            secret,
-            microphone,
-            options,
-            runTool,
-            hangUp,
-            emit,
-            tellState: enterCall,
-          },
-          audioOptions,
-        );
-        if (call === hangUp) present = opened;
-        return opened;
-      } catch (error) {
-        microphone.drop();
-        throw error;
-      }
-    },
+    connectAudio: (audioOptions) => calls.connectAudio(audioOptions),
+    connectText: (textOptions) => calls.connectText(textOptions),
     get muted() {
       return microphone.isMuted;
     },
     mute: microphone.mute,
     devices: listMicrophones,
     async setDevice(deviceId) {
-      for (const track of await microphone.choose(deviceId)) await present?.replaceTrack(track);
+      for (const track of await microphone.choose(deviceId)) await calls.present()?.replaceTrack(track);
     },
     send: words.send,
     interrupt: words.interrupt,
@@ -293,6 +264,10 @@ export function holdSession(
       over(closedHere);
     },
   };
+  const calls = holdCalls(
+    { session, terms: created.call, secret, microphone, options, runTool, emit, tellState: enterCall },
+    () => farewell,
+  );
   if (options.signal) atEnd(options.signal, () => void session.end(), life.signal);
   return session;
 }

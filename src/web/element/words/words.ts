@@ -6,6 +6,7 @@ export type Status =
   | 'ready'
   | 'connecting'
   | 'listening'
+  | 'reading'
   | 'speaking'
   | 'muted'
   | 'reconnecting'
@@ -35,6 +36,9 @@ export interface Words {
   readonly microphone: string;
   readonly write: string;
   readonly send: string;
+  /** On the buttons that go on without a microphone, and with one again. */
+  readonly writeInstead: string;
+  readonly speakInstead: string;
   readonly visitor: string;
   readonly agent: string;
   readonly status: Readonly<Record<Status, string>>;

@@ -1,0 +1,56 @@
+import type { AudioCall, AudioOptions, Session } from './api.ts';
+import { callProvider, type CallDeps } from './audio.ts';
+import { failure, type SwitchboardError } from './error.ts';
+import { silence } from './microphone.ts';
+
+/** The calls of a session, one at a time. */
+export interface Calls extends Pick<Session, 'connectAudio' | 'connectText'> {
+  /** Undefined where none is open. */
+  readonly present: () => AudioCall | undefined;
+  /** Hangs up. @param why whoever waits for the call is told */
+  readonly hangUp: (why: SwitchboardError) => void;
+}
+
+/** @param farewell why there can be no other call, once the session is over */
+export function holdCalls(deps: Omit<CallDeps, 'hangUp'>, farewell: () => SwitchboardError | undefined): Calls {
+  /** Ends the present call, and says why there can be no other. */
+  let hangUp = new AbortController();
+  let opened: AudioCall | undefined;
+  let isWritten = false;
+
+  const present = (): AudioCall | undefined => (hangUp.signal.aborted ? undefined : opened);
+
+  async function open(options: AudioOptions): Promise<AudioCall> {
+    const { microphone } = deps;
+    hangUp.abort(failure('CALL_LOST', 'another call took its place'));
+    const own = (hangUp = new AbortController());
+    opened = undefined;
+    const why = farewell();
+    if (why) own.abort(why);
+    try {
+      const stream = isWritten ? silence(own.signal) : options.stream;
+      const call = await callProvider({ ...deps, hangUp: own }, { ...options, stream });
+      if (hangUp === own) opened = call;
+      return call;
+    } catch (error) {
+      microphone.drop();
+      throw error;
+    }
+  }
+
+  return {
+    present,
+    async connectAudio(options = {}) {
+      // Who is not given the microphone goes on writing.
+      if (isWritten && present() && !options.stream) await deps.microphone.prepare();
+      isWritten = false;
+      return open(options);
+    },
+    connectText(options = {}) {
+      deps.microphone.drop();
+      isWritten = true;
+      return open(options);
+    },
+    hangUp: (why) => hangUp.abort(why),
+  };
+}

@@ -1,0 +1,136 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openBrowser, openBrowserWithoutMicrophone, reasonToSkipBrowser } from '../support/browser.ts';
+import { soon } from '../support/soon.ts';
+import { violations } from './axe.ts';
+import { ElementPage, Website } from './element-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const LINK = '<nav><a href="/own">The next page</a></nav>';
+/** How often the page has asked for a microphone, and what it was given last. */
+const counting = `<script>
+  globalThis.asked = 0;
+  const { mediaDevices } = navigator;
+  const open = mediaDevices.getUserMedia.bind(mediaDevices);
+  mediaDevices.getUserMedia = async (terms) => {
+    globalThis.asked += 1;
+    return (globalThis.given = await open(terms));
+  };
+</script>`;
+
+describe.skipIf(skipped !== undefined).each([
+  ['locked', 'none'],
+  ['open', 'open'],
+])(`A visitor who writes, with a key that is %s ${skipped ?? ''}`, (_name, dataChannel) => {
+  let granting: Browser;
+  let asking: Browser;
+  let site: Website;
+  let page: ElementPage;
+
+  beforeAll(async () => {
+    [granting, asking, site] = await Promise.all([
+      openBrowser(),
+      openBrowser('asking'),
+      Website.open({}, { call: 'brokered', dataChannel }),
+    ]);
+  });
+
+  afterEach(async () => {
+    await page.visit.end();
+    expect(page.visit.strangers).toEqual([]);
+    expect(page.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([granting?.close(), asking?.close()]);
+    await site?.close();
+  });
+
+  async function open(browser: Browser, options?: BrowserContextOptions): Promise<void> {
+    page = await ElementPage.open(browser, site, counting + site.script + site.tag() + LINK, options);
+    await page.button('Talk to us').click();
+  }
+
+  async function writes(text: string): Promise<void> {
+    const field = page.visit.page.getByRole('textbox', { name: 'Write a message' });
+    await field.fill(text);
+    await page.visit.page.keyboard.press('Enter');
+    await page.sees('visitor', text);
+    await page.sees('agent', text);
+  }
+
+  const calls = (): number => page.visit.requests.filter((request) => request === 'POST /api/realtime/calls').length;
+  const creates = (): number => page.visit.requests.filter((request) => request === 'POST /api/session').length;
+
+  test('goes on without the microphone that was refused, by the keyboard alone, and is asked for none again', async () => {
+    await open(asking, { permissions: [] });
+    await page.button('Start a conversation').click();
+    await page.sees('message', 'Please allow it beside your browser’s address bar');
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.button('Write instead').focus();
+    await page.visit.page.keyboard.press('Enter');
+    // A key that is pressed twice does what it did, and does not undo it.
+    await page.visit.page.keyboard.press('Enter');
+    await page.sees('status', 'Waiting for your message');
+    const isInField = `widget.shadowRoot.activeElement.part.contains('text')`;
+    await vi.waitFor(async () => expect(await page.run(isInField)).toBe(true), soon);
+    expect(await page.button('Mute').isVisible()).toBe(false);
+    expect(await violations(page.visit.page)).toEqual([]);
+    await writes('Are you open on Sunday?');
+    await page.button('End').click();
+    await page.button('Start a new conversation').click();
+    await page.sees('status', 'Waiting for your message');
+    expect(await page.run('asked')).toBe(1);
+    // Spoken again the browser refuses it again: then the written call goes on.
+    await page.button('Speak instead').click();
+    await page.sees('message', 'Please allow it beside your browser’s address bar');
+    await writes('And on Monday?');
+    expect([creates(), calls()]).toEqual([2, 2]);
+  });
+
+  test('goes on where there is no microphone at all', async () => {
+    const silent = await openBrowserWithoutMicrophone();
+    await open(silent);
+    await page.button('Start a conversation').click();
+    await page.sees('message', 'Please connect a microphone');
+    await page.button('Write instead').click();
+    await writes('Are you open on Sunday?');
+    await silent.close();
+  });
+
+  test('changes from speaking to writing and back within one session, and goes on when the microphone is lost', async () => {
+    await open(granting);
+    await page.button('Start a conversation').click();
+    await page.sees('status', /Listening|Assistant is speaking/);
+    const id = await page.run('widget.session.id');
+    await page.button('Write instead').click();
+    await page.sees('status', 'Waiting for your message');
+    await page.button('Speak instead').waitFor(soon);
+    await writes('Are you open on Sunday?');
+    await page.button('Speak instead').click();
+    await page.sees('status', /Listening|Assistant is speaking/);
+    await page.button('Write instead').waitFor(soon);
+    expect(await page.run('widget.session.id')).toBe(id);
+    expect([creates(), calls()]).toEqual([1, 3]);
+    // What was said is seen as before.
+    await page.sees('visitor', 'Are you open on Sunday?');
+    await page.run(`(given.getTracks()[0].dispatchEvent(new Event('ended')), 0)`);
+    await page.sees('message', 'The microphone is off.');
+    await page.sees('status', 'Waiting for your message');
+    await page.button('Speak instead').waitFor(soon);
+    expect(await page.run('widget.session.id')).toBe(id);
+  });
+
+  test('writes on after a link was followed, and is asked for no microphone there', async () => {
+    await open(asking, { permissions: [] });
+    await page.run('widget.write()');
+    await page.sees('status', 'Waiting for your message');
+    await writes('Are you open on Sunday?');
+    const id = await page.run('widget.session.id');
+    const before = await page.run('performance.timeOrigin');
+    await page.visit.page.getByText('The next page').click({ force: true });
+    await vi.waitFor(async () => expect(await page.run('performance.timeOrigin')).not.toBe(before), soon);
+    await page.sees('launcher', 'Waiting for your message');
+    expect(await page.run('[widget.session.id, asked, sessionStorage.length]')).toEqual([id, 0, 0]);
+  });
+});
