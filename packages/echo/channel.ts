@@ -1,6 +1,6 @@
 import type { RTCDataChannel } from 'werift';
 import { makeId } from './id.ts';
-import { wordsOf, type Item } from './words.ts';
+import { isRecap, wordsOf, type Item } from './words.ts';
 
 export interface ChannelEvents {
   /** The page updated the session, which is so from now on. */
@@ -92,7 +92,7 @@ export class EventChannel {
     const text = wordsOf(item);
     if (text === undefined) return false;
     // It does what the visitor says; what the system says is for a model.
-    if (item.role !== 'system')
+    if (item.role !== 'system' && !isRecap(text))
       this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MAX_WORDS);
     this.tell({ type: 'conversation.item.added', item: { id: makeId('item_'), ...item } });
     return true;

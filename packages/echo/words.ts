@@ -31,6 +31,11 @@ export function wordsOf({ type, content, call_id, output }: Item): string | unde
   return texts.length > 0 ? texts.join(' ') : undefined;
 }
 
+/** Whether a text is what was said in a call before, for the memory of a model: the echo has none, and does not say it back. */
+export function isRecap(text: string): boolean {
+  return text.startsWith('What was said before in this conversation');
+}
+
 /** What the echo says when nobody said anything: the words that its instructions name, as it knows no other instructions. */
 export function sayUnasked(instructions: string | undefined): string {
   const [, words] = /^Say exactly: (.+)$/s.exec(instructions ?? '') ?? [];

@@ -1,8 +1,10 @@
 import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { NoCalls } from '../calls/no-calls.ts';
+import { Recaps } from '../calls/recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { isBrokered, type BrokeredProvider } from '../upstream/contract.ts';
 import { createCallModes } from './call-mode.ts';
 import type { Core } from './core.ts';
@@ -48,6 +50,7 @@ function openHeld(core: Core, provider: BrokeredProvider, { sessions, usage }: C
       provider,
       others,
       installationKey,
+      recaps: new Recaps({ store: live.recaps, installationKey, clock, keepMs: voice.maxMinutes * MINUTE_MS }),
       store: stores.calls,
       nodes: stores.liveNodes,
       setups: stores.sessionSetups,

@@ -6,6 +6,7 @@ import type { BrokeredProvider } from '../upstream/contract.ts';
 import type { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import type { ListenerDeps } from './listener.ts';
+import type { Recaps } from './recaps.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 
 /** What a held call is made of: the same for all of a node. */
@@ -16,6 +17,7 @@ export interface HeldCallDeps extends ListenerDeps {
   readonly steps: HeldCallSteps;
   readonly hangUps: HangUps;
   readonly metering: Metering;
+  readonly recaps: Pick<Recaps, 'keep' | 'find'>;
   readonly budgets: Budgets;
   readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
   /** Whether this node may hold calls. */

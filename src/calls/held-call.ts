@@ -137,6 +137,7 @@ export class HeldCall implements HangUpListener {
   noteTaken(sinceMs: number): void {
     this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
     this.#time?.taken(this.record);
+    this.#deps.running.start(this.pages.remember());
   }
 
   /** The provider has created the call. @throws Unavailable when that cannot be saved */

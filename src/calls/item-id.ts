@@ -13,3 +13,8 @@ export function itemIdOf(name: string): string {
   const rest = MAX_LENGTH - PREFIX.length;
   return PREFIX + (isFit ? name : digestOf(name).slice(0, rest));
 }
+
+/** Whether an item is one that we put in. */
+export function isOwnItem(id: string): boolean {
+  return id.startsWith(PREFIX);
+}

@@ -3,6 +3,7 @@ import type { VoiceLimits } from '../../machines/voice-session/types.ts';
 import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import type { Host } from '../actors/host.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { awaitedLater } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
@@ -60,11 +61,15 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   try {
     const over = await whyOver(session.id, deps);
     const formers = over === undefined ? await endFormer(record, request, deps) : 0;
+    const remembered = formers > 0 ? awaitedLater(held.pages.remember()) : undefined;
     const created = over ?? (await create(held, request, deps));
+    await remembered;
     if (!(created instanceof Refusal)) {
       const opened = await connect(held, created, request, deps);
+      if (opened instanceof Refusal) return opened;
       // A visitor who goes on with a conversation is not greeted again.
-      if (formers === 0 && !(opened instanceof Refusal)) held.conversation.greet();
+      if (formers === 0) held.conversation.greet();
+      else held.pages.goOn();
       return opened;
     }
     await held.createFailed();

@@ -24,6 +24,7 @@ import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
 import { openCall, type OpenCallDeps } from './open-call.ts';
+import type { Recaps } from './recaps.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
@@ -43,6 +44,7 @@ interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'cl
   /** The same provider with other credentials, which hear and end the calls that were opened with them. */
   readonly others?: readonly BrokeredProvider[] | undefined;
   readonly installationKey: Buffer;
+  readonly recaps: Recaps;
   readonly store: CallStore;
   readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly setups: Pick<SessionSetups, 'find'>;
@@ -286,6 +288,7 @@ export class VoiceCalls implements Calls {
 
   #sessionMoved(sessionId: string, reason: ReturnType<typeof closeReasonFor>, isOwn: boolean): void {
     if (reason === undefined) return;
+    if (reason === 'session_ended') this.#running.start(this.#deps.recaps.forget(sessionId));
     const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
     for (const call of calls) this.#running.start(call.close(reason));
     // A session has one call at a time; those that close already are former ones.

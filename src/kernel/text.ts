@@ -15,3 +15,13 @@ export function escapeHtml(text: string): string {
 export function clip(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
+
+/** The end of a text: whole characters of so many bytes at most. */
+export function lastBytesOf(text: string, maxBytes: number): string {
+  const bytes = text.length * 3 > maxBytes ? Buffer.from(text) : undefined;
+  if (bytes === undefined || bytes.length <= maxBytes) return text.isWellFormed() ? text : text.toWellFormed();
+  let from = bytes.length - maxBytes;
+  // The first byte of a character is none that goes on with one.
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
+  return bytes.subarray(from).toString();
+}

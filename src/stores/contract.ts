@@ -13,6 +13,7 @@ import type { KeySlots } from './key-slots/contract.ts';
 import type { Ledger } from './ledger/contract.ts';
 import type { LoginAddresses } from './login-addresses/contract.ts';
 import type { Logins } from './logins/contract.ts';
+import type { Recaps } from './recaps/contract.ts';
 import type { Replays } from './replays/contract.ts';
 import type { RequestTimes } from './request-times/contract.ts';
 import type { ResumeTokens } from './resume-tokens/contract.ts';
@@ -42,6 +43,7 @@ export interface LiveStores {
   readonly sockets: NodeLeases;
   readonly windows: Windows;
   readonly bus: Bus;
+  readonly recaps: Recaps;
   /** The time that all nodes share; `leadMs` is how far it is ahead of these stores' own, because that was set. */
   readonly clock: Clock & { readonly leadMs?: number };
   /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { createInProcessBus } from './bus/in-process.ts';
 import type { LiveStores } from './contract.ts';
+import { createInProcessRecaps } from './recaps/in-process.ts';
 import { createInProcessSlots } from './slots/in-process.ts';
 import type { DueAt } from './voice-registry/contract.ts';
 import { createInProcessVoiceRegistry } from './voice-registry/in-process.ts';
@@ -20,6 +21,7 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
     sockets: { ...createInProcessSlots(), keepAlive: () => undefined },
     windows: createInProcessWindows(),
     bus: createInProcessBus(onError),
+    recaps: createInProcessRecaps(),
     clock,
     async restoreWhatIsLost(restore) {
       if (!isEmpty) return;

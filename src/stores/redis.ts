@@ -5,6 +5,7 @@ import { createRedisBus } from './bus/redis.ts';
 import type { ClockAgreements } from './clock/contract.ts';
 import { createSharedClock } from './clock/shared-clock.ts';
 import type { CommandBus, LiveStores } from './contract.ts';
+import { createRedisRecaps } from './recaps/redis.ts';
 import { createRedisSlots, type Holder } from './slots/redis.ts';
 import { createRedisLeases } from './slots/redis-leases.ts';
 import { restoreWhatIsLost } from './restoration.ts';
@@ -73,6 +74,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     sockets: createRedisLeases(redis, 'sockets'),
     windows: createRedisWindows({ redis, onLocal: onEdgeLocal, onShared: onEdgeShared }),
     bus,
+    recaps: createRedisRecaps(redis),
     clock,
     async restoreWhatIsLost(restore, share) {
       if ((await restoreWhatIsLost(redis, restore, share)) > 0) bus.noteLoss();

@@ -33,7 +33,7 @@ export function wordsOf(frame: CallFrame): readonly UpstreamEvent[] {
       return cutOf(frame);
     case 'conversation.item.added':
     case 'conversation.item.created':
-      return toolAnswerOf(frame);
+      return [...toolAnswerOf(frame), ...writtenOf(frame)];
     case 'response.done':
       return toolsOf(frame);
     default:
@@ -77,6 +77,23 @@ const answered = z.object({ item: z.object({ id, type: z.literal('function_call_
 function toolAnswerOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { item } = answered.safeParse(frame).data ?? {};
   return item === undefined ? NOTHING : [{ type: 'toolAnswered', item: item.id, callId: item.call_id }];
+}
+
+const written = z.object({
+  item: z.object({
+    id,
+    type: z.literal('message'),
+    role: z.literal('user'),
+    content: z.array(z.object({ type: z.literal('input_text'), text: z.string() })).min(1),
+  }),
+});
+
+/** What a visitor has written: by us, or by a page with a data channel. */
+function writtenOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { item } = written.safeParse(frame).data ?? {};
+  if (item === undefined) return NOTHING;
+  const text = item.content.map((part) => part.text).join('\n');
+  return [{ type: 'transcript', item: item.id, who: 'visitor', text, isWhole: true }];
 }
 
 const completed = z.object({

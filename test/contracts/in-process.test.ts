@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
+import { createInProcessRecaps } from '../../src/stores/recaps/in-process.ts';
 import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
 import { createInProcessVoiceRegistry } from '../../src/stores/voice-registry/in-process.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
 import { opened } from '../machines/voice-session-support.ts';
 import { busContract } from './bus.ts';
+import { recapsContract } from './recaps.ts';
 import { leasesContract } from './slots.ts';
 import { DAY_BEGIN, type Nodes } from './support.ts';
 import { voiceRegistryContract } from './voice-registry.ts';
@@ -16,6 +18,7 @@ voiceRegistryContract('in process', (dueAt) => alone(createInProcessVoiceRegistr
 leasesContract('concurrency slots, in process', () => alone(createInProcessSlots()));
 windowsContract('in process', () => alone(createInProcessWindows()));
 busContract('in process', () => alone(createInProcessBus(() => {})));
+recapsContract('in process', () => alone(createInProcessRecaps()));
 
 function alone<T>(engine: T): Promise<Nodes<T>> {
   return Promise.resolve({ nodes: [engine, engine], close: () => Promise.resolve() });
@@ -33,6 +36,16 @@ test('the bus of one process delivers before publish returns and reports bad lis
   bus.publish({ type: 'tenants.changed' });
   expect(calls).toBe(1);
   expect(reported).toEqual([fault]);
+});
+
+test('recaps that lapsed are forgotten with the next one that is kept', () => {
+  const recaps = createInProcessRecaps();
+  recaps.keep('a', 'first', DAY_BEGIN + 10, DAY_BEGIN);
+  expect(recaps.find('a', DAY_BEGIN + 9)).toBe('first');
+  expect(recaps.find('a', DAY_BEGIN + 10)).toBeUndefined();
+  recaps.keep('b', 'second', DAY_BEGIN + 20, DAY_BEGIN + 10);
+  expect(recaps.find('a', DAY_BEGIN)).toBeUndefined();
+  expect(recaps.find('b', DAY_BEGIN)).toBe('second');
 });
 
 test('windows with too many keys let newcomers pass and keep the others limited, for this minute only', () => {

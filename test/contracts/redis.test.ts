@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
+import { createRedisRecaps } from '../../src/stores/recaps/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisLeases } from '../../src/stores/slots/redis-leases.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
@@ -10,6 +11,7 @@ import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach } from '../redis/support.ts';
 import { busContract } from './bus.ts';
+import { recapsContract } from './recaps.ts';
 import { leasesContract } from './slots.ts';
 import type { Nodes } from './support.ts';
 import { voiceRegistryContract } from './voice-registry.ts';
@@ -56,6 +58,7 @@ function redisContracts(name: string, start: () => Promise<RedisService>): void 
       two((redis) => createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) })),
     );
     leasesContract(`sockets, ${name}`, () => two((redis) => createRedisLeases(redis, 'sockets')));
+    recapsContract(name, () => two((redis) => createRedisRecaps(redis)));
     windowsContract(name, () => two((redis) => createRedisWindows({ redis })));
     busContract(
       name,

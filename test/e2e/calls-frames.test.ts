@@ -151,6 +151,28 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
       () => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ code: 'TOOL_UNKNOWN', id: 'call_2' })),
       soon,
     );
+
+    // The next page goes on: its agent is told what captions showed, and nothing else, although the node that heard it is dead.
+    const [attached] = framesOf(socket);
+    const next = page.at(() => two.origin);
+    next.hasChannel = false;
+    const reply = await next.tryCreate({ resume: attached?.['resume'] });
+    expect(reply.body).toMatchObject({ resumed: true, sm_session_id: page.sessionId });
+    const second = await next.dial(world);
+    await vi.waitFor(() => expect(heardBy(second, 'conversation.item.create')).toHaveLength(1), soon);
+    const [seed] = heardBy(second, 'conversation.item.create');
+    const text = [`{"agent":"${words[0]}"}`, `{"visitor":"${words[1]}"}`].join('\n');
+    expect(seed).toMatchObject({
+      item: {
+        id: 'sb_recap',
+        role: 'user',
+        content: [{ type: 'input_text', text: expect.stringMatching(`${text}$`) }],
+      },
+    });
+    expect(JSON.stringify(seed)).not.toContain(words[2]);
+    expect(heardBy(second, 'response.create')).toEqual([]);
+    expect(JSON.stringify(second.session)).not.toContain(words[0]);
+
     const newer = new Set(['speech', 'transcript', 'tool']);
     expect(
       framesOf(older).filter((frame) => newer.has(String(frame['type'])) || ('call' in frame && 'state' in frame)),

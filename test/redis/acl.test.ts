@@ -6,6 +6,7 @@ import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { script } from '../../src/redis/lua/script.ts';
 import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
+import { createRedisRecaps } from '../../src/stores/recaps/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
@@ -64,6 +65,7 @@ describe.skipIf(skipped !== undefined)(
       const registry = createRedisVoiceRegistry({ redis, dueAt: () => 0, keepMs: HOUR_MS });
       const slots = createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) });
       const windows = createRedisWindows({ redis });
+      const recaps = createRedisRecaps(redis);
       const record = voiceRecord();
       await redis.timeMs();
       await slots.take(record.subject, record.id, 1, DAY_BEGIN + 1000, DAY_BEGIN);
@@ -79,6 +81,9 @@ describe.skipIf(skipped !== undefined)(
       await registry.load(record.id);
       await registry.remove(record.id);
       await slots.free(record.subject, record.id);
+      await recaps.keep(record.id, 'said', DAY_BEGIN + HOUR_MS, DAY_BEGIN);
+      await recaps.find(record.id, DAY_BEGIN);
+      await recaps.forget(record.id);
       await windows.take('192.0.2.1', 10, DAY_BEGIN);
       await redis.probe();
     }

@@ -1,6 +1,7 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { itemIdOf } from '../item-id.ts';
+import { isOwnItem, itemIdOf } from '../item-id.ts';
 import {
   MAX_CALL_MESSAGE_BYTES,
   toolOutputText,
@@ -12,8 +13,10 @@ import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
+import type { Recaps } from '../recaps.ts';
 import { Captions } from './captions.ts';
 import { noTools, overdueTools, withAnswered, withAsked } from './pending-tools.ts';
+import { Recap } from './recap.ts';
 
 /** For so long a node's word holds that it has sockets which want to hear of the call. */
 const WANTED_MS = 30_000;
@@ -27,7 +30,12 @@ export interface CallPagesDeps {
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
   readonly after: (ms: number, act: () => void) => () => void;
+  readonly recaps: Pick<Recaps, 'keep' | 'find'>;
+  readonly running: Pick<BackgroundTasks, 'start'>;
 }
+
+/** Why a call closes that another one of its session may follow. */
+const MAY_BE_FOLLOWED: ReadonlySet<CallRecord['closeReason']> = new Set(['replaced', 'remote', 'lost']);
 
 /** The call, as far as its pages see it and act in it. */
 interface PagesCall {
@@ -50,6 +58,12 @@ export class CallPages {
   readonly #setup: Pick<SessionSetup, 'tools' | 'dataChannel'> | undefined;
   readonly #deps: CallPagesDeps;
   readonly #captions: Captions;
+  readonly #recap = new Recap();
+  /** Whether pages were shown words that are not kept, and whether these are worth it before the call closes. */
+  #isSaidMore = false;
+  #isRecapDue = false;
+  /** The agent is still to be told what was said before. */
+  #seed: string | undefined;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
   /** What pages said, by the names that they gave it. */
@@ -66,7 +80,19 @@ export class CallPages {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;
-    this.#captions = new Captions({ ...deps, show: (frames) => this.#show(frames) });
+    this.#captions = new Captions({ ...deps, show: (frames) => this.#showWords(frames) });
+  }
+
+  /** Takes up what pages were shown of the session before this node held its call, if that is still kept. */
+  async remember(): Promise<void> {
+    const said = await this.#deps.recaps.find(this.#call.record.sessionId);
+    if (said !== undefined) this.#recap.putBefore(said);
+  }
+
+  /** The session's conversation goes on in this call: its agent is told what was said before. Call it once, when the call is open. */
+  goOn(): void {
+    this.#seed = this.#recap.text;
+    this.#tellSeed();
   }
 
   /** Takes what a provider tells of the call. */
@@ -76,6 +102,8 @@ export class CallPages {
         if (this.#isWanted) this.#captions.speech(event.who, event.isOn);
         return;
       case 'transcript':
+        // What we put in is shown as it is put in, where it is to be shown.
+        if (isOwnItem(event.item)) return;
         return this.#isWanted ? this.#captions.hear(event) : this.#captions.miss(event);
       case 'transcriptCut':
         return this.#captions.cut(event.item, event.atMs);
@@ -89,8 +117,10 @@ export class CallPages {
     const at = this.#deps.clock.now();
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
     for (const callId of overdueTools(this.#tools, at)) this.#answer(callId, { error: 'timed_out' });
+    this.#tellSeed();
     this.#tellOutputs();
     if (this.#call.record.state !== this.#state) this.#tellState();
+    if (this.#isRecapDue && this.#state === 'open') this.#keepRecap();
   }
 
   /** A node has sockets that want to hear of the call, or no more. @param tools that it knows to be still asked for */
@@ -116,6 +146,7 @@ export class CallPages {
   /** Another node is to hold the call: what pages are still asked for is answered for them. */
   handOver(): void {
     for (const { callId } of this.#tools.pending) this.#answer(callId, { error: 'interrupted' });
+    this.#keepRecap();
   }
 
   /** This node holds the call no more. */
@@ -196,8 +227,30 @@ export class CallPages {
     return this.#tools.pending.some((tool) => tool.callId === callId);
   }
 
+  /** While nobody hears the call it waits. */
+  #tellSeed(): void {
+    if (this.#seed === undefined) return;
+    const item = { id: itemIdOf('recap'), type: 'message', role: 'user', text: this.#seed } as const;
+    if (this.#call.conversation.add(item)) this.#seed = undefined;
+  }
+
+  #showWords(frames: readonly CallFrame[]): void {
+    if (this.#recap.note(frames)) this.#isRecapDue = true;
+    this.#isSaidMore ||= frames.some(({ type }) => type === 'transcript');
+    this.#show(frames);
+  }
+
+  #keepRecap(): void {
+    if (!this.#isSaidMore) return;
+    this.#isSaidMore = false;
+    this.#isRecapDue = false;
+    const { recaps, running } = this.#deps;
+    running.start(recaps.keep(this.#call.record.sessionId, this.#recap.said));
+  }
+
   #tellState(): void {
     const { state, closeReason, id: call } = this.#call.record;
+    if (MAY_BE_FOLLOWED.has(closeReason)) this.#keepRecap();
     this.#state = state;
     const told = state === 'creating' ? 'connecting' : state;
     this.#show([{ type: 'call', state: told, call, ...(closeReason !== null && { reason: closeReason }) }]);

@@ -1,5 +1,6 @@
 import { MAX_CAPTION_BYTES, type CallFrame } from '../../protocol/call-frames.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { lastBytesOf } from '../../kernel/text.ts';
 import type { Speaker, UpstreamEvent } from '../../upstream/contract.ts';
 
 type Transcript = Extract<UpstreamEvent, { type: 'transcript' }>;
@@ -29,7 +30,7 @@ export interface CaptionsDeps {
 
 /**
  * Who speaks in a call and what is said, as its pages are shown it: gathered, and at most eight frames a second. The words are in memory
- * for as long as they are shown, and nowhere else.
+ * for as long as they are shown; what is kept of them for the session's next call is in `recap`.
  */
 export class Captions {
   readonly #deps: CaptionsDeps;
@@ -149,7 +150,7 @@ export class Captions {
 
 /** All that is known of an item, as much of it as is shown. */
 function captionOf(id: string, { who, text, isCut, isFinal, cutAtMs }: Item): CallFrame {
-  const shown = lastBytesOf(text);
+  const shown = lastBytesOf(text, MAX_CAPTION_BYTES);
   const cut = isCut || shown.length < text.length;
   return {
     type: 'transcript',
@@ -160,14 +161,4 @@ function captionOf(id: string, { who, text, isCut, isFinal, cutAtMs }: Item): Ca
     ...(cut && { cut }),
     ...(cutAtMs !== undefined && { cutAtMs }),
   };
-}
-
-/** The end of a text: whole characters of at most 2 KiB. */
-function lastBytesOf(text: string): string {
-  const bytes = text.length * 3 > MAX_CAPTION_BYTES ? Buffer.from(text) : undefined;
-  if (bytes === undefined || bytes.length <= MAX_CAPTION_BYTES) return text.isWellFormed() ? text : text.toWellFormed();
-  let from = bytes.length - MAX_CAPTION_BYTES;
-  // The first byte of a character is none that goes on with one.
-  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
-  return bytes.subarray(from).toString();
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BUS_LUA } from './bus.ts';
 import { PROBE_LUA } from './probe.ts';
+import { RECAPS_LUA } from './recaps.ts';
 import { BEATS_LUA, REGISTRY_LUA } from './registry.ts';
 import { RESTORATION_LUA } from './restoration.ts';
 import { SLOTS_LUA } from './slots.ts';
@@ -51,7 +52,7 @@ end
 
 /** For calls of whatever stores ask for in one turn. */
 export const script = scriptOf(
-  RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + BUS_LUA + PROBE_LUA,
+  RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + BUS_LUA + RECAPS_LUA + PROBE_LUA,
 );
 
 /** For calls of nothing but `counted`, as heartbeats make them: a server makes the functions of a script anew for each call. */

@@ -189,7 +189,12 @@ export function holdSession(
     life.signal,
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
-    { type: 'attach', ...proof, language: options.language, wants: isLocked || options.keep ? ['call'] : undefined },
+    {
+      type: 'attach',
+      ...proof,
+      language: options.language,
+      wants: created.call.mode === 'brokered' ? ['call'] : undefined,
+    },
     {
       frame: heard,
       transport: (transport) => emit('transport', { transport }),

@@ -4,6 +4,7 @@ import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
+import { Recaps } from '../../../src/calls/recaps.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
@@ -11,6 +12,8 @@ import { NodeLease } from '../../../src/node/lease.ts';
 import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createInProcessRecaps } from '../../../src/stores/recaps/in-process.ts';
+import type { Recaps as RecapStore } from '../../../src/stores/recaps/contract.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 import type { SessionSetup } from '../../../src/stores/session-setups/contract.ts';
@@ -120,6 +123,8 @@ export class CallsWorld {
   readonly logged: string[] = [];
   readonly metrics = new Metrics();
   readonly bus = createInProcessBus((error) => this.faults.push(error));
+  /** What all nodes share of what was said. */
+  recaps: RecapStore = createInProcessRecaps();
   readonly database: TestDatabase;
   readonly stores: ReturnType<typeof createPostgresStores>;
   readonly sessions = new Map<string, VoiceRecord>();
@@ -183,6 +188,12 @@ export class CallsWorld {
         lease,
         provider,
         installationKey: Buffer.alloc(32),
+        recaps: new Recaps({
+          store: this.recaps,
+          installationKey: Buffer.alloc(32),
+          clock: this.clock,
+          keepMs: 3_600_000,
+        }),
         others,
         store: {
           ...this.stores.calls,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { EventChannel } from '../../../packages/echo/channel.ts';
 import { SpeechDetector } from '../../../packages/echo/speech.ts';
 import { ConversationUsage, describeUsage } from '../../../packages/echo/usage.ts';
 
@@ -45,6 +46,26 @@ describe('The speech detector', () => {
     const heard = [0, 20, 40].map((atMs) => detector.hear(atMs, undefined, bytes));
     expect(heard).toEqual([false, false, isSpeech]);
   });
+});
+
+test('An echo says back what the visitor says, and not what was said in a call before', () => {
+  const asked: string[] = [];
+  const channel = new EventChannel(
+    {},
+    {
+      asked: (words) => asked.push(...words.map(({ text }) => text)),
+      told: () => undefined,
+      cancelled: () => undefined,
+      configured: () => undefined,
+    },
+  );
+  for (const text of ['What was said before in this conversation: "Hello."', 'Are you there?'])
+    channel.take({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    });
+  channel.take({ type: 'response.create' });
+  expect(asked).toEqual(['Are you there?']);
 });
 
 describe('The usage of an echo', () => {

@@ -1,0 +1,55 @@
+import type { Clock } from '../kernel/clock.ts';
+import { ifAway } from '../kernel/errors.ts';
+import { createSealer, SealBroken, type Sealer } from '../kernel/seal.ts';
+import type { Recaps as RecapStore } from '../stores/recaps/contract.ts';
+import type { SaidBefore } from './pages/recap.ts';
+
+const PURPOSE = 'switchboard recaps';
+
+interface RecapsDeps {
+  readonly store: RecapStore;
+  readonly installationKey: Buffer;
+  readonly clock: Clock;
+  /** As long as a session may last. */
+  readonly keepMs: number;
+}
+
+/**
+ * What pages were shown last of each session's conversation, for its next call on whichever node: sealed for that session alone, kept
+ * until it ends or its longest time is over, and lost where the live stores are. No operator, log or metric has a word of it.
+ */
+export class Recaps {
+  readonly #deps: RecapsDeps;
+  readonly #sealer: Sealer;
+
+  constructor(deps: RecapsDeps) {
+    this.#deps = deps;
+    this.#sealer = createSealer([deps.installationKey], PURPOSE);
+  }
+
+  /** Keeps it in the place of the one before; while the store is away it is lost. */
+  async keep(sessionId: string, said: SaidBefore): Promise<void> {
+    const { store, clock, keepMs } = this.#deps;
+    const at = clock.now();
+    const sealed = this.#sealer.seal(JSON.stringify(said), sessionId).toString('base64');
+    await (async () => store.keep(sessionId, sealed, at + keepMs, at))().catch(ifAway(() => undefined));
+  }
+
+  /** Undefined where there is none, or the store is away. */
+  async find(sessionId: string): Promise<SaidBefore | undefined> {
+    const { store, clock } = this.#deps;
+    const sealed = await (async () => store.find(sessionId, clock.now()))().catch(ifAway(() => undefined));
+    if (sealed === undefined) return undefined;
+    try {
+      return JSON.parse(this.#sealer.open(Buffer.from(sealed, 'base64'), sessionId)) as SaidBefore;
+    } catch (fault) {
+      if (fault instanceof SealBroken) return undefined;
+      throw fault;
+    }
+  }
+
+  /** The session is over. While the store is away it lapses by itself. */
+  async forget(sessionId: string): Promise<void> {
+    await (async () => this.#deps.store.forget(sessionId))().catch(ifAway(() => undefined));
+  }
+}

@@ -1,0 +1,27 @@
+import type { Promised } from '../../kernel/eventually.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { tagged, tagOfSession } from '../../redis/tags.ts';
+import type { Recaps } from './contract.ts';
+
+/** Recaps that all nodes share: whichever opens a session's next call has them. */
+export function createRedisRecaps(redis: Pick<Redis, 'run'>): Promised<Recaps> {
+  const ask = (name: string, sessionId: string, args: readonly string[] = []): Promise<unknown> => {
+    const tag = tagOfSession(sessionId);
+    return redis.run(tag, name, tagged(tag, `recap:${sessionId}`), args);
+  };
+
+  return {
+    async keep(sessionId, sealed, untilMs, atMs) {
+      if (untilMs > atMs) await ask('keepRecap', sessionId, [sealed, String(untilMs - atMs)]);
+    },
+
+    // A script answers false for a key that is not there, which comes as null.
+    async find(sessionId) {
+      return ((await ask('recap', sessionId)) as string | null) ?? undefined;
+    },
+
+    async forget(sessionId) {
+      await ask('forgetRecap', sessionId);
+    },
+  };
+}
