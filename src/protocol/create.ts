@@ -54,7 +54,7 @@ const agentTerms = z.object({
 
 export type AgentTerms = Readonly<z.infer<typeof agentTerms>>;
 
-/** The query of GET /api/realtime/agent (docs/contract.md, section 5.14). */
+/** The query of GET /api/realtime/agent (docs/contract.md, section 5.15). */
 export const agentQuery = z.object({
   widgetKey: text(256),
   agentId: text(128).optional().meta({ description: 'As in a create: needed where the key is pinned to several' }),

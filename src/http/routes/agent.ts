@@ -4,7 +4,7 @@ import { readQuery } from '../query.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 
-/** GET /api/realtime/agent (docs/contract.md, section 5.14). */
+/** GET /api/realtime/agent (docs/contract.md, section 5.15). */
 export function agentRoute({ describeAgent }: Pick<Services, 'describeAgent'>): Route {
   return defineRoute({
     method: 'GET',

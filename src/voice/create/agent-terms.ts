@@ -37,7 +37,7 @@ export function agentTermsOf(
 }
 
 /**
- * What a page has to know of an agent before it asks for a session (docs/contract.md, section 5.14): the same for all visitors of a key.
+ * What a page has to know of an agent before it asks for a session (docs/contract.md, section 5.15): the same for all visitors of a key.
  * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or FORBIDDEN for an agent that the key does not allow
  */
 export function describeAgent(
