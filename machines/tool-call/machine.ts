@@ -1,9 +1,6 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { ToolCallEvent, ToolCallFact, ToolCallRecord, ToolFailure } from './types.ts';
 
-/** A request that nodes die over again and again is not sent once more. */
-const MAX_TRIES = 3;
-
 /** The change that ends it. */
 function ended(
   { askedAtMs, version }: ToolCallRecord,
@@ -30,10 +27,6 @@ export const toolCallMachine = setup({
     isNewer: ({ context, event }) => {
       assertEvent(event, 'TAKEN');
       return event.fence > context.fence;
-    },
-    maySendAgain: ({ context, event }) => {
-      assertEvent(event, 'TAKEN');
-      return event.fence > context.fence && context.isRepeatable && context.tries < MAX_TRIES;
     },
   },
   actions: {
@@ -64,14 +57,6 @@ export const toolCallMachine = setup({
     }),
     timeOut: assign(({ context, event }) => ended(context, event.at, 'timed_out', 'timed_out')),
     drop: assign(({ context, event }) => ended(context, event.at, 'dropped', null)),
-    takeUnsent: assign(({ context: { version }, event }) => {
-      assertEvent(event, 'TAKEN');
-      return { fence: event.fence, untilMs: event.untilMs, version: version + 1 };
-    }),
-    sendAgain: assign(({ context: { tries, version }, event }) => {
-      assertEvent(event, 'TAKEN');
-      return { fence: event.fence, untilMs: event.untilMs, tries: tries + 1, version: version + 1 };
-    }),
     interrupt: assign(({ context, event }) => {
       assertEvent(event, 'TAKEN');
       return { ...ended(context, event.at, 'failed', 'interrupted'), fence: event.fence };
@@ -98,8 +83,7 @@ export const toolCallMachine = setup({
           { target: 'running', actions: 'start' },
         ],
         REFUSED: { target: 'failed', actions: 'fail' },
-        // Nothing was sent, so whoever takes it may send it.
-        TAKEN: { guard: 'isNewer', actions: 'takeUnsent' },
+        TAKEN: { guard: 'isNewer', target: 'failed', actions: 'interrupt' },
         CALL_CLOSED: { target: 'dropped', actions: 'drop' },
         CLOCK: { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
       },
@@ -114,10 +98,7 @@ export const toolCallMachine = setup({
           { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
           { target: 'failed', actions: 'fail' },
         ],
-        TAKEN: [
-          { guard: 'maySendAgain', actions: 'sendAgain' },
-          { guard: 'isNewer', target: 'failed', actions: 'interrupt' },
-        ],
+        TAKEN: { guard: 'isNewer', target: 'failed', actions: 'interrupt' },
         CALL_CLOSED: { target: 'dropped', actions: 'drop' },
         CLOCK: { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
       },

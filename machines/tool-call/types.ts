@@ -19,8 +19,6 @@ export interface ToolCallTerms {
   readonly toolCallId: string;
   readonly sessionId: string;
   readonly name: string;
-  /** Whether its server may be asked again after a node died over it. */
-  readonly isRepeatable: boolean;
 }
 
 /** One call of a tool of the server. Times are milliseconds since the Unix epoch; arguments and answers are not of it. */
@@ -29,7 +27,7 @@ export interface ToolCallRecord extends ToolCallTerms {
   readonly askedAtMs: number;
   /** From then on it is too late for an answer. */
   readonly untilMs: number;
-  /** Requests that were sent, or begun. */
+  /** Requests that were sent, or begun: none or one. Nobody sends a second, because what it would say is not kept. */
   readonly tries: number;
   /** Null until it is over, and where it was answered or dropped. */
   readonly code: ToolFailure | null;
@@ -57,8 +55,8 @@ export type ToolCallEvent =
   | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure }
   /** No request was sent, and none will be. */
   | { readonly type: 'REFUSED'; readonly at: number; readonly code: ToolFailure }
-  /** Another node owns the voice call. `untilMs`: for the request that it sends. */
-  | { readonly type: 'TAKEN'; readonly at: number; readonly fence: number; readonly untilMs: number }
+  /** Another node owns the voice call, which cannot hear the answer and does not know the arguments. */
+  | { readonly type: 'TAKEN'; readonly at: number; readonly fence: number }
   /** The voice call is over: nobody waits for the answer. */
   | { readonly type: 'CALL_CLOSED'; readonly at: number }
   | { readonly type: 'CLOCK'; readonly at: number };

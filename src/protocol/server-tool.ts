@@ -31,7 +31,6 @@ export const serverTool = z.strictObject({
     )
     .default({}),
   timeoutMs: z.int().min(500, 'must be at least 500').max(30_000, 'must be at most 30000').default(8000),
-  repeatable: z.boolean().default(false),
   microDollars: z.int().min(0, 'must not be negative').max(1_000_000_000, 'must be at most 1000000000').default(0),
   say: text(500).optional(),
 });

@@ -18,7 +18,6 @@ function toolCall(callId: string, changes: Partial<ToolCallRecord> = {}): ToolCa
     toolCallId: `call_${randomId()}`,
     sessionId: `s:${randomId()}`,
     name: 'lookup',
-    isRepeatable: false,
     state: 'asked',
     askedAtMs: DAY_BEGIN,
     untilMs: DAY_BEGIN + 8000,
@@ -49,7 +48,7 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
     }
 
     test('one comes back as it was inserted, and an unknown one not at all', async () => {
-      const record = await asked({ isRepeatable: true });
+      const record = await asked();
       expect(await tools().load(record.id)).toBeUndefined();
       expect(await tools().insert(record, 50)).toBe('inserted');
       expect(await tools().load(record.id)).toEqual(record);

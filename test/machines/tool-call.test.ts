@@ -7,17 +7,11 @@ import type { ToolCallEvent, ToolCallFact, ToolCallRecord, ToolCallState } from 
 import { examples } from '../support/examples.ts';
 
 const machine: AnyStateMachine = toolCallMachine;
-const terms = { id: 't1', callId: 'c1', toolCallId: 'call_1', sessionId: 's1', name: 'lookup', isRepeatable: false };
+const terms = { id: 't1', callId: 'c1', toolCallId: 'call_1', sessionId: 's1', name: 'lookup' };
 
-function askedWith(isRepeatable = false): ToolCallRecord {
+function asked(): ToolCallRecord {
   const actor = createActor(machine).start();
-  actor.send({
-    type: 'ASK',
-    at: 1000,
-    terms: { ...terms, isRepeatable },
-    untilMs: 9000,
-    fence: 4,
-  } satisfies ToolCallEvent);
+  actor.send({ type: 'ASK', at: 1000, terms, untilMs: 9000, fence: 4 } satisfies ToolCallEvent);
   return actor.getSnapshot().context as ToolCallRecord;
 }
 
@@ -43,13 +37,13 @@ const started: ToolCallEvent = { type: 'STARTED', at: 1000 };
 const answered = (at = 3000): ToolCallEvent => ({ type: 'ANSWERED', at, bytes: 12 });
 const failed = (at = 3000): ToolCallEvent => ({ type: 'FAILED', at, code: 'unreachable' });
 const refused: ToolCallEvent = { type: 'REFUSED', at: 1000, code: 'bad_arguments' };
-const taken = (fence = 5, at = 12_000): ToolCallEvent => ({ type: 'TAKEN', at, fence, untilMs: at + 8000 });
+const taken = (fence = 5, at = 12_000): ToolCallEvent => ({ type: 'TAKEN', at, fence });
 const closed = (at = 3000): ToolCallEvent => ({ type: 'CALL_CLOSED', at });
 const clock = (at: number): ToolCallEvent => ({ type: 'CLOCK', at });
 
 describe('A tool call', () => {
   test('is asked with its terms, before anything is sent', () => {
-    expect(askedWith()).toEqual({
+    expect(asked()).toEqual({
       ...terms,
       state: 'asked',
       askedAtMs: 1000,
@@ -63,79 +57,49 @@ describe('A tool call', () => {
     });
   });
 
-  type Row = [
-    title: string,
-    isRepeatable: boolean,
-    events: ToolCallEvent[],
-    state: ToolCallState,
-    rest: Partial<ToolCallRecord>,
-  ];
+  type Row = [title: string, events: ToolCallEvent[], state: ToolCallState, rest: Partial<ToolCallRecord>];
 
   test.each<Row>([
-    ['runs once it is started', false, [started], 'running', { tries: 1, ms: null }],
-    ['is answered', false, [started, answered()], 'answered', { code: null, ms: 2000, bytes: 12 }],
-    ['is answered once', false, [started, answered(), answered(4000), failed()], 'answered', { ms: 2000, version: 3 }],
-    ['fails', false, [started, failed()], 'failed', { code: 'unreachable', ms: 2000, bytes: null }],
-    ['fails without a request', false, [refused], 'failed', { code: 'bad_arguments', ms: 0, tries: 0 }],
-    ['that runs is refused no more', false, [started, refused], 'running', {}],
-    ['that was not started is not answered', false, [answered(), failed()], 'asked', { version: 1 }],
-    ['does not mind an early clock', false, [started, clock(8999)], 'running', { version: 2 }],
-    ['is over by the clock', false, [started, clock(9000)], 'timed_out', { code: 'timed_out', ms: 8000 }],
-    ['is over by the clock also where it was never started', false, [clock(9000)], 'timed_out', { tries: 0 }],
-    ['is not started too late', false, [{ type: 'STARTED', at: 9000 }], 'timed_out', { tries: 0 }],
-    ['is not answered too late', false, [started, answered(9000)], 'timed_out', { bytes: null }],
-    ['is dropped with its voice call', false, [started, closed()], 'dropped', { code: null, ms: 2000 }],
-    ['is dropped with it before it was started', false, [closed(1000)], 'dropped', { ms: 0 }],
+    ['runs once it is started', [started], 'running', { tries: 1, ms: null }],
+    ['is answered', [started, answered()], 'answered', { code: null, ms: 2000, bytes: 12 }],
+    ['is answered once', [started, answered(), answered(4000), failed()], 'answered', { ms: 2000, version: 3 }],
+    ['fails', [started, failed()], 'failed', { code: 'unreachable', ms: 2000, bytes: null }],
+    ['fails without a request', [refused], 'failed', { code: 'bad_arguments', ms: 0, tries: 0 }],
+    ['that runs is refused no more', [started, refused], 'running', {}],
+    ['that was not started is not answered', [answered(), failed()], 'asked', { version: 1 }],
+    ['does not mind an early clock', [started, clock(8999)], 'running', { version: 2 }],
+    ['is over by the clock', [started, clock(9000)], 'timed_out', { code: 'timed_out', ms: 8000 }],
+    ['is over by the clock also where it was never started', [clock(9000)], 'timed_out', { tries: 0 }],
+    ['is not started too late', [{ type: 'STARTED', at: 9000 }], 'timed_out', { tries: 0 }],
+    ['is not answered too late', [started, answered(9000)], 'timed_out', { bytes: null }],
+    ['is dropped with its voice call', [started, closed()], 'dropped', { code: null, ms: 2000 }],
+    ['is dropped with it before it was started', [closed(1000)], 'dropped', { ms: 0 }],
     [
-      'that was not sent waits for the node that takes it',
-      false,
-      [taken()],
-      'asked',
-      { fence: 5, tries: 0, untilMs: 20_000 },
-    ],
-    [
-      'is interrupted where it may not be sent again',
-      false,
+      'is interrupted when another node takes its call',
       [started, taken()],
       'failed',
       { code: 'interrupted', fence: 5, ms: 11_000 },
     ],
-    [
-      'runs again where it may, with a time of its own',
-      true,
-      [started, taken()],
-      'running',
-      { tries: 2, fence: 5, untilMs: 20_000 },
-    ],
-    [
-      'is not sent a fourth time',
-      true,
-      [started, taken(5), taken(6), taken(7)],
-      'failed',
-      { code: 'interrupted', tries: 3, fence: 7 },
-    ],
+    ['is so also where nothing was sent', [taken()], 'failed', { code: 'interrupted', fence: 5, tries: 0 }],
     [
       'is not taken by a node that came before',
-      true,
       [started, taken(4), taken(3)],
       'running',
       { fence: 4, tries: 1, version: 2 },
     ],
-  ])('%s', (_title, isRepeatable, events, state, rest) => {
-    expect(play(askedWith(isRepeatable), events).record).toMatchObject({ ...rest, state });
+  ])('%s', (_title, events, state, rest) => {
+    expect(play(asked(), events).record).toMatchObject({ ...rest, state });
   });
 
   test('tells how it ended, and nothing where nobody waits', () => {
-    expect(play(askedWith(), [started, answered()]).facts).toEqual([
-      { type: 'tool.answered', name: 'lookup', ms: 2000 },
-    ]);
-    expect(play(askedWith(), [started, failed()]).facts).toEqual([
+    expect(play(asked(), [started, answered()]).facts).toEqual([{ type: 'tool.answered', name: 'lookup', ms: 2000 }]);
+    expect(play(asked(), [started, failed()]).facts).toEqual([
       { type: 'tool.failed', name: 'lookup', ms: 2000, code: 'unreachable' },
     ]);
-    expect(play(askedWith(), [started, clock(9500)]).facts).toEqual([
+    expect(play(asked(), [started, clock(9500)]).facts).toEqual([
       { type: 'tool.failed', name: 'lookup', ms: 8500, code: 'timed_out' },
     ]);
-    expect(play(askedWith(), [started, closed()]).facts).toEqual([]);
+    expect(play(asked(), [started, closed()]).facts).toEqual([]);
   });
 });
 
@@ -153,15 +117,15 @@ const anyEvent: fc.Arbitrary<ToolCallEvent> = fc.oneof(
 describe('Every sequence of events', () => {
   test('answers at most once, never lets versions or fences fall, and saves what changes', () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.array(anyEvent, { maxLength: 20 }), (isRepeatable, events) => {
-        let record = askedWith(isRepeatable);
+      fc.property(fc.array(anyEvent, { maxLength: 20 }), (events) => {
+        let record = asked();
         const told: ToolCallFact[] = [];
         for (const event of events.toSorted((a, b) => a.at - b.at)) {
           const { record: next, facts } = play(record, [event]);
           told.push(...facts);
           expect([record, { ...next, version: record.version + 1 }]).toContainEqual(next);
           expect(next.fence).toBeGreaterThanOrEqual(record.fence);
-          expect(next.tries).toBeLessThanOrEqual(isRepeatable ? 3 : 1);
+          expect(next.tries).toBeLessThanOrEqual(1);
           expect(isUnanswered(record) || next === record).toBe(true);
           record = next;
         }
@@ -174,9 +138,9 @@ describe('Every sequence of events', () => {
 
   test('leaves a record that the clock moves to what it is classified as, at its deadline and not before', () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.array(anyEvent, { maxLength: 8 }), at, (isRepeatable, events, time) => {
+      fc.property(fc.array(anyEvent, { maxLength: 8 }), at, (events, time) => {
         const { record } = play(
-          askedWith(isRepeatable),
+          asked(),
           events.toSorted((a, b) => a.at - b.at),
         );
         expect(play(record, [clock(time)]).record.state).toBe(classify(record, time));

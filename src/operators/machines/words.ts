@@ -70,7 +70,6 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     CLOCK: 'clock',
     isLate: 'time is over',
     isNewer: 'newer owner',
-    maySendAgain: 'may be repeated',
   }),
   'held-call': () => ({
     CREATED: 'created',

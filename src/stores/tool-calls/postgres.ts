@@ -27,15 +27,15 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
     },
 
     async insert(record, most) {
-      const { id, callId, toolCallId, sessionId, name, isRepeatable, state, askedAtMs, untilMs } = record;
+      const { id, callId, toolCallId, sessionId, name, state, askedAtMs, untilMs } = record;
       const { tries, code, ms, bytes, fence, version } = record;
       const [told] = await database.run(
         (sql) => sql<{ had: number; inserted: number }[]>`
           with had as (select count(*)::integer as had from tool_call where session_id = ${sessionId}),
           added as (
-            insert into tool_call (id, call_id, tool_call_id, session_id, name, repeatable, state, asked_at_ms, until_ms,
+            insert into tool_call (id, call_id, tool_call_id, session_id, name, state, asked_at_ms, until_ms,
               tries, code, ms, bytes, fence, version)
-            select ${id}, ${callId}, ${toolCallId}, ${sessionId}, ${name}, ${isRepeatable}::boolean, ${state},
+            select ${id}, ${callId}, ${toolCallId}, ${sessionId}, ${name}, ${state},
               ${askedAtMs}::bigint, ${untilMs}::bigint, ${tries}::integer, ${code}::text, ${ms}::bigint, ${bytes}::integer,
               ${fence}::integer, ${version}::integer
             from had where had.had < ${most}::integer
@@ -69,6 +69,5 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
 
 function columns(sql: AnySql) {
   return sql`
-    id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, repeatable as "isRepeatable",
-    state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, ms, bytes, fence, version`;
+    id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, ms, bytes, fence, version`;
 }

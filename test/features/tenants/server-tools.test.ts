@@ -11,7 +11,6 @@ const lookup = {
   url: 'https://api.acme.example/voice/lookup',
   headers: { authorization: 'Bearer ${secret:crm}' },
   timeoutMs: 8000,
-  repeatable: true,
   microDollars: 0,
   say: 'One moment, I am looking.',
 };
@@ -50,7 +49,7 @@ describe('A tool of the server in the tenants file', () => {
     [{ headers: { 'x-a': 'x'.repeat(1025) } }, 'headers.x-a', 'at most 1024'],
     [{ headers: { 'x-a': '${secret:../x}' } }, 'headers.x-a', '"../x" is not the name of a secret'],
     [{ headers: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`x-${i}`, ''])) }, 'headers', 'at most 16'],
-    [{ retries: 3 }, '', 'retries'],
+    [{ repeatable: true }, '', 'repeatable'],
   ])('is refused with words: %j', (change, path, words) => {
     const faults = faultsOf({ ...lookup, ...change });
     expect(faults).toHaveLength(1);
