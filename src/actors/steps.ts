@@ -4,6 +4,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   type EventObject,
+  type StateValue,
 } from 'xstate';
 
 /** What XState asks to be executed: of a machine that only changes its context and emits, what it emits. */
@@ -36,7 +37,13 @@ export class Steps<C, E extends EventObject, F> {
     return first;
   }
 
-  /** The snapshot after an event, and what the machine emitted, in order. @param snapshot that follows from one of `begin` */
+  /** The snapshot of a machine that comes from a store. @param value the state in which it left its context */
+  resume(value: StateValue, context: C): Snapshot<C> {
+    this.#scope ??= this.#createScope(undefined);
+    return this.#machine.resolveState({ value, context }) as Snapshot<C>;
+  }
+
+  /** The snapshot after an event, and what the machine emitted, in order. @param snapshot that follows from one of `begin` or `resume` */
   send(snapshot: Snapshot<C>, event: E): readonly [snapshot: Snapshot<C>, emitted: readonly F[]] {
     this.#emitted = [];
     const next = this.#machine.transition(snapshot, event, this.#scope as AnyActorScope) as Snapshot<C>;

@@ -99,7 +99,10 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
 }
 
 /** What is still to be written when the service stops, the journal last of all: what is flushed before may still be an event. */
-function closeWith({ core, identity, usage, sessions, calls, operators }: Service, disposables: Disposables): void {
+function closeWith(
+  { core, identity, usage, sessions, calls, serverTools, operators }: Service,
+  disposables: Disposables,
+): void {
   const { journal } = core;
   disposables.add(() => journal.writer.flush());
   disposables.add(async () => journal.sessionNotes.finish());
@@ -109,6 +112,7 @@ function closeWith({ core, identity, usage, sessions, calls, operators }: Servic
   disposables.add(async () => core.nodes.stop());
   disposables.add(() => operators.presence.leave());
   disposables.add(() => operators.activityWriter.flush());
+  disposables.add(async () => serverTools.close());
   disposables.add(() => calls.held?.stop());
   disposables.add(() => identity.logins.close());
   disposables.add(() => identity.codes.settled());

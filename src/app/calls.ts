@@ -3,6 +3,7 @@ import { NoCalls } from '../calls/no-calls.ts';
 import { Recaps } from '../calls/recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
+import type { ServerToolParts } from '../calls/tools/server-tools.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { isBrokered, type BrokeredProvider } from '../upstream/contract.ts';
@@ -13,6 +14,7 @@ import type { OpenUsage } from './usage.ts';
 interface CallsNeighbours {
   readonly sessions: CallSessions;
   readonly usage: Pick<OpenUsage, 'metering' | 'budgets'>;
+  readonly serverTools: ServerToolParts;
 }
 
 export type OpenCalls = ReturnType<typeof openCalls>;
@@ -33,7 +35,11 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
   };
 }
 
-function openHeld(core: Core, provider: BrokeredProvider, { sessions, usage }: CallsNeighbours): VoiceCalls {
+function openHeld(
+  core: Core,
+  provider: BrokeredProvider,
+  { sessions, usage, serverTools }: CallsNeighbours,
+): VoiceCalls {
   const { config, stores, live, metrics, others, installationKey, clock, events, journal, onError } = core;
   const { calls, voice, upstream } = config;
   const held = new VoiceCalls(
@@ -57,6 +63,7 @@ function openHeld(core: Core, provider: BrokeredProvider, { sessions, usage }: C
       sessions,
       metering: usage.metering,
       budgets: usage.budgets,
+      serverTools,
       bus: live.bus,
       clock,
       events,

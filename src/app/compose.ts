@@ -15,6 +15,7 @@ import type { Foundations } from './foundations.ts';
 import { openIdentity } from './identity.ts';
 import { openOperators, type OpenOperators } from './operators.ts';
 import { allRoutes } from './serve.ts';
+import { openServerTools, type OpenServerTools } from './server-tools.ts';
 import { openTenants } from './tenants.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
 
@@ -23,6 +24,7 @@ export interface Service extends Services {
   readonly core: Core;
   readonly usage: OpenUsage;
   readonly calls: OpenCalls;
+  readonly serverTools: OpenServerTools;
   readonly operators: OpenOperators;
   readonly hub: Hub;
   readonly handle: ReturnType<typeof createPipeline>;
@@ -39,7 +41,8 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const tenants = openTenants(core, sessions);
   const identity = await openIdentity(core);
   const usage = openUsage(core, { sessions, tenants });
-  const calls = openCalls(core, { sessions, usage });
+  const serverTools = openServerTools(core, tenants);
+  const calls = openCalls(core, { sessions, usage, serverTools });
   const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
   const createDeps = { ...core, tenants, identity, usage, sessions, calls };
@@ -52,6 +55,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     createSession: (input: CreateInput) => createSession(input, createDeps),
     describeAgent: (asked: AgentQuestion) => describeAgent(asked, createDeps),
     calls,
+    serverTools,
     operators,
     origins: createOrigins({ core, tenants }),
     readiness: createReadiness(operators.probes, core.isAccepting),

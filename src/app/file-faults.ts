@@ -8,6 +8,7 @@ import { withoutDemo } from '../tenants/demo.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider } from '../upstream/select.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
+import { requireToolServers } from './tool-servers.ts';
 import { requireSupport } from './unsupported.ts';
 
 // What is wrong with the files that a configuration names, and with both together. Nothing is connected to for that.
@@ -60,6 +61,7 @@ export function faultsTogether(
     () => requireBrokering(config, provider),
     () => requireBrokeringOf(served, config.tenantsFile, provider),
     () => requireSupport(served, config.tenantsFile, provider),
+    () => requireToolServers(served, config.tenantsFile, config),
     () => requirePrices(served, config.tenantsFile, prices, config),
   ];
   return rules.map((rule) => attempt(rule)).filter((fault) => fault instanceof Error);

@@ -1,6 +1,8 @@
 import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { createSealer, type Sealer } from '../kernel/seal.ts';
 import type { Installation } from '../stores/installation/contract.ts';
+import type { TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
 const PURPOSE = 'switchboard tenant secrets';
 
@@ -16,4 +18,16 @@ export async function openSealer(
   const [first, ...others] = sealingKeys ?? [];
   if (first !== undefined) return createSealer([first, ...others], PURPOSE);
   return mode === 'production' ? undefined : createSealer([await installation.secret('sealing')], PURPOSE);
+}
+
+/**
+ * Without a key the tools of whoever has a secret would fail, one call after the other.
+ * @throws ConfigError where there are secrets and nothing opens them; Unavailable when the database is away
+ */
+export async function requireSealer(sealer: Sealer | undefined, secrets: Pick<TenantSecrets, 'list'>): Promise<void> {
+  if (sealer !== undefined) return;
+  const [first] = await secrets.list();
+  if (first === undefined) return;
+  const message = `is needed: the database holds secrets that it sealed (${first.tenantId}/${first.name} is one)`;
+  throw new ConfigError([{ name: 'SEALING_KEY', message, example: 'the output of: openssl rand -base64 32' }]);
 }

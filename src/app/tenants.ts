@@ -7,6 +7,7 @@ import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { requireBrokeringOf } from './call-mode.ts';
+import { requireToolServers } from './tool-servers.ts';
 import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
 
@@ -46,6 +47,7 @@ export async function startTenants(core: Core, tenants: TenantDirectory, disposa
       const served = placeDemo(read, { mode: config.mode, publicUrl: publicUrl(), database: database.kind });
       if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
       requireBrokeringOf(served, config.tenantsFile, provider);
+      requireToolServers(served, config.tenantsFile, config);
       requirePrices(served, config.tenantsFile, prices, config);
       return served;
     },

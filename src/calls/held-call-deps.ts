@@ -5,12 +5,14 @@ import type { Events } from '../telemetry/events.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
 import type { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
+import type { CallSessions } from './contract.ts';
 import type { ListenerDeps } from './listener.ts';
 import type { Recaps } from './recaps.ts';
+import type { ServerToolsDeps } from './tools/server-tools.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 
 /** What a held call is made of: the same for all of a node. */
-export interface HeldCallDeps extends ListenerDeps {
+export interface HeldCallDeps extends ListenerDeps, Pick<ServerToolsDeps, 'serverTools'> {
   /** Who can be asked for the call; undefined where nobody here has its credential. */
   readonly provider: BrokeredProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
@@ -19,7 +21,11 @@ export interface HeldCallDeps extends ListenerDeps {
   readonly metering: Metering;
   readonly recaps: Pick<Recaps, 'keep' | 'find'>;
   readonly budgets: Budgets;
-  readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
+  readonly sessions: Pick<CallSessions, 'noteActivity' | 'find'>;
+  /** Hears of faults that no caller can be told of. */
+  readonly onError: (error: unknown) => void;
+  readonly events: ListenerDeps['events'] &
+    Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway' | 'toolCalled'>;
   /** Whether this node may hold calls. */
   readonly mayHear: () => boolean;
   /** Milliseconds that an attachment may take. */

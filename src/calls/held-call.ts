@@ -138,6 +138,7 @@ export class HeldCall implements HangUpListener {
     this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
     this.#time?.taken(this.record);
     this.#deps.running.start(this.pages.remember());
+    this.pages.taken();
   }
 
   /** The provider has created the call. @throws Unavailable when that cannot be saved */
@@ -193,7 +194,7 @@ export class HeldCall implements HangUpListener {
 
   /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
   async handOver(at: number): Promise<void> {
-    this.pages.handOver();
+    await this.pages.handOver();
     this.#send({ type: 'HAND_OVER', at });
     await this.#saver.settled();
     if (this.#state.states?.record === 'behind') throw new Unavailable('database', new Error('not saved'));
@@ -213,6 +214,11 @@ export class HeldCall implements HangUpListener {
   /** This node holds the call no more. */
   release(): void {
     this.#send({ type: 'RELEASE', at: this.#now });
+  }
+
+  /** Counts what a call of a tool costs, once under its name. */
+  charge(key: string, microDollars: number): void {
+    if (microDollars > 0) this.#deps.metering.hear(this.#metered, { type: 'usageTool', key, microDollars }, this.#now);
   }
 
   get #now(): number {

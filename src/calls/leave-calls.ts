@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { withTimeout, type deadline } from '../kernel/deadline.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { Metering } from '../metering/contract.ts';
 import type { NodeLease } from '../node/lease.ts';
@@ -6,6 +7,8 @@ import type { LiveNodes } from '../stores/voice-calls/contract.ts';
 import type { HeldCall } from './held-call.ts';
 
 const MAX_CONCURRENT = 50;
+/** A node that stops waits so long for the answers of tools that its calls have asked for. */
+const TOOLS_MS = 5000;
 
 interface LeaveCallsDeps {
   readonly metering: Pick<Metering, 'flush'>;
@@ -29,6 +32,11 @@ interface CutOffDeps {
   readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly clock: Clock;
   readonly lease: Pick<NodeLease, 'node'>;
+}
+
+/** What no server has answered within a few seconds its call is told to be interrupted, when it is handed over. */
+export async function waitForTools(held: readonly HeldCall[], after?: typeof deadline): Promise<void> {
+  await withTimeout(TOOLS_MS, Promise.all(held.map(({ pages }) => pages.toolsSettled())), after);
 }
 
 /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. @throws Unavailable */

@@ -18,7 +18,7 @@ import { Accounts } from './accounts.ts';
 import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
-import { cutOffUnlessTaken, leaveCalls } from './leave-calls.ts';
+import { cutOffUnlessTaken, leaveCalls, waitForTools } from './leave-calls.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
@@ -36,7 +36,7 @@ interface VoiceCallsOptions
   readonly limits: CallLimits;
 }
 
-interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause'> {
+interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause' | 'serverTools'> {
   /** Of this process, as the owner of calls. */
   readonly lease: NodeLease;
   /** Opens new calls. */
@@ -188,9 +188,10 @@ export class VoiceCalls implements Calls {
 
   /** Hands all calls to the other nodes. Never rejects. */
   async stop(): Promise<void> {
-    const { bus, metering, onError } = this.#deps;
+    const { bus, metering, onError, after } = this.#deps;
     const held = [...this.#held.values()];
     this.#unsubscribe();
+    await waitForTools(held, after);
     await cutOffUnlessTaken(held, this.#deps).catch(onError);
     await this.#running.settled();
     await leaveCalls(held, this.#deps).catch(onError);

@@ -19,10 +19,10 @@ export function deadline(ms: number, late: () => void): () => void {
 }
 
 /** Resolves when the work has, and after `ms` at the latest. @throws what the work throws within that time */
-export async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
+export async function withTimeout(ms: number, work: Promise<unknown>, after = deadline): Promise<void> {
   let callOff = (): void => undefined;
   const late = new Promise<void>((resolve) => {
-    callOff = deadline(ms, resolve);
+    callOff = after(ms, resolve);
   });
   try {
     await Promise.race([work, late]);

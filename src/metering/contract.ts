@@ -21,7 +21,15 @@ export interface MeteredCall {
 /** What a provider tells of a call's cost, and what a response that it tells nothing of is taken to have cost, under the response's id. */
 export type UsageEvent =
   | Extract<UpstreamEvent, { type: 'usage' | 'usageTime' | 'usageTotal' | 'usageUnreadable' }>
-  | { readonly type: 'usageEstimated'; readonly key: string; readonly tokens: TokenClasses };
+  | { readonly type: 'usageEstimated'; readonly key: string; readonly tokens: TokenClasses }
+  | UsageOfTool;
+
+/** What a call of a tool of the server costs, by its name in the call. */
+interface UsageOfTool {
+  readonly type: 'usageTool';
+  readonly key: string;
+  readonly microDollars: number;
+}
 
 /** What metering tells of usage that is in the ledger, once who is over a ceiling was ended; in order for each call. */
 export interface MeteringListener {

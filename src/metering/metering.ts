@@ -5,6 +5,7 @@ import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import {
   chargeOf,
+  picoOf,
   picoOfTime,
   sharedAccounts,
   type Basis,
@@ -137,6 +138,8 @@ export class CallMetering implements Metering {
       const ms = Math.ceil(event.ms);
       return { key: `total:${ms}`, basis: 'clock', total: { ms, perMinute: this.#perMinute(call, call.model) } };
     }
+    if (type === 'usageTool')
+      return { key: `tool:${event.key}`, basis: 'tool', picoDollars: picoOf(event.microDollars) };
     if (type === 'usageEstimated') {
       const picoDollars = this.#priceTokens(call, call.model, event.tokens);
       return { key: event.key, basis: 'events', isEstimated: true, tokens: event.tokens, picoDollars };

@@ -58,6 +58,13 @@ export const callFrames = {
     cut: z.literal(true).optional().meta({ description: 'The beginning is left out' }),
     cutAtMs: z.int().optional().meta({ description: 'The visitor interrupted the agent: so much of it was heard' }),
   }),
+  thinking: z.object({
+    type: z.literal('thinking'),
+    on: z
+      .boolean()
+      .meta({ description: 'Whether a tool of the server runs, so that the agent says nothing for a while' }),
+    tool: z.string().optional().meta({ description: 'Its name' }),
+  }),
   tool: z.object({
     type: z.literal('tool'),
     id: z.string(),
@@ -85,6 +92,7 @@ export const callFrame = z.discriminatedUnion('type', [
   callFrames.speech,
   callFrames.transcript,
   callFrames.tool,
+  callFrames.thinking,
   callStateFrame,
 ]);
 

@@ -23,4 +23,8 @@ export const callTerms = z.object({
     description: 'open: the offer may have a data channel; none: it must not',
     examples: ['open', 'none'],
   }),
+  serverTools: z.array(z.string()).optional().meta({
+    description:
+      'Tools of the agent that Switchboard calls: the page answers none of these. Absent where there are none',
+  }),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tool } from './agent.ts';
+import { tool, type Tool } from './agent.ts';
 import { text } from './values.ts';
 
 /** The kind of a tool that Switchboard calls; every other kind is for the page. */
@@ -38,4 +38,17 @@ export const serverTool = z.strictObject({
 /** The names of the secrets that a header is made with, as `${secret:NAME}`. */
 export function secretsIn(value: string): string[] {
   return [...value.matchAll(/\$\{secret:([^}]*)\}/g)].map(([, name = '']) => name);
+}
+
+export type ServerTool = Readonly<z.infer<typeof serverTool>>;
+
+/**
+ * The tools of a session that Switchboard calls, by their names. One that a caller brought along names no address, and is none of them.
+ * @param tools as the session was created with them
+ */
+export function serverToolsOf(tools: readonly Tool[]): ReadonlyMap<string, ServerTool> {
+  const own = tools
+    .filter(({ kind }) => kind === SERVER_TOOL)
+    .flatMap((found) => serverTool.safeParse(found).data ?? []);
+  return new Map(own.map((found) => [found.name, found]));
 }

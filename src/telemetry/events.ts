@@ -8,6 +8,7 @@ import { SecondBudget } from '../kernel/second-budget.ts';
 import type { Whose } from './activity.ts';
 import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { toolEvents } from './tool-events.ts';
 
 export interface VerdictNotice {
   readonly provider: string;
@@ -83,6 +84,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   }
 
   return {
+    ...toolEvents(log, metrics, within),
     dependencyAway,
     // Undefined unless somebody follows: then nothing is measured, compared or written for them.
     requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import { RequestDurations } from './request-durations.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Activity } from './activity.ts';
+import { ToolMetrics } from './tool-metrics.ts';
 
 /** Statuses that tell of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
@@ -14,6 +15,7 @@ export class Metrics {
   readonly registry = new Registry();
   /** What the operator console shows over time. */
   readonly activity = new Activity();
+  readonly tools = new ToolMetrics([this.registry]);
   readonly started: Counter<'caller' | 'tenant'>;
   readonly ended: Counter<'reason'>;
   readonly refused: Counter<'code'>;

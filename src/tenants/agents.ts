@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
+import { SERVER_TOOL } from '../protocol/server-tool.ts';
 import type { CallMode, DataChannel } from '../protocol/call.ts';
 import { BEHAVIOUR_FIELDS, behaviourOf, type Behaviour } from '../protocol/behaviour.ts';
 import type { CreateRequest, Metadata } from '../protocol/create.ts';
@@ -82,7 +83,7 @@ export function resolveSessionConfig(
     model,
     voice: wish.voice ?? agent?.voice ?? DEFAULT_VOICE,
     instructions: wish.instructions ?? agent?.instructions,
-    tools: toolsOf(agent, wish),
+    tools: toolsOf(agent, wish, callMode),
     callMode,
     behaviour: chooseBehaviour(agent, wish, dataChannel),
     dataChannel,
@@ -97,10 +98,14 @@ function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel
   return key?.dataChannel ?? agent?.dataChannel ?? 'open';
 }
 
-/** A caller's tools name no address for Switchboard, unless they are those of the agent itself. */
-function toolsOf(agent: Agent | undefined, { tools }: SessionWish): readonly Tool[] {
+/**
+ * A caller's tools name no address for Switchboard, unless they are those of the agent itself. Of calls that the page opens itself
+ * Switchboard hears nothing, so that its own tools would be asked for and never answered: the agent is told of none.
+ */
+function toolsOf(agent: Agent | undefined, { tools }: SessionWish, callMode: CallMode): readonly Tool[] {
   const own = agent?.tools ?? [];
-  return tools === undefined || isDeepStrictEqual(tools, own) ? own : withoutAddresses(tools);
+  const all = tools === undefined || isDeepStrictEqual(tools, own) ? own : withoutAddresses(tools);
+  return callMode === 'direct' ? all.filter(({ kind }) => kind !== SERVER_TOOL) : all;
 }
 
 /**

@@ -15,11 +15,7 @@ const outline = z
   })
   .catch({ tenants: [] });
 
-/** Why a tool that is right is refused all the same: an agent that offered it would wait for an answer that nobody gives. */
-const NOT_YET =
-  'tools of kind "server_tool" are not called yet: leave this one out, or let the page run it, as a tool of another kind';
-
-/** What is wrong with the tools of a file that Switchboard is to call. Nothing calls them yet, so that even those that are right are refused. */
+/** What is wrong with the tools of a file that Switchboard is to call. */
 export function findServerToolFaults(content: unknown): FileProblem[] {
   return outline
     .parse(content)
@@ -45,8 +41,7 @@ function faultsOf(found: object, path: string): FileProblem[] {
       .filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))
       .map((name) => ({ path: `${path}.headers.${header}`, message: `"${name}" is not the name of a secret` })),
   );
-  const faults = [...(fault === undefined ? [] : [{ path: `${path}.url`, message: fault }]), ...names];
-  return faults.length > 0 ? faults : [{ path: `${path}.kind`, message: NOT_YET }];
+  return [...(fault === undefined ? [] : [{ path: `${path}.url`, message: fault }]), ...names];
 }
 
 /** Tools that a caller brings along: whatever they say, they name no address and no header for Switchboard. */

@@ -1,35 +1,29 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { isOwnItem, itemIdOf } from '../item-id.ts';
-import {
-  MAX_CALL_MESSAGE_BYTES,
-  toolOutputText,
-  type CallFrame,
-  type CallRequest,
-} from '../../protocol/call-frames.ts';
-import { SERVER_TOOL } from '../../protocol/server-tool.ts';
+import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../../protocol/call-frames.ts';
+import { SERVER_TOOL, serverToolsOf } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Recaps } from '../recaps.ts';
 import { Captions } from './captions.ts';
-import { noTools, overdueTools, withAnswered, withAsked } from './pending-tools.ts';
 import { Recap } from './recap.ts';
+import { ServerTools, type ServerToolsDeps } from '../tools/server-tools.ts';
+import { ToolAnswers } from '../tools/tool-answers.ts';
 
 /** For so long a node's word holds that it has sockets which want to hear of the call. */
 const WANTED_MS = 30_000;
 /** What pages said last, so that it is not said again. */
 const MAX_SAID = 32;
-const MAX_ANSWERED = 256;
+/** How long a page may take to answer a tool. */
+const ANSWER_MS = 30_000;
 /** A `tool` frame of more is not sent: it has room for an answer's longest. */
 const MAX_ARGUMENT_BYTES = MAX_CALL_MESSAGE_BYTES - 4096;
 
-export interface CallPagesDeps {
+export interface CallPagesDeps extends ServerToolsDeps {
   readonly bus: Pick<Bus, 'publish'>;
-  readonly clock: Clock;
-  readonly after: (ms: number, act: () => void) => () => void;
   readonly recaps: Pick<Recaps, 'keep' | 'find'>;
   readonly running: Pick<BackgroundTasks, 'start'>;
 }
@@ -42,7 +36,10 @@ interface PagesCall {
   readonly record: CallRecord;
   readonly conversation: Conversation;
   readonly hear: (event: UpstreamEvent) => void;
+  readonly charge: (toolCallId: string, microDollars: number) => void;
 }
+
+type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata'>;
 
 /** What a provider tells of what is said. */
 export type WordsEvent = Extract<UpstreamEvent, { type: 'speech' | 'transcript' | 'transcriptCut' | 'toolsAsked' }>;
@@ -55,7 +52,7 @@ type Refused = 'CALL_NOT_OPEN' | 'TOOL_UNKNOWN';
  */
 export class CallPages {
   readonly #call: PagesCall;
-  readonly #setup: Pick<SessionSetup, 'tools' | 'dataChannel'> | undefined;
+  readonly #setup: Setup | undefined;
   readonly #deps: CallPagesDeps;
   readonly #captions: Captions;
   readonly #recap = new Recap();
@@ -68,19 +65,29 @@ export class CallPages {
   readonly #wanted = new Map<string, number>();
   /** What pages said, by the names that they gave it. */
   readonly #said = new Set<string>();
-  #tools = noTools;
-  /** Tools that were answered here, so that another node's word of them is known for an old one. */
-  readonly #answered = new Set<string>();
-  /** Answers that the provider was not told yet. */
-  readonly #outputs: { readonly callId: string; readonly output: string; readonly isLast: boolean }[] = [];
+  readonly #answers: ToolAnswers;
+  /** Calls of tools that pages are asked for. */
+  readonly #asked = new Set<string>();
+  /** Undefined for a session that has none. */
+  readonly #server: ServerTools | undefined;
   #state: CallRecord['state'] | undefined;
 
   /** @param setup undefined where it is not kept any more: then pages are asked for no tools */
-  constructor(call: PagesCall, setup: Pick<SessionSetup, 'tools' | 'dataChannel'> | undefined, deps: CallPagesDeps) {
+  constructor(call: PagesCall, setup: Setup | undefined, deps: CallPagesDeps) {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;
     this.#captions = new Captions({ ...deps, show: (frames) => this.#showWords(frames) });
+    this.#answers = new ToolAnswers(call.conversation);
+    const tools = serverToolsOf(setup?.tools ?? []);
+    if (tools.size > 0)
+      this.#server = new ServerTools(
+        call,
+        { tools, metadata: setup?.metadata ?? null },
+        this.#answers,
+        (tool) => this.#think(tool),
+        deps,
+      );
   }
 
   /** Takes up what pages were shown of the session before this node held its call, if that is still kept. */
@@ -116,9 +123,10 @@ export class CallPages {
   follow(): void {
     const at = this.#deps.clock.now();
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
-    for (const callId of overdueTools(this.#tools, at)) this.#answer(callId, { error: 'timed_out' });
+    for (const callId of this.#answers.overdue(at)) this.#answer(callId, { error: 'timed_out' });
+    this.#server?.follow();
     this.#tellSeed();
-    this.#tellOutputs();
+    this.#answers.tell();
     if (this.#call.record.state !== this.#state) this.#tellState();
     if (this.#isRecapDue && this.#state === 'open') this.#keepRecap();
   }
@@ -129,9 +137,10 @@ export class CallPages {
     const isNew = !this.#wanted.has(node);
     this.#wanted.set(node, this.#deps.clock.now() + WANTED_MS);
     // What another node asked for that held the call before, and did not live to see answered.
-    const lost = tools.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
-    for (const callId of lost) this.#answerAs(callId, { error: 'interrupted' }, callId === lost.at(-1));
-    if (isNew) this.#tellState();
+    this.#settle(this.#answers.interrupt(tools));
+    if (!isNew) return;
+    this.#tellState();
+    if (this.#server !== undefined) this.#think(this.#server.running);
   }
 
   /** Does what a page asks for. @returns why not; undefined once it is done */
@@ -143,15 +152,27 @@ export class CallPages {
     return undefined;
   }
 
-  /** Another node is to hold the call: what pages are still asked for is answered for them. */
-  handOver(): void {
-    for (const { callId } of this.#tools.pending) this.#answer(callId, { error: 'interrupted' });
+  /** Another node held the call. */
+  taken(): void {
+    this.#server?.taken();
+  }
+
+  /** Resolves when no tool of the server runs. */
+  async toolsSettled(): Promise<void> {
+    await this.#server?.settled();
+  }
+
+  /** Another node is to hold the call: tools that nobody has answered yet are answered for those who run them. */
+  async handOver(): Promise<void> {
+    for (const callId of this.#asked) this.#answer(callId, { error: 'interrupted' });
     this.#keepRecap();
+    await this.#server?.handOver();
   }
 
   /** This node holds the call no more. */
   release(): void {
     this.#captions.clear();
+    this.#server?.release();
   }
 
   get #isWanted(): boolean {
@@ -175,56 +196,48 @@ export class CallPages {
     return undefined;
   }
 
-  /** Pages with a data channel hear of it there, and answer the provider themselves. */
+  /** Pages with a data channel hear there of those that they run, and answer the provider themselves. */
   #ask(responseId: string, calls: readonly ToolCall[]): void {
-    const [setup, { clock }] = [this.#setup, this.#deps];
-    if (setup?.dataChannel !== 'none') return;
-    const [tools, fresh] = withAsked(
-      this.#tools,
-      responseId,
-      calls.map(({ callId }) => callId),
-      clock.now(),
-    );
-    this.#tools = tools;
+    const [setup, at] = [this.#setup, this.#deps.clock.now()];
+    const isServers = ({ name }: ToolCall): boolean => this.#server?.has(name) === true;
+    const ours = setup?.dataChannel === 'none' ? calls : calls.filter(isServers);
+    const asked = ours.map((call) => ({ callId: call.callId, untilMs: isServers(call) ? Infinity : at + ANSWER_MS }));
+    const fresh = new Set(this.#answers.ask(responseId, asked));
     const frames: CallFrame[] = [];
-    for (const { callId: id, name, arguments: args } of calls.filter(({ callId }) => fresh.includes(callId))) {
-      if (!isOfPages(name, setup)) this.#answer(id, { error: 'failed' });
-      else if (!this.#isWanted) this.#answer(id, { error: 'unreachable' });
-      else if (Buffer.byteLength(args) > MAX_ARGUMENT_BYTES) this.#answer(id, { error: 'too_large' });
-      else frames.push({ type: 'tool', id, name, arguments: args });
+    for (const call of ours) {
+      // One that is named twice is run once.
+      if (!fresh.delete(call.callId)) continue;
+      if (isServers(call)) this.#server?.ask(call);
+      else frames.push(...this.#askPages(call));
     }
     this.#show(frames);
   }
 
-  /** @returns false for one that nobody waits for */
+  /** Asks pages for a tool, or answers for them what they cannot be asked for. */
+  #askPages({ callId: id, name, arguments: args }: ToolCall): readonly CallFrame[] {
+    this.#asked.add(id);
+    if (!isOfPages(name, this.#setup)) this.#answer(id, { error: 'failed' });
+    else if (!this.#isWanted) this.#answer(id, { error: 'unreachable' });
+    else if (Buffer.byteLength(args) > MAX_ARGUMENT_BYTES) this.#answer(id, { error: 'too_large' });
+    else return [{ type: 'tool', id, name, arguments: args }];
+    return [];
+  }
+
+  /** @returns false for one that no page is asked for */
   #answer(callId: string, output: unknown): boolean {
-    const [tools, { isKnown, isLast }] = withAnswered(this.#tools, callId);
-    if (!isKnown) return false;
-    this.#tools = tools;
-    this.#answerAs(callId, output, isLast);
+    if (!this.#asked.delete(callId) || !this.#answers.answer(callId, output)) return false;
+    this.#settle([callId]);
     return true;
   }
 
-  #answerAs(callId: string, output: unknown, isLast: boolean): void {
-    addToFew(this.#answered, callId, MAX_ANSWERED);
-    this.#outputs.push({ callId, output: toolOutputText(output), isLast });
-    this.#tellOutputs();
-    this.#show([], [callId]);
+  /** Sockets keep no more that pages are asked for these. */
+  #settle(callIds: readonly string[]): void {
+    this.#show([], callIds);
   }
 
-  /** While nobody hears the call they wait. */
-  #tellOutputs(): void {
-    const { conversation } = this.#call;
-    for (let next = this.#outputs[0]; next !== undefined; next = this.#outputs[0]) {
-      const { callId, output, isLast } = next;
-      if (!conversation.add({ id: itemIdOf(callId), type: 'tool_output', callId, output })) return;
-      this.#outputs.shift();
-      if (isLast) conversation.respond(null);
-    }
-  }
-
-  #isPending(callId: string): boolean {
-    return this.#tools.pending.some((tool) => tool.callId === callId);
+  /** Whether a tool of the server runs, and which: visitors hear nothing meanwhile. */
+  #think(tool: string | undefined): void {
+    if (this.#isWanted) this.#show([{ type: 'thinking', on: tool !== undefined, ...(tool !== undefined && { tool }) }]);
   }
 
   /** While nobody hears the call it waits. */
@@ -263,9 +276,9 @@ export class CallPages {
   }
 }
 
-/** Tools of the server, which nothing calls yet, are never asked of a page: like a tool that does not exist, they fail. */
-function isOfPages(name: string, { tools }: Pick<SessionSetup, 'tools'>): boolean {
-  const named = tools.filter((tool) => tool.name === name);
+/** A tool of the server that names no address, because a caller brought it along, is nobody's: like one that does not exist it fails. */
+function isOfPages(name: string, setup: Setup | undefined): boolean {
+  const named = (setup?.tools ?? []).filter((tool) => tool.name === name);
   return named.length > 0 && named.every(({ kind }) => kind !== SERVER_TOOL);
 }
 

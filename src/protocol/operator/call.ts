@@ -40,7 +40,7 @@ export const operatorCall = z.object({
   }),
   hangupTries: count,
   basis: z
-    .enum(['events', 'clock', 'reported'])
+    .enum(['events', 'clock', 'reported', 'tool'])
     .nullable()
     .meta({ description: 'How its usage is known; null while there is none' }),
   tokens: tokensByClass,

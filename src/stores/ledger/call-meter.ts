@@ -25,6 +25,11 @@ export interface Advance {
   readonly picoDollars: bigint;
 }
 
+/** A meter that knows no more than this does not tell yet how the call's usage is known. */
+function isOfPart(basis: Basis): boolean {
+  return basis === 'reported' || basis === 'tool';
+}
+
 /**
  * The meter after a usage, and what it adds (docs/contract.md, section 5.12): the charge is what was measured, and the greater of what was
  * estimated and what was reported, rounded up. It never falls.
@@ -42,7 +47,7 @@ export function advance(meter: Meter, usage: CallUsage, kept: readonly KeptEntry
   const counted = sumOf(usage.tokens);
   const next = {
     ...meter,
-    basis: meter.basis === 'reported' ? usage.basis : meter.basis,
+    basis: isOfPart(meter.basis) && usage.basis !== 'tool' ? usage.basis : meter.basis,
     tokens: isReport ? meter.tokens : plus(meter.tokens, usage.tokens),
     measured: meter.measured + (isReport || usage.isEstimated ? 0n : picoDollars),
     estimated: meter.estimated + (usage.isEstimated ? picoDollars : 0n),

@@ -42,14 +42,14 @@ export type LedgerAnswer =
   | { readonly kind: 'implausible' };
 
 /**
- * How the usage of a call is known: from the provider's events, from connected time, or from what clients report for the time in which
- * nobody here heard the call.
+ * How the usage of a call is known: from the provider's events, from connected time, from what clients report for the time in which
+ * nobody here heard the call, or from the price of a tool that was called in it.
  */
-export type Basis = 'events' | 'clock' | 'reported';
+export type Basis = 'events' | 'clock' | 'reported' | 'tool';
 
 /** Usage of a call that was metered here. It is counted once for ever: a key that the call has seen adds nothing. */
 export interface CallUsage {
-  /** Names the usage within the call: a response's id, an item and content index, a cumulative total, a gap. */
+  /** Names the usage within the call: a response's id, an item and content index, a cumulative total, a gap, a call of a tool. */
   readonly key: string;
   readonly callId: string;
   readonly sessionId: string;
@@ -104,6 +104,11 @@ const PICO = 1_000_000n;
 /** What time costs, in millionths of a micro-dollar, rounded up. @param ms whole milliseconds @param perMinute micro-dollars */
 export function picoOfTime(ms: number, perMinute: number): bigint {
   return (BigInt(ms) * BigInt(perMinute) * PICO + MINUTE_MS - 1n) / MINUTE_MS;
+}
+
+/** Whole micro-dollars in their millionths. */
+export function picoOf(microDollars: number): bigint {
+  return BigInt(microDollars) * PICO;
 }
 
 /** Micro-dollars of so many millionths, rounded up (docs/contract.md, section 5.12). */

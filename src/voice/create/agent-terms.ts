@@ -18,19 +18,23 @@ export interface AgentQuestion {
 
 type SessionTerms = Pick<SessionSetup, 'callMode' | 'behaviour'>;
 
+/** Whether we are the ones who put words into the calls of a session, and read them. */
+export function converses({ callMode }: Pick<SessionTerms, 'callMode'>, { capabilities }: UpstreamProvider): boolean {
+  return callMode === 'brokered' && capabilities.converses;
+}
+
 /** What a page has to know of an agent that a session speaks with. @param isGreeted whether its visitor was greeted already */
 export function agentTermsOf(
   { callMode, behaviour }: SessionTerms,
   provider: UpstreamProvider,
   isGreeted: boolean,
 ): AgentTerms {
-  // Whether we are the ones who put words into the session's calls, and read them.
-  const converses = callMode === 'brokered' && provider.capabilities.converses;
+  const isHeard = converses({ callMode }, provider);
   const { greeting, tellAi = true } = behaviour ?? {};
-  const isGreeting = converses && greeting !== undefined;
+  const isGreeting = isHeard && greeting !== undefined;
   return {
     // What the agent says always is written down.
-    captions: converses && transcriptionOf(behaviour ?? {}) !== undefined,
+    captions: isHeard && transcriptionOf(behaviour ?? {}) !== undefined,
     greets: isGreeting && !isGreeted,
     tellAi: tellAi === 'greeting' ? !isGreeting : tellAi,
   };

@@ -2,12 +2,13 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId } from '../../kernel/ids.ts';
+import { serverToolsOf } from '../../protocol/server-tool.ts';
 import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
-import { agentTermsOf } from './agent-terms.ts';
+import { agentTermsOf, converses } from './agent-terms.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
 
@@ -153,7 +154,7 @@ export const confirmKey: CreateStep = {
   },
 };
 
-type SessionTerms = Pick<SessionSetup, 'callMode' | 'dataChannel' | 'behaviour'>;
+type SessionTerms = Pick<SessionSetup, 'callMode' | 'dataChannel' | 'behaviour' | 'tools'>;
 
 /** A session that was opened, or that its page goes on with. */
 type Reachable = CreateContext &
@@ -165,7 +166,8 @@ export const makeReply: CreateStep = {
   take(context: Reachable, deps: Pick<CreateDeps, 'publicUrl' | 'config' | 'sessions' | 'provider'>) {
     const { record, minted } = context;
     const terms = termsOf(context);
-    const { callMode: mode, dataChannel } = terms;
+    const { callMode: mode, dataChannel, tools } = terms;
+    const serverTools = converses(terms, deps.provider) ? [...serverToolsOf(tools).keys()] : [];
     const { maxMinutes, maxIdleSec } = deps.sessions.limits;
     const base = deps.publicUrl();
     context.reply = {
@@ -182,6 +184,7 @@ export const makeReply: CreateStep = {
         mode,
         url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),
         dataChannel,
+        ...(serverTools.length > 0 && { serverTools }),
       },
       // Who goes on with a session was greeted.
       agent: agentTermsOf(terms, deps.provider, context.resumed !== undefined),

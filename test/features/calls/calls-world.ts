@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net';
 import { expect } from 'vitest';
 import type { WorstCase } from '../../../machines/held-call/responses.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
@@ -5,12 +6,14 @@ import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { Recaps } from '../../../src/calls/recaps.ts';
+import { ToolSender } from '../../../src/calls/tools/tool-sender.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
 import { NodeLease } from '../../../src/node/lease.ts';
 import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
+import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createInProcessRecaps } from '../../../src/stores/recaps/in-process.ts';
 import type { Recaps as RecapStore } from '../../../src/stores/recaps/contract.ts';
@@ -29,6 +32,8 @@ import { ManualTimers } from '../../support/manual-timers.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
 export const SESSION = 's:00000000000000000000000000000000:AAAAAAAAAAAAAAAAAAAAAA';
+/** By which requests to tools are signed. */
+export const SIGNING = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const STEP_MS = 250;
 
 /** An ordinary response begins. */
@@ -132,6 +137,10 @@ export class CallsWorld {
   readonly setups = new Map<string, SessionSetup>();
   /** Nodes that run. */
   readonly nodes = new Set<VoiceCalls>();
+  /** Of tenants, by `tenant/name`, and how often they were asked for. */
+  readonly secrets = new Map<string, string>();
+  secretsRead = 0;
+  toolsPerSession = 50;
   unheardSec = 20;
   /** Whether the database goes away whenever a setup is asked for. */
   areSetupsAway = false;
@@ -175,6 +184,8 @@ export class CallsWorld {
       clock: this.clock,
       onError: (error) => this.faults.push(error),
     });
+    const events = createEvents(log, this.metrics);
+    const onError = (error: unknown): unknown => this.faults.push(error);
     const node: VoiceCalls = new VoiceCalls(
       {
         limits: { graceSec: 30, unheardSec: this.unheardSec },
@@ -232,9 +243,14 @@ export class CallsWorld {
               if (this.nodes.has(node)) listen(message, isOwn);
             }),
         },
+        serverTools: {
+          sender: new ToolSender({ ...this.#outside(), clock: this.clock, events, onError }),
+          store: this.stores.toolCalls,
+          perSession: () => this.toolsPerSession,
+        },
         clock: this.clock,
-        events: createEvents(log, this.metrics),
-        onError: (error) => this.faults.push(error),
+        events,
+        onError,
         pause: (ms) => {
           this.paused.push(ms);
           return Promise.resolve();
@@ -291,6 +307,22 @@ export class CallsWorld {
       for (const work of [() => node.renewLease(), () => node.tick()]) await work().catch((e) => this.#note(e));
       await node.settled();
     }
+  }
+
+  /** Servers of tools are on this machine, whatever they are called. */
+  #outside() {
+    const allowCidrs = new BlockList();
+    allowCidrs.addSubnet('127.0.0.0', 8);
+    const { clock, timers } = this;
+    const read = (tenantId: string, name: string): Promise<string | undefined> => {
+      this.secretsRead += 1;
+      return Promise.resolve(this.secrets.get(`${tenantId}/${name}`));
+    };
+    const resolve = async () => ['127.0.0.1'];
+    return {
+      outbound: createOutbound({ allowCidrs, allowPorts: [], clock, after: timers.after, resolve }),
+      secrets: { signing: async (tenantId: string) => [(await read(tenantId, ':tools')) ?? SIGNING], read },
+    };
   }
 
   #noteActivity(id: string, at: number): void {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { noTools, overdueTools, withAnswered, withAsked } from '../../../src/calls/pages/pending-tools.ts';
+import { noTools, overdueTools, withAnswered, withAsked } from '../../../src/calls/tools/pending-tools.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(
@@ -19,7 +19,11 @@ class Account {
   readonly wrongs: string[] = [];
 
   ask(responseId: string, calls: readonly string[]): void {
-    const [tools, fresh] = withAsked(this.tools, responseId, calls, this.at);
+    const [tools, fresh] = withAsked(
+      this.tools,
+      responseId,
+      calls.map((callId) => ({ callId, untilMs: this.at + 30_000 })),
+    );
     this.tools = tools;
     for (const callId of fresh) {
       if (this.open.has(callId)) this.wrongs.push(`${callId} is asked for twice`);

@@ -28,10 +28,9 @@ function faultsOf(tool: object, agent: object = {}): string[] {
 }
 
 describe('A tool of the server in the tenants file', () => {
-  test('is refused even when all of it is right, as nothing calls it yet', () => {
-    const notYet = [expect.stringMatching(/^tenants\[0\]\.agents\[0\]\.tools\[0\]\.kind: .* are not called yet/)];
-    expect(faultsOf(lookup, { toolsPerSession: 200 })).toEqual(notYet);
-    expect(faultsOf({ kind: 'server_tool', name: 'x', url: 'https://api.acme.example' })).toEqual(notYet);
+  test('is taken with all that it may say, and with its address alone', () => {
+    expect(faultsOf(lookup, { toolsPerSession: 200 })).toEqual([]);
+    expect(faultsOf({ kind: 'server_tool', name: 'x', url: 'https://api.acme.example' })).toEqual([]);
   });
 
   const here = 'tenants[0].agents[0].tools[0]';
@@ -78,6 +77,11 @@ describe('Tools of a session', () => {
   test("are the agent's own, with their address, unless a caller brings others", () => {
     expect(toolsOf()).toMatchObject({ tools: [lookup] });
     expect(toolsOf([structuredClone(lookup)])).toMatchObject({ tools: [lookup] });
+  });
+
+  test('are not those of the server where the page opens its call itself, because nobody would answer them', () => {
+    const direct = resolveSessionConfig(tenant, open, { agentId: 'support' }, () => 'direct');
+    expect(direct).toMatchObject({ tools: [] });
   });
 
   test('that a caller brings along name no address and no header, whatever they say', () => {

@@ -12,6 +12,7 @@ const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
   events: 'as the provider told',
   clock: 'reckoned from its length',
   reported: 'as its page reported',
+  tool: 'by the price of its tools',
 };
 
 interface Props {

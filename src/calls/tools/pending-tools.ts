@@ -1,32 +1,35 @@
-/** The tools that one call's pages are asked to run, and nobody has answered yet. Pure: times are given. */
+/** The tools that the agent of one call asks for, and nobody has answered yet. Pure: times are given. */
 export interface PendingTools {
   readonly pending: readonly PendingTool[];
 }
 
-export interface PendingTool {
+/** One that is asked for. */
+export interface AskedTool {
   /** The provider's name of the tool call. */
   readonly callId: string;
-  /** The response that asks for it: all of one response are answered before the agent goes on. */
-  readonly responseId: string;
+  /** From then on it is overdue; Infinity for one that whoever runs it always answers. */
   readonly untilMs: number;
 }
 
-export const noTools: PendingTools = { pending: [] };
+export interface PendingTool extends AskedTool {
+  /** The response that asks for it: all of one response are answered before the agent goes on. */
+  readonly responseId: string;
+}
 
-/** How long a page may take. */
-const ANSWER_MS = 30_000;
+export const noTools: PendingTools = { pending: [] };
 
 /** A response asks for some; one that is asked for already is not asked for twice. @returns those that are new */
 export function withAsked(
   { pending }: PendingTools,
   responseId: string,
-  callIds: readonly string[],
-  at: number,
+  asked: readonly AskedTool[],
 ): [PendingTools, readonly string[]] {
   const known = new Set(pending.map(({ callId }) => callId));
-  const fresh = [...new Set(callIds)].filter((callId) => !known.has(callId));
-  const more = fresh.map((callId) => ({ callId, responseId, untilMs: at + ANSWER_MS }));
-  return [{ pending: [...pending, ...more] }, fresh];
+  const fresh = [...new Map(asked.map((tool) => [tool.callId, tool])).values()].filter(
+    ({ callId }) => !known.has(callId),
+  );
+  const more = fresh.map((tool) => ({ ...tool, responseId }));
+  return [{ pending: [...pending, ...more] }, fresh.map(({ callId }) => callId)];
 }
 
 /** One is answered. @returns `isKnown`: it was still to be answered; `isLast`: with it all of its response are */

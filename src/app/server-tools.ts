@@ -1,0 +1,39 @@
+import { ToolSender } from '../calls/tools/tool-sender.ts';
+import type { ServerToolParts } from '../calls/tools/server-tools.ts';
+import { deadline } from '../kernel/deadline.ts';
+import { createOutbound } from '../outbound/outbound.ts';
+import { readSecret, signingSecrets } from '../secrets/secrets.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+import type { Core } from './core.ts';
+
+/** Calls of its tools that a session may have, together, where its agent does not say. */
+const PER_SESSION = 50;
+
+export interface OpenServerTools extends ServerToolParts {
+  /** Lets go of idle connections. */
+  close(): void;
+}
+
+/** How this node calls tools of the server: through the guard of requests to servers that tenants name, and with the secrets of tenants. */
+export function openServerTools(core: Core, tenants: Pick<TenantDirectory, 'tenant'>): OpenServerTools {
+  const { config, stores, sealer, clock, journal, events, onError } = core;
+  const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
+  const secrets = { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer };
+  const sender = new ToolSender({
+    outbound,
+    secrets: {
+      signing: (tenantId) => signingSecrets(tenantId, secrets),
+      read: (tenantId, name) => readSecret(tenantId, name, secrets),
+    },
+    clock,
+    events,
+    onError,
+  });
+  return {
+    sender,
+    store: stores.toolCalls,
+    perSession: (tenantId, agentId) =>
+      tenants.tenant(tenantId)?.agents.find(({ id }) => id === agentId)?.toolsPerSession ?? PER_SESSION,
+    close: () => outbound.close(),
+  };
+}

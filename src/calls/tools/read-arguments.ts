@@ -1,0 +1,54 @@
+/** More than any tool of a conversation is given. */
+const MAX_BYTES = 64 * 1024;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+const isOf: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: Number.isInteger,
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+  array: Array.isArray,
+  null: (value) => value === null,
+};
+
+/**
+ * The arguments of a tool call, where they are an object that has what the tool requires, each of the type that its parameters say. Only
+ * the first level is looked at: the tool's server checks the rest.
+ * @param json as the model wrote it
+ * @param parameters a JSON schema
+ * @returns undefined for those that are not
+ */
+export function readArguments(json: string, parameters: Arguments | undefined): Arguments | undefined {
+  const given = parse(json);
+  if (given === undefined) return undefined;
+  const { properties, required } = parameters ?? {};
+  const names = Array.isArray(required) ? required.map(String) : [];
+  if (!names.every((name) => Object.hasOwn(given, name))) return undefined;
+  const schemas = isObject(properties) ? properties : {};
+  return Object.entries(given).every(([name, value]) => fits(value, Object.hasOwn(schemas, name) ? schemas[name] : {}))
+    ? given
+    : undefined;
+}
+
+function parse(json: string): Arguments | undefined {
+  if (Buffer.byteLength(json) > MAX_BYTES) return undefined;
+  try {
+    const given: unknown = JSON.parse(json.trim() === '' ? '{}' : json);
+    return isObject(given) ? given : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Types that JSON schema does not have are no reason to refuse a value. */
+function fits(value: unknown, schema: unknown): boolean {
+  const { type } = isObject(schema) ? schema : {};
+  if (type === undefined) return true;
+  return [type].flat().some((name) => typeof name !== 'string' || (isOf[name]?.(value) ?? true));
+}
+
+function isObject(value: unknown): value is Arguments {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,76 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { iso } from '../../kernel/time.ts';
+import { secretsIn, type ServerTool } from '../../protocol/server-tool.ts';
+import type { Metadata } from '../../protocol/create.ts';
+
+/** What the server of a tool is told of the conversation in which it is called. */
+export interface ToolContext {
+  readonly session: {
+    readonly ref: string;
+    readonly tenantId: string;
+    readonly agentId: string | null;
+    readonly subject: string;
+    readonly metadata: Metadata;
+  };
+  readonly call: { readonly ref: string };
+}
+
+/** One call of a tool of the server, as it is sent. */
+export interface ToolRequest {
+  /** The provider's own name of the tool call. */
+  readonly toolCallId: string;
+  readonly tool: ServerTool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly context: ToolContext;
+}
+
+/** Whether a provider's name of a tool call can name a request: what else could stand in a header, or break what is signed. */
+export function canNameRequest(toolCallId: string): boolean {
+  return /^[\w-]{1,128}$/.test(toolCallId);
+}
+
+/** The body of the request. */
+export function bodyOf({ tool, arguments: given, context }: ToolRequest, atMs: number): string {
+  const data = { tool: tool.name, arguments: given, ...context };
+  return JSON.stringify({ type: 'tool.call', timestamp: iso(atMs), data });
+}
+
+/**
+ * The headers of the request, signed as Standard Webhooks says.
+ * @param secrets `whsec_…`: each signs
+ * @param values of the secrets that the tool's own headers name
+ */
+export function headersOf(
+  { toolCallId, tool }: ToolRequest,
+  body: string,
+  secrets: readonly string[],
+  values: ReadonlyMap<string, string>,
+  atMs: number,
+): Record<string, string> {
+  const seconds = Math.floor(atMs / 1000);
+  const signed = `${toolCallId}.${seconds}.${body}`;
+  const own = Object.entries(tool.headers).map(([name, value]) => [name, withSecrets(value, values)] as const);
+  return {
+    ...Object.fromEntries(own),
+    'content-type': 'application/json',
+    'webhook-id': toolCallId,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': secrets.map((secret) => `v1,${signatureOf(signed, secret)}`).join(' '),
+    'idempotency-key': toolCallId,
+    traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`,
+  };
+}
+
+/** The names of all secrets that the headers of a tool are made with. */
+export function secretNamesOf({ headers }: ServerTool): readonly string[] {
+  return [...new Set(Object.values(headers).flatMap(secretsIn))];
+}
+
+function withSecrets(value: string, values: ReadonlyMap<string, string>): string {
+  return value.replaceAll(/\$\{secret:([^}]*)\}/g, (_, name: string) => values.get(name) ?? '');
+}
+
+function signatureOf(text: string, secret: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return createHmac('sha256', key).update(text).digest('base64');
+}

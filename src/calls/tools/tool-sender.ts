@@ -1,0 +1,93 @@
+import { cacheFor } from '../../kernel/cache-for.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { OutboundFailure, type Outbound } from '../../outbound/contract.ts';
+import type { Events } from '../../telemetry/events.ts';
+import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';
+import { bodyOf, headersOf, secretNamesOf, type ToolRequest } from './tool-request.ts';
+
+/** What a model is told at most, in bytes. */
+const MAX_REPLY_BYTES = 16 * 1024;
+/** Secrets are asked of the database so often: one that was changed is used within that time. */
+const SECRETS_MS = 30_000;
+const MAX_SECRETS = 10_000;
+
+/** What requests to the tools of a tenant are signed and authorised with. @throws Unavailable, and whatever says that no secret can be read */
+export interface ToolSecrets {
+  /** `whsec_…`, the newest first; the first request makes one. */
+  signing(tenantId: string): Promise<readonly string[]>;
+  /** Undefined where there is none of that name. */
+  read(tenantId: string, name: string): Promise<string | undefined>;
+}
+
+export interface ToolSenderDeps {
+  readonly outbound: Outbound;
+  readonly secrets: ToolSecrets;
+  readonly clock: Clock;
+  readonly events: Pick<Events, 'toolSecretMissing'>;
+  readonly onError: (error: unknown) => void;
+}
+
+interface Sending {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Called once all is ready, and the request leaves. */
+  readonly leaves: () => void;
+}
+
+/** Sends the requests of one node to the servers of tools, signed, with the secrets that their headers name. */
+export class ToolSender {
+  readonly #deps: ToolSenderDeps;
+  readonly #signing = cacheFor<readonly string[]>(SECRETS_MS, MAX_SECRETS);
+  readonly #values = cacheFor<string | undefined>(SECRETS_MS, MAX_SECRETS);
+
+  constructor(deps: ToolSenderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Never rejects: what came to nothing has a code. */
+  async send(request: ToolRequest, { timeoutMs, signal, leaves }: Sending): Promise<ToolOutcome> {
+    const { outbound, secrets, clock, onError } = this.#deps;
+    const { tool, context } = request;
+    const { tenantId } = context.session;
+    try {
+      const values = await this.#valuesFor(tenantId, request);
+      if (values === undefined) return { code: 'failed' };
+      const signing = await this.#signing(tenantId, clock.now(), () => secrets.signing(tenantId));
+      const at = clock.now();
+      const body = bodyOf(request, at);
+      const headers = headersOf(request, body, signing, values, at);
+      leaves();
+      return outcomeOf(
+        await outbound.request({
+          method: 'POST',
+          url: new URL(tool.url),
+          owner: tenantId,
+          headers,
+          body,
+          timeoutMs,
+          maxReplyBytes: MAX_REPLY_BYTES,
+          signal,
+        }),
+      );
+    } catch (fault) {
+      if (fault instanceof OutboundFailure) return { code: FAILURES[fault.kind] };
+      onError(fault);
+      return { code: 'failed' };
+    }
+  }
+
+  /** The values of the secrets that the tool's headers name; undefined where one is missing, which is told. */
+  async #valuesFor(tenantId: string, { tool }: ToolRequest): Promise<ReadonlyMap<string, string> | undefined> {
+    const { secrets, clock, events } = this.#deps;
+    const values = new Map<string, string>();
+    for (const name of secretNamesOf(tool)) {
+      const value = await this.#values(`${tenantId}/${name}`, clock.now(), () => secrets.read(tenantId, name));
+      if (value === undefined) {
+        events.toolSecretMissing(tenantId, tool.name, name);
+        return undefined;
+      }
+      values.set(name, value);
+    }
+    return values;
+  }
+}

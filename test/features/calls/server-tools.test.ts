@@ -1,0 +1,382 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import type { BusMessage } from '../../../src/protocol/bus.ts';
+import type { CallFrame } from '../../../src/protocol/call-frames.ts';
+import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
+import { answerSdp, offerSdp } from '../../support/provider/sdp.ts';
+import { soon } from '../../support/soon.ts';
+import { ToolServer, type ToolServerMode } from '../../support/tool-server.ts';
+import { CallsWorld, SESSION, SIGNING } from './calls-world.ts';
+
+const ANSWER = '{"found":true}';
+
+function asks(responseId: string, ...callIds: readonly string[]): UpstreamEvent {
+  return asksWith(responseId, ...callIds.map((callId) => ({ callId })));
+}
+
+interface Asked {
+  readonly callId: string;
+  readonly name?: string;
+  readonly arguments?: string;
+}
+
+function asksWith(responseId: string, ...calls: readonly Asked[]): UpstreamEvent {
+  const usual = { name: 'lookup', arguments: '{"order":"A17"}' };
+  return { type: 'toolsAsked', responseId, calls: calls.map((call) => ({ ...usual, ...call })) };
+}
+
+describe('Tools of the server', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+  let server: ToolServer;
+  let shown: CallFrame[];
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    server = await ToolServer.start();
+    server.mode = { body: ANSWER };
+    world.secrets.set('acme/crm', 'value-of-crm');
+    useTools({});
+    node = await world.addNode();
+    shown = [];
+    world.bus.subscribe((message: BusMessage) => {
+      if (message.type === 'call.shown') shown.push(...message.frames);
+    });
+  });
+
+  afterEach(() => server.close());
+
+  /** What the session is created with. */
+  function useTools(changes: object, dataChannel: 'none' | 'open' = 'none'): void {
+    const lookup = {
+      kind: 'server_tool',
+      name: 'lookup',
+      parameters: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+      url: `http://tools.test:${server.port}/lookup`,
+      headers: { authorization: 'Bearer ${secret:crm}' },
+      ...changes,
+    };
+    const setup = world.setups.get(SESSION);
+    if (setup === undefined) throw new Error('no setup');
+    const tools = [lookup, { kind: 'client_tool', name: 'show' }];
+    world.setups.set(SESSION, { ...setup, dataChannel, tools, metadata: { plan: 'gold' } });
+    world.provider.answerSdp = answerSdp(offerSdp({ channel: dataChannel === 'open' }));
+  }
+
+  const hear = (...events: readonly UpstreamEvent[]): void => {
+    for (const event of events) world.provider.sideband.hear(event);
+  };
+  const outputs = (): readonly { callId: string; output: string }[] =>
+    world.provider.sideband.asked.flatMap((each) => (each.type === 'tool_output' ? [each] : []));
+  const responses = (): number => world.provider.sideband.asked.filter(({ type }) => type === 'respond').length;
+  const records = (): Promise<readonly ToolCallRecord[]> => world.stores.toolCalls.ofSession(SESSION);
+  /** @returns what the model was told, once it was told so often */
+  async function told(times = 1): Promise<readonly string[]> {
+    await vi.waitFor(() => expect(outputs()).toHaveLength(times), soon);
+    return outputs().map(({ output }) => output);
+  }
+  const saved = (...states: readonly ToolCallRecord['state'][]) =>
+    vi.waitFor(async () => expect((await records()).map(({ state }) => state)).toEqual(states), soon);
+  const want = (): void =>
+    world.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'other', isOn: true, tools: [] });
+
+  test('are asked with a signed request, and the model is told the answer as it is', async () => {
+    const call = await world.open(node);
+    hear(asks('resp_1', 'call_1'));
+    expect(await told()).toEqual([ANSWER]);
+    expect(outputs()).toEqual([{ id: 'sb_call_1', type: 'tool_output', callId: 'call_1', output: ANSWER }]);
+    expect(responses()).toBe(1);
+    const [request] = server.requests;
+    const { headers = {}, body = '' } = request ?? {};
+    expect(request).toMatchObject({ method: 'POST', url: '/lookup' });
+    expect(headers).toMatchObject({
+      authorization: 'Bearer value-of-crm',
+      'content-type': 'application/json',
+      'webhook-id': 'call_1',
+      'webhook-timestamp': String(Math.floor(world.clock.now() / 1000)),
+      'idempotency-key': 'call_1',
+      traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/) as string,
+    });
+    const key = Buffer.from(SIGNING.slice('whsec_'.length), 'base64');
+    const text = `call_1.${headers['webhook-timestamp'] as string}.${body}`;
+    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(text).digest('base64')}`);
+    expect(JSON.parse(body)).toEqual({
+      type: 'tool.call',
+      timestamp: new Date(world.clock.now()).toISOString(),
+      data: {
+        tool: 'lookup',
+        arguments: { order: 'A17' },
+        session: {
+          ref: SESSION.slice(0, 42),
+          tenantId: 'acme',
+          agentId: null,
+          subject: call.subject,
+          metadata: { plan: 'gold' },
+        },
+        call: { ref: call.id },
+      },
+    });
+    await saved('answered');
+    expect(await records()).toMatchObject([
+      { callId: call.id, toolCallId: 'call_1', name: 'lookup', tries: 1, code: null, bytes: ANSWER.length },
+    ]);
+  });
+
+  test('of one response run at once, each once, and the agent goes on when all are answered', async () => {
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1', 'call_2', 'call_3', 'call_1'), asks('resp_1', 'call_1', 'call_2', 'call_3'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(3), soon);
+    expect(outputs()).toEqual([]);
+    world.clock.advance(8000);
+    world.timers.advance(8000);
+    await told(3);
+    expect(responses()).toBe(1);
+    hear(asks('resp_1', 'call_1', 'call_2', 'call_3'));
+    await saved('timed_out', 'timed_out', 'timed_out');
+    expect(server.requests).toHaveLength(3);
+    expect(outputs()).toHaveLength(3);
+  });
+
+  test('take two statements a call, and secrets are read once for many', async () => {
+    await world.open(node);
+    hear(asks('resp_1', 'call_1'));
+    await told();
+    await saved('answered');
+    const { asked } = world.database;
+    const read = world.secretsRead;
+    hear(asks('resp_2', 'call_2'));
+    await told(2);
+    // Its save is asked for as it is told.
+    await Promise.resolve();
+    expect(world.database.asked - asked).toBe(2);
+    expect(world.secretsRead).toBe(read);
+  });
+
+  test.each<[title: string, mode: ToolServerMode, output: string]>([
+    ['a text', { type: 'text/plain; charset=utf-8', body: 'On its way.' }, 'On its way.'],
+    ['JSON of a kind of its own', { type: 'application/problem+json', body: '{"a":1}' }, '{"a":1}'],
+    ['nothing, with success', { status: 204, body: '' }, '{"ok":true}'],
+    ['a page', { type: 'text/html', body: '<html>down</html>' }, '{"error":"failed"}'],
+    ['broken JSON', { body: '{"a":' }, '{"error":"failed"}'],
+    ['bytes that are no text', { type: 'text/plain', body: Buffer.from([0xff, 0xfe]) }, '{"error":"failed"}'],
+    ['an error with a sentence', { status: 500, body: '{"secret":"stack"}' }, '{"error":"failed"}'],
+    ['a redirect', 'redirect', '{"error":"failed"}'],
+    ['a megabyte', { body: Buffer.alloc(1024 * 1024, 'x') }, '{"error":"too_large"}'],
+    ['without an end', 'endless', '{"error":"too_large"}'],
+    ['not at all', 'reset', '{"error":"unreachable"}'],
+  ])('answer %s', async (_title, mode, output) => {
+    await world.open(node);
+    server.mode = mode;
+    server.location = `http://tools.test:${server.port}/other`;
+    hear(asks('resp_1', 'call_1'));
+    expect(await told()).toEqual([output]);
+    expect(responses()).toBe(1);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each<[title: string, args: string]>([
+    ['that are no JSON', '{"order":'],
+    ['that are no object', '["A17"]'],
+    ['without what the tool requires', '{"other":"A17"}'],
+    ['of another type', '{"order":17}'],
+    ['of 200 kB', `{"order":"${'x'.repeat(200_000)}"}`],
+  ])('are not asked with arguments %s', async (_title, args) => {
+    await world.open(node);
+    hear(asksWith('resp_1', { callId: 'call_1', arguments: args }));
+    expect(await told()).toEqual(['{"error":"bad_arguments"}']);
+    expect(server.requests).toEqual([]);
+    await saved('failed');
+    expect(await records()).toMatchObject([{ code: 'bad_arguments', tries: 0 }]);
+  });
+
+  test('are not asked under a name that cannot stand in a header', async () => {
+    await world.open(node);
+    hear(asksWith('resp_1', { callId: 'call\r\nx: 1' }));
+    expect(await told()).toEqual(['{"error":"bad_arguments"}']);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('are called so often in a session and no more', async () => {
+    world.toolsPerSession = 2;
+    await world.open(node);
+    hear(asks('resp_1', 'call_1', 'call_2', 'call_3'));
+    expect((await told(3)).toSorted()).toEqual(['{"error":"too_many"}', ANSWER, ANSWER].toSorted());
+    expect(server.requests).toHaveLength(2);
+    await saved('answered', 'answered');
+  });
+
+  test('fail without a request where a secret is missing, and that is told to operators without a value', async () => {
+    world.secrets.clear();
+    await world.open(node);
+    hear(asks('resp_1', 'call_1'));
+    expect(await told()).toEqual(['{"error":"failed"}']);
+    expect(server.requests).toEqual([]);
+    expect(world.logged.join('')).toContain(
+      '"event":"tool.secret_missing","tenantId":"acme","tool":"lookup","missing":"crm"',
+    );
+  });
+
+  test('are not called while the database is away, and those that run are answered', async () => {
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+    world.database.isAway = true;
+    hear(asks('resp_2', 'call_2'));
+    expect(await told()).toEqual(['{"error":"failed"}']);
+    world.clock.advance(8000);
+    world.timers.advance(8000);
+    expect(await told(2)).toEqual(['{"error":"failed"}', '{"error":"timed_out"}']);
+    expect(server.requests).toHaveLength(1);
+    world.database.isAway = false;
+    await world.pass(250);
+    await saved('timed_out');
+  });
+
+  test('that another node did not live to answer are interrupted by the one that takes the call, each once', async () => {
+    useTools({ microDollars: 500 });
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1', 'call_2'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
+    world.kill(node);
+    await world.addNode();
+    await world.pass(12_000);
+    expect((await told(2)).toSorted()).toEqual(['{"error":"interrupted"}', '{"error":"interrupted"}']);
+    // Nobody knows what ran on the node that died.
+    hear({ type: 'conversationIdle' });
+    expect(responses()).toBe(1);
+    expect(await records()).toMatchObject([
+      { state: 'failed', code: 'interrupted', fence: 2 },
+      { state: 'failed', code: 'interrupted', fence: 2 },
+    ]);
+    expect(world.metering.heard.filter((event) => isToolUsage(event))).toHaveLength(2);
+    await world.pass(1000);
+    expect(outputs()).toHaveLength(2);
+  });
+
+  test('are waited for by a node that stops, a few seconds, and then told to be interrupted', async () => {
+    await world.addNode();
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+    const { sideband } = world.provider;
+    const stopping = node.stop();
+    world.timers.advance(4999);
+    expect(sideband.asked).toEqual([]);
+    world.timers.advance(1);
+    await stopping;
+    expect(sideband.asked).toMatchObject([
+      { type: 'tool_output', output: '{"error":"interrupted"}' },
+      { type: 'respond' },
+    ]);
+    expect(await records()).toMatchObject([{ state: 'failed', code: 'interrupted' }]);
+  });
+
+  test('are answered by no page', async () => {
+    await world.open(node);
+    server.mode = 'hang';
+    const codes: (string | null)[] = [];
+    world.bus.subscribe((message) => void (message.type === 'call.answered' && codes.push(message.code)));
+    hear(asks('resp_1', 'call_1'));
+    const untilMs = world.clock.now() + 2000;
+    const frame = { type: 'tool_result', id: 'call_1', output: 'forged' } as const;
+    world.bus.publish({ type: 'call.asked', sessionId: SESSION, request: 'r', untilMs, frame });
+    expect(codes).toEqual(['TOOL_UNKNOWN']);
+    expect(outputs()).toEqual([]);
+  });
+
+  test('run beside those of the page, for which the agent waits as well', async () => {
+    await world.open(node);
+    want();
+    hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
+    await told();
+    expect(responses()).toBe(0);
+    const frame = { type: 'tool_result', id: 'call_2', output: 'shown' } as const;
+    const untilMs = world.clock.now() + 2000;
+    world.bus.publish({ type: 'call.asked', sessionId: SESSION, request: 'r', untilMs, frame });
+    expect(responses()).toBe(1);
+  });
+
+  test('run also where the page has a data channel, which answers its own tools there', async () => {
+    useTools({}, 'open');
+    await world.open(node);
+    hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
+    expect(await told()).toEqual([ANSWER]);
+    expect(responses()).toBe(1);
+    expect(outputs()).toMatchObject([{ callId: 'call_1' }]);
+  });
+
+  test('are shown to pages as long as one runs', async () => {
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1'));
+    shown = [];
+    want();
+    expect(shown).toContainEqual({ type: 'thinking', on: true, tool: 'lookup' });
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+    shown = [];
+    world.clock.advance(8000);
+    world.timers.advance(8000);
+    await told();
+    await vi.waitFor(() => expect(shown).toEqual([{ type: 'thinking', on: false }]), soon);
+    expect(JSON.stringify(shown)).not.toMatch(/tools\.test|crm/);
+  });
+
+  test('that take long are bridged with words, once for all that run', async () => {
+    useTools({ say: 'One moment.' });
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1', 'call_2'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
+    expect(world.provider.sideband.asked).toEqual([]);
+    world.timers.advance(1500);
+    expect(world.provider.sideband.asked).toEqual([
+      { type: 'message', role: 'system', text: 'lookup takes a moment to answer. Until then say only: One moment.' },
+      { type: 'respond', instructions: null },
+    ]);
+  });
+
+  test('cost what their definition says where their server was reached, and nothing where it was not', async () => {
+    useTools({ microDollars: 1500 });
+    await world.open(node);
+    const usages = () => world.metering.heard.filter((event) => isToolUsage(event));
+    server.mode = 'reset';
+    hear(asks('resp_1', 'call_1'));
+    await told();
+    expect(usages()).toEqual([]);
+    server.mode = { status: 500, body: '' };
+    hear(asks('resp_2', 'call_2'));
+    await told(2);
+    expect(usages()).toEqual([{ type: 'usageTool', key: 'call_2', microDollars: 1500 }]);
+  });
+
+  test('are dropped with their call, which waits for no answer any more', async () => {
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+    world.endSession();
+    await world.pass(2000);
+    await saved('dropped');
+    expect(outputs()).toEqual([]);
+    expect(world.wrongs).toEqual([]);
+  });
+
+  test('are counted by what became of them', async () => {
+    await world.open(node);
+    hear(asks('resp_1', 'call_1'));
+    await told();
+    const metrics = await world.metrics.registry.metrics();
+    expect(metrics).toContain('switchboard_tool_calls_total{tool="lookup",code="answered"} 1');
+    expect(metrics).toContain('switchboard_tool_call_seconds_count{code="answered"} 1');
+  });
+});
+
+function isToolUsage(event: unknown): boolean {
+  return (event as { readonly type?: unknown }).type === 'usageTool';
+}
