@@ -60,11 +60,11 @@ describe('A call that Switchboard opens', () => {
     vi.restoreAllMocks();
   });
 
-  async function open(dataChannel: string, options: object = {}): Promise<void> {
+  async function open(dataChannel: string, options: object = {}, terms: object = {}): Promise<void> {
     posted = [];
     refusals = [];
     let tickets = 0;
-    const call = { mode: 'brokered', url: 'https://s.example/voice/api/realtime/calls', dataChannel };
+    const call = { mode: 'brokered', url: 'https://s.example/voice/api/realtime/calls', dataChannel, ...terms };
     const { connect } = await loadSdk();
     session = await connect({
       baseUrl: 'https://s.example/voice',
@@ -257,6 +257,21 @@ describe('A call that Switchboard opens', () => {
       expect(stream.current.active).toBe(false);
       expect(silent.current.active).toBe(false);
     });
+  });
+
+  test('tells while a tool of the server runs, also where the page has a data channel', async () => {
+    await session.end();
+    await open('open', {}, { serverTools: ['hours'] });
+    const socket = FakeSocket.opened.at(-1);
+    socket?.dispatchEvent(new Event('open'));
+    expect(socket?.sent).toMatchObject([{ type: 'attach', wants: ['call'] }]);
+    socket?.say({ type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } });
+    socket?.say({ type: 'thinking', on: true, tool: 'hours' });
+    socket?.say({ type: 'thinking', on: false });
+    expect(events.filter(({ type }) => type === 'thinking').map(({ event }) => event)).toEqual([
+      { on: true, tool: 'hours' },
+      { on: false, tool: undefined },
+    ]);
   });
 
   test('has no data channel where the agent forbids it', async () => {

@@ -213,6 +213,14 @@ describe('A conversation', () => {
       expect(creates.map(({ tools: asked }) => asked)).toEqual([listed]);
     });
 
+    test('leaves those of the server to the server, whatever the page has of that name', async () => {
+      await call({ tools: { say: () => 'forged' } }, { ...created.call, serverTools: ['say'] });
+      channel().open();
+      await respond([{ name: 'say', call_id: 'c', arguments: '{}' }]);
+      expect(answers()).toEqual([]);
+      expect(told('tool')).toEqual([]);
+    });
+
     test('tells the agent that a page without tools has none, or it would wait for ever', async () => {
       await call({});
       channel().open();

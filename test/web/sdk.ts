@@ -40,6 +40,7 @@ const types = [
   'speaking',
   'transcript',
   'speech',
+  'thinking',
   'tool',
   'warning',
   'usage',

@@ -20,6 +20,8 @@ export interface Situation {
   readonly isWritten: boolean;
   /** Whether the visitor may change from writing to speaking, or back, and go on. */
   readonly canSwitch: boolean;
+  /** A tool of the server runs, for which the agent waits. */
+  readonly isThinking: boolean;
   /** Whether the call takes texts. */
   readonly canWrite: boolean;
   readonly microphones: readonly MediaDeviceInfo[];
@@ -45,6 +47,7 @@ export const atRest: Situation = {
   isAgentSpeaking: false,
   isWritten: false,
   canSwitch: false,
+  isThinking: false,
   canWrite: false,
   microphones: [],
 };
@@ -59,6 +62,7 @@ const EVENTS = [
   'speaking',
   'transcript',
   'speech',
+  'thinking',
   'tool',
   'heard',
   'warning',
@@ -129,6 +133,7 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
         isAgentSpeaking: agent,
         ...((visitor || agent) && { isQuiet: false, ...withoutIdleWarning() }),
       }),
+    thinking: ({ on }) => become({ isThinking: on }),
     warning: ({ reason, secondsLeft }) =>
       become({
         warning: { reason, endsAtMs: secondsLeft === undefined ? undefined : Date.now() + secondsLeft * 1000 },

@@ -8,6 +8,7 @@ export function statusOf(now: Situation): Status {
   if (now.phase !== 'live') return now.phase;
   if (now.isCallAway || now.isServerAway) return 'reconnecting';
   if (now.isAgentSpeaking) return 'speaking';
+  if (now.isThinking) return 'thinking';
   if (now.isWritten) return now.isQuiet ? 'idle' : 'reading';
   if (now.isMuted) return 'muted';
   return now.isQuiet ? 'idle' : 'listening';

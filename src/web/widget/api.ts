@@ -30,9 +30,8 @@ export type {
 };
 
 /**
- * What the agent may ask the page for, by name: a function where the agent has the tool already, or the tool and what it does. It is given
- * the arguments as the model wrote them, and ten seconds; what it returns is told to the model (what is no text as JSON), and so is its
- * failure.
+ * What the agent may ask the page for, by name: a function where the agent has the tool already, or the tool and what it does. It has the
+ * arguments as the model wrote them, and ten seconds; the model is told what it returns (what is no text as JSON), or its failure.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- a model wrote them, and handlers say what they take them for
 export type ToolHandler = (args: any, context: { readonly signal: AbortSignal }) => unknown;
@@ -154,6 +153,8 @@ export interface SessionEvents {
   readonly speech: { readonly who: 'visitor' | 'agent'; readonly on: boolean };
   /** The agent asks the page for a tool, with arguments as the model wrote them, which the handler of `tools` answers. */
   readonly tool: { readonly id: string; readonly name: string; readonly arguments: string };
+  /** Switchboard calls a tool of the server, and the agent waits for it, or does so no more. */
+  readonly thinking: { readonly on: boolean; readonly tool?: string | undefined };
   /** The call has another state. */
   readonly call: { readonly state: CallState };
   /** Switchboard hears of a call that it opened. */

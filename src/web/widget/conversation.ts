@@ -45,8 +45,13 @@ export type RunTool = (id: string, name: string, json: string) => Promise<unknow
 /**
  * Tells of the tools that the agent asks for, and has the page's handlers answer.
  * @param tools calls are for the page itself to answer where they are a list; without any the model hears that there is no such tool
+ * @param serverTools those that Switchboard answers
  */
-export function createTools(tools: ConnectOptions['tools'] = {}, emit: Emitter<SessionEvents>['emit']): RunTool {
+export function createTools(
+  tools: ConnectOptions['tools'] = {},
+  emit: Emitter<SessionEvents>['emit'],
+  serverTools: readonly string[] = [],
+): RunTool {
   async function run(handlers: ToolHandlers, name: string, json: string): Promise<unknown> {
     const signal = AbortSignal.timeout(TOOL_MS);
     try {
@@ -61,6 +66,7 @@ export function createTools(tools: ConnectOptions['tools'] = {}, emit: Emitter<S
   }
 
   return (id, name, json) => {
+    if (serverTools.includes(name)) return undefined;
     emit('tool', { id, name, arguments: json });
     return Array.isArray(tools) ? undefined : run(tools, name, json);
   };

@@ -57,7 +57,7 @@ export function holdSession(
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
-  const runTool = createTools(options.tools, emit);
+  const runTool = createTools(options.tools, emit, created.call.serverTools);
   const isLocked = created.call.dataChannel === 'none';
   const microphone = holdMicrophone(options.audio || true, opened);
   /** Ends with the session. */

@@ -44,7 +44,8 @@ export function createWords({
 
   return {
     hear(frame) {
-      // Where there is a data channel all of it is heard there.
+      if (frame.type === 'thinking') emit('thinking', { on: frame.on, tool: frame.tool });
+      // Where there is a data channel all else is heard there.
       if (!isLocked) return;
       if (frame.type === 'speech' || frame.type === 'transcript') {
         active();

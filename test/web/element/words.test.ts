@@ -88,6 +88,8 @@ describe('What the element says', () => {
     [{ isWritten: true, isMuted: true }, 'reading'],
     [{ isWritten: true, isQuiet: true }, 'idle'],
     [{ isWritten: true, isAgentSpeaking: true }, 'speaking'],
+    [{ isThinking: true, isQuiet: true, isMuted: true }, 'thinking'],
+    [{ isThinking: true, isAgentSpeaking: true }, 'speaking'],
     [{ isAgentSpeaking: true, isCallAway: true }, 'reconnecting'],
     [{ isServerAway: true }, 'reconnecting'],
     [{ phase: 'connecting', isMuted: true }, 'connecting'],

@@ -28,6 +28,7 @@ export const words: Words = {
     listening: 'Hört zu',
     reading: 'Wartet auf Ihre Nachricht',
     speaking: 'Der Assistent spricht',
+    thinking: 'Schlägt das nach',
     muted: 'Sie sind stumm geschaltet',
     reconnecting: 'Verbindung wird wiederhergestellt',
     idle: 'Sind Sie noch da?',

@@ -28,6 +28,7 @@ export const en: Words = {
     listening: 'Listening',
     reading: 'Waiting for your message',
     speaking: 'Assistant is speaking',
+    thinking: 'Looking that up',
     muted: 'You are muted',
     reconnecting: 'Reconnecting',
     idle: 'Are you still there?',

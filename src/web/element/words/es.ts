@@ -28,6 +28,7 @@ export const words: Words = {
     listening: 'Escuchando',
     reading: 'Esperando su mensaje',
     speaking: 'El asistente está hablando',
+    thinking: 'Buscando la respuesta',
     muted: 'Su micrófono está silenciado',
     reconnecting: 'Volviendo a conectar',
     idle: '¿Sigue ahí?',

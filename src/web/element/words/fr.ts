@@ -28,6 +28,7 @@ export const words: Words = {
     listening: 'À l’écoute',
     reading: 'Attend votre message',
     speaking: 'L’assistant parle',
+    thinking: 'Recherche en cours',
     muted: 'Votre micro est coupé',
     reconnecting: 'Reconnexion en cours',
     idle: 'Êtes-vous toujours là ?',

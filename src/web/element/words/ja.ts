@@ -28,6 +28,7 @@ export const words: Words = {
     listening: 'お話しください',
     reading: 'メッセージをお待ちしています',
     speaking: 'アシスタントが話しています',
+    thinking: 'お調べしています',
     muted: 'ミュート中です',
     reconnecting: '再接続しています',
     idle: 'まだいらっしゃいますか？',

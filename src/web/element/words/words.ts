@@ -8,6 +8,7 @@ export type Status =
   | 'listening'
   | 'reading'
   | 'speaking'
+  | 'thinking'
   | 'muted'
   | 'reconnecting'
   | 'idle'
