@@ -17,6 +17,8 @@ export const CLOSE_REASONS = {
   config_changed: { causedBy: 'request', session: 'ends' },
   /** The page did, again and again, what it may not and what costs: responses too many or too long, or changes of its session. */
   tampered: { causedBy: 'request', session: 'ends' },
+  /** The page answered, again and again, tools that the server runs. */
+  tool_forged: { causedBy: 'request', session: 'ends' },
   /** Nobody could hear the call, or count what it used, for SIDEBAND_LOST_SEC. */
   unheard: { causedBy: 'request', session: 'ends' },
   /** The provider's own longest time was over. */

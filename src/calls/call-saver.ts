@@ -1,5 +1,5 @@
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent } from '../../machines/held-call/types.ts';
-import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 
@@ -69,11 +69,13 @@ export class CallSaver {
 
 const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST', 'OVER', 'HEARD']);
 
+const OWNERS_REASONS: ReadonlySet<CloseRequest> = new Set(['unheard', 'tampered', 'tool_forged']);
+
 /**
  * Whether only the node that holds a call may say so: what it hears there, and what it concludes from hearing nothing. One that stood
  * still knows neither of a call that another took meanwhile. That its session ended anybody may say.
  */
 function isOwnerOnly(event: CallEvent): boolean {
-  if (event.type === 'CLOSE') return event.reason === 'unheard' || event.reason === 'tampered';
+  if (event.type === 'CLOSE') return OWNERS_REASONS.has(event.reason);
   return HEARD.has(event.type);
 }

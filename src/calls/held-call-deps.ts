@@ -21,11 +21,12 @@ export interface HeldCallDeps extends ListenerDeps, Pick<ServerToolsDeps, 'serve
   readonly metering: Metering;
   readonly recaps: Pick<Recaps, 'keep' | 'find'>;
   readonly budgets: Budgets;
+  readonly installationKey: Buffer;
   readonly sessions: Pick<CallSessions, 'noteActivity' | 'find'>;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   readonly events: ListenerDeps['events'] &
-    Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway' | 'toolCalled'>;
+    Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway' | 'toolCalled' | 'toolForged'>;
   /** Whether this node may hold calls. */
   readonly mayHear: () => boolean;
   /** Milliseconds that an attachment may take. */

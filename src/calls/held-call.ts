@@ -137,7 +137,6 @@ export class HeldCall implements HangUpListener {
   noteTaken(sinceMs: number): void {
     this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
     this.#time?.taken(this.record);
-    this.#deps.running.start(this.pages.remember());
     this.pages.taken();
   }
 

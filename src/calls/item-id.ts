@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { digestOf } from '../kernel/digest.ts';
 
 /** Providers take no longer names. */
@@ -17,4 +18,9 @@ export function itemIdOf(name: string): string {
 /** Whether an item is one that we put in. */
 export function isOwnItem(id: string): boolean {
   return id.startsWith(PREFIX);
+}
+
+/** The same for what no page may put in in our place: nobody guesses it without the key. */
+export function secretItemIdOf(name: string, key: Buffer): string {
+  return itemIdOf(createHmac('sha256', key).update(name).digest('base64url'));
 }

@@ -93,9 +93,10 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
       case 'transcript':
       case 'transcriptCut':
       case 'toolsAsked':
+      case 'toolAnswered':
+      case 'itemRemoved':
         return listener.tellPages(event);
       case 'ready':
-      case 'toolAnswered':
     }
   };
 }

@@ -12,6 +12,12 @@ export function toolEvents(log: Log, metrics: Metrics, within: Within) {
       metrics.tools.count(tool, code, tookMs);
     },
 
+    /** A page answered a tool of the server in its place, or took its answer out. */
+    toolForged(call: string): void {
+      metrics.tools.forged.inc();
+      within('tool forged', (left) => log.warn({ event: 'tool.forged', call, ...left }));
+    },
+
     /** A header of a tool names a secret that its tenant does not have. */
     toolSecretMissing(tenantId: string, tool: string, secret: string): void {
       within('tool secret', (left) =>

@@ -5,6 +5,7 @@ const MAX_LABELS = 100;
 
 /** What /metrics tells of tools of the server. */
 export class ToolMetrics {
+  readonly forged: Counter;
   readonly #calls: Counter<'tool' | 'code'>;
   readonly #seconds: Histogram<'code'>;
   readonly #labels = new Set<string>();
@@ -14,6 +15,11 @@ export class ToolMetrics {
       name: 'switchboard_tool_calls_total',
       help: 'Calls of tools of the server, by how they ended; beyond 100 tools the tool is "other"',
       labelNames: ['tool', 'code'],
+      registers,
+    });
+    this.forged = new Counter({
+      name: 'switchboard_tool_answers_forged_total',
+      help: 'Answers to tools of the server that a page gave or took out',
       registers,
     });
     this.#seconds = new Histogram({

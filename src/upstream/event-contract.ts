@@ -45,6 +45,8 @@ export type UpstreamEvent =
   | { readonly type: 'toolsAsked'; readonly responseId: string; readonly calls: readonly ToolCall[] }
   /** The conversation holds the answer to a tool call, given by whomever. */
   | { readonly type: 'toolAnswered'; readonly item: string; readonly callId: string }
+  /** The conversation holds an item no more, taken out by whomever. */
+  | { readonly type: 'itemRemoved'; readonly item: string }
   /** The provider makes no response that we asked for. `isBusy`: because another one runs. */
   | { readonly type: 'responseRefused'; readonly isBusy: boolean; readonly instructions: string | null }
   /** A message was too long to be read, and the connection ended with it: a page can make its provider say one. */

@@ -34,6 +34,8 @@ export function wordsOf(frame: CallFrame): readonly UpstreamEvent[] {
     case 'conversation.item.added':
     case 'conversation.item.created':
       return [...toolAnswerOf(frame), ...writtenOf(frame)];
+    case 'conversation.item.deleted':
+      return removalOf(frame);
     case 'response.done':
       return toolsOf(frame);
     default:
@@ -94,6 +96,13 @@ function writtenOf(frame: CallFrame): readonly UpstreamEvent[] {
   if (item === undefined) return NOTHING;
   const text = item.content.map((part) => part.text).join('\n');
   return [{ type: 'transcript', item: item.id, who: 'visitor', text, isWhole: true }];
+}
+
+const deleted = z.object({ item_id: id });
+
+function removalOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { data } = deleted.safeParse(frame);
+  return data === undefined ? NOTHING : [{ type: 'itemRemoved', item: data.item_id }];
 }
 
 const completed = z.object({

@@ -347,6 +347,7 @@ describe('The session of a call', () => {
     create_failed: [close(at, 'create_failed')],
     config_changed: [close(at, 'config_changed')],
     tampered: [close(at, 'tampered')],
+    tool_forged: [close(at, 'tool_forged')],
     unheard: [lost(at - 20 * SECOND), clock(at)],
     expired: [over(at, 'expired')],
     content: [over(at, 'content')],

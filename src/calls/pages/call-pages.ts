@@ -1,15 +1,15 @@
-import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
-import { isOwnItem, itemIdOf } from '../item-id.ts';
+import type { CallRecord, CloseRequest } from '../../../machines/voice-call/types.ts';
+import { isOwnItem, itemIdOf, secretItemIdOf } from '../item-id.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../../protocol/call-frames.ts';
 import { SERVER_TOOL, serverToolsOf } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
+import type { Events } from '../../telemetry/events.ts';
 import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
-import type { Recaps } from '../recaps.ts';
 import { Captions } from './captions.ts';
-import { Recap } from './recap.ts';
+import { KeptRecap, type KeptRecapDeps } from './kept-recap.ts';
+import { ForgedAnswers } from '../tools/forged-answers.ts';
 import { ServerTools, type ServerToolsDeps } from '../tools/server-tools.ts';
 import { ToolAnswers } from '../tools/tool-answers.ts';
 
@@ -22,14 +22,11 @@ const ANSWER_MS = 30_000;
 /** A `tool` frame of more is not sent: it has room for an answer's longest. */
 const MAX_ARGUMENT_BYTES = MAX_CALL_MESSAGE_BYTES - 4096;
 
-export interface CallPagesDeps extends ServerToolsDeps {
+export interface CallPagesDeps extends ServerToolsDeps, KeptRecapDeps {
+  readonly installationKey: Buffer;
+  readonly events: ServerToolsDeps['events'] & Pick<Events, 'toolForged'>;
   readonly bus: Pick<Bus, 'publish'>;
-  readonly recaps: Pick<Recaps, 'keep' | 'find'>;
-  readonly running: Pick<BackgroundTasks, 'start'>;
 }
-
-/** Why a call closes that another one of its session may follow. */
-const MAY_BE_FOLLOWED: ReadonlySet<CallRecord['closeReason']> = new Set(['replaced', 'remote', 'lost']);
 
 /** The call, as far as its pages see it and act in it. */
 interface PagesCall {
@@ -37,12 +34,16 @@ interface PagesCall {
   readonly conversation: Conversation;
   readonly hear: (event: UpstreamEvent) => void;
   readonly charge: (toolCallId: string, microDollars: number) => void;
+  readonly close: (reason: CloseRequest) => Promise<void>;
 }
 
 type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata'>;
 
 /** What a provider tells of what is said. */
-export type WordsEvent = Extract<UpstreamEvent, { type: 'speech' | 'transcript' | 'transcriptCut' | 'toolsAsked' }>;
+export type WordsEvent = Extract<
+  UpstreamEvent,
+  { type: 'speech' | 'transcript' | 'transcriptCut' | 'toolsAsked' | 'toolAnswered' | 'itemRemoved' }
+>;
 
 type Refused = 'CALL_NOT_OPEN' | 'TOOL_UNKNOWN';
 
@@ -55,12 +56,8 @@ export class CallPages {
   readonly #setup: Setup | undefined;
   readonly #deps: CallPagesDeps;
   readonly #captions: Captions;
-  readonly #recap = new Recap();
-  /** Whether pages were shown words that are not kept, and whether these are worth it before the call closes. */
-  #isSaidMore = false;
-  #isRecapDue = false;
-  /** The agent is still to be told what was said before. */
-  #seed: string | undefined;
+  /** What was said in its session before, and until now. */
+  readonly recap: KeptRecap;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
   /** What pages said, by the names that they gave it. */
@@ -70,6 +67,8 @@ export class CallPages {
   readonly #asked = new Set<string>();
   /** Undefined for a session that has none. */
   readonly #server: ServerTools | undefined;
+  /** Undefined where no page can forge any. */
+  readonly #forged: ForgedAnswers | undefined;
   #state: CallRecord['state'] | undefined;
 
   /** @param setup undefined where it is not kept any more: then pages are asked for no tools */
@@ -77,29 +76,24 @@ export class CallPages {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;
+    this.recap = new KeptRecap(call, deps);
     this.#captions = new Captions({ ...deps, show: (frames) => this.#showWords(frames) });
-    this.#answers = new ToolAnswers(call.conversation);
+    const isOpen = setup?.dataChannel !== 'none';
+    const { id } = call.record;
+    const itemOf = (callId: string): string =>
+      isOpen ? secretItemIdOf(`${id} ${callId}`, deps.installationKey) : itemIdOf(callId);
+    this.#answers = new ToolAnswers(call.conversation, itemOf);
     const tools = serverToolsOf(setup?.tools ?? []);
-    if (tools.size > 0)
-      this.#server = new ServerTools(
-        call,
-        { tools, metadata: setup?.metadata ?? null },
-        this.#answers,
-        (tool) => this.#think(tool),
-        deps,
-      );
-  }
-
-  /** Takes up what pages were shown of the session before this node held its call, if that is still kept. */
-  async remember(): Promise<void> {
-    const said = await this.#deps.recaps.find(this.#call.record.sessionId);
-    if (said !== undefined) this.#recap.putBefore(said);
-  }
-
-  /** The session's conversation goes on in this call: its agent is told what was said before. Call it once, when the call is open. */
-  goOn(): void {
-    this.#seed = this.#recap.text;
-    this.#tellSeed();
+    if (tools.size === 0) return;
+    const terms = { tools, metadata: setup?.metadata ?? null };
+    this.#server = new ServerTools(call, terms, this.#answers, (tool) => this.#think(tool), deps);
+    if (!isOpen) return;
+    this.#forged = new ForgedAnswers({
+      itemOf,
+      remove: (item) => call.conversation.remove(item),
+      note: () => deps.events.toolForged(id),
+      close: () => void call.close('tool_forged'),
+    });
   }
 
   /** Takes what a provider tells of the call. */
@@ -116,6 +110,10 @@ export class CallPages {
         return this.#captions.cut(event.item, event.atMs);
       case 'toolsAsked':
         return this.#ask(event.responseId, event.calls);
+      case 'toolAnswered':
+        return this.#forged?.answered(event);
+      case 'itemRemoved':
+        return this.#forged?.removed(event.item);
     }
   }
 
@@ -125,10 +123,9 @@ export class CallPages {
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
     for (const callId of this.#answers.overdue(at)) this.#answer(callId, { error: 'timed_out' });
     this.#server?.follow();
-    this.#tellSeed();
+    this.recap.follow();
     this.#answers.tell();
     if (this.#call.record.state !== this.#state) this.#tellState();
-    if (this.#isRecapDue && this.#state === 'open') this.#keepRecap();
   }
 
   /** A node has sockets that want to hear of the call, or no more. @param tools that it knows to be still asked for */
@@ -154,6 +151,7 @@ export class CallPages {
 
   /** Another node held the call. */
   taken(): void {
+    this.#deps.running.start(this.recap.remember());
     this.#server?.taken();
   }
 
@@ -165,7 +163,7 @@ export class CallPages {
   /** Another node is to hold the call: tools that nobody has answered yet are answered for those who run them. */
   async handOver(): Promise<void> {
     for (const callId of this.#asked) this.#answer(callId, { error: 'interrupted' });
-    this.#keepRecap();
+    this.recap.keep();
     await this.#server?.handOver();
   }
 
@@ -207,8 +205,10 @@ export class CallPages {
     for (const call of ours) {
       // One that is named twice is run once.
       if (!fresh.delete(call.callId)) continue;
-      if (isServers(call)) this.#server?.ask(call);
-      else frames.push(...this.#askPages(call));
+      if (isServers(call)) {
+        this.#forged?.watch(call.callId);
+        this.#server?.ask(call);
+      } else frames.push(...this.#askPages(call));
     }
     this.#show(frames);
   }
@@ -240,30 +240,13 @@ export class CallPages {
     if (this.#isWanted) this.#show([{ type: 'thinking', on: tool !== undefined, ...(tool !== undefined && { tool }) }]);
   }
 
-  /** While nobody hears the call it waits. */
-  #tellSeed(): void {
-    if (this.#seed === undefined) return;
-    const item = { id: itemIdOf('recap'), type: 'message', role: 'user', text: this.#seed } as const;
-    if (this.#call.conversation.add(item)) this.#seed = undefined;
-  }
-
   #showWords(frames: readonly CallFrame[]): void {
-    if (this.#recap.note(frames)) this.#isRecapDue = true;
-    this.#isSaidMore ||= frames.some(({ type }) => type === 'transcript');
+    this.recap.note(frames);
     this.#show(frames);
-  }
-
-  #keepRecap(): void {
-    if (!this.#isSaidMore) return;
-    this.#isSaidMore = false;
-    this.#isRecapDue = false;
-    const { recaps, running } = this.#deps;
-    running.start(recaps.keep(this.#call.record.sessionId, this.#recap.said));
   }
 
   #tellState(): void {
     const { state, closeReason, id: call } = this.#call.record;
-    if (MAY_BE_FOLLOWED.has(closeReason)) this.#keepRecap();
     this.#state = state;
     const told = state === 'creating' ? 'connecting' : state;
     this.#show([{ type: 'call', state: told, call, ...(closeReason !== null && { reason: closeReason }) }]);

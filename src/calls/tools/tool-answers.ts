@@ -1,6 +1,5 @@
 import { toolOutputText } from '../../protocol/call-frames.ts';
 import type { Conversation } from '../conversation.ts';
-import { itemIdOf } from '../item-id.ts';
 import { noTools, overdueTools, withAnswered, withAsked, type AskedTool } from './pending-tools.ts';
 
 /** Calls of tools whose answers are remembered, more than a session may have of those of the server. */
@@ -19,13 +18,16 @@ interface Output {
  */
 export class ToolAnswers {
   readonly #conversation: Pick<Conversation, 'add' | 'respond'>;
+  readonly #itemOf: (callId: string) => string;
   #tools = noTools;
   readonly #answered = new Set<string>();
   /** Answers that the provider was not told yet. */
   readonly #outputs: Output[] = [];
 
-  constructor(conversation: Pick<Conversation, 'add' | 'respond'>) {
+  /** @param itemOf names the item that answers a call */
+  constructor(conversation: Pick<Conversation, 'add' | 'respond'>, itemOf: (callId: string) => string) {
     this.#conversation = conversation;
+    this.#itemOf = itemOf;
   }
 
   isPending(callId: string): boolean {
@@ -69,7 +71,7 @@ export class ToolAnswers {
   tell(): void {
     for (let next = this.#outputs[0]; next !== undefined; next = this.#outputs[0]) {
       const { callId, output, isLast } = next;
-      if (!this.#conversation.add({ id: itemIdOf(callId), type: 'tool_output', callId, output })) return;
+      if (!this.#conversation.add({ id: this.#itemOf(callId), type: 'tool_output', callId, output })) return;
       this.#outputs.shift();
       if (isLast) this.#conversation.respond(null);
     }

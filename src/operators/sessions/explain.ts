@@ -84,6 +84,7 @@ const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
   config_changed: () => 'its page changed, again and again, what its key does not let it change',
   tampered: () =>
     'its page asked, again and again, for more responses or longer ones than it may (MAX_OPEN_RESPONSES), or changed what it may not',
+  tool_forged: () => 'its page answered, again and again, tools that Switchboard itself calls',
   unheard: ({ unheardSec }) =>
     `nobody here could hear its call, or count what it used, for ${unheardSec} s (SIDEBAND_LOST_SEC)`,
   expired: () => "the provider's own longest time was over",

@@ -311,6 +311,58 @@ describe('Tools of the server', () => {
     expect(outputs()).toMatchObject([{ callId: 'call_1' }]);
   });
 
+  describe('of a page with a data channel', () => {
+    const removed = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'delete');
+    const forge = (item: string, callId: string): void => hear({ type: 'toolAnswered', item, callId });
+
+    beforeEach(async () => {
+      useTools({}, 'open');
+      await world.open(node);
+    });
+
+    test('are answered under a name that the page cannot guess, and another answer is taken out and counted', async () => {
+      hear(asks('resp_1', 'call_1'));
+      await told();
+      const [{ id = '' } = {}] = outputs() as readonly { id?: string }[];
+      expect(id).toMatch(/^sb_[\w-]{29}$/);
+      expect(id).not.toContain('call_1');
+      forge(id, 'call_1');
+      expect(removed()).toEqual([]);
+      forge('item_page', 'call_1');
+      expect(removed()).toEqual([{ type: 'delete', id: 'item_page' }]);
+      expect(await world.metrics.registry.metrics()).toContain('switchboard_tool_answers_forged_total 1');
+    });
+
+    test('are not answered by a page that is faster than the end of the response', async () => {
+      forge('item_early', 'call_1');
+      expect(removed()).toEqual([]);
+      hear(asks('resp_1', 'call_1'));
+      expect(removed()).toEqual([{ type: 'delete', id: 'item_early' }]);
+    });
+
+    test('keep their answers: the third that is forged or taken out closes the call, and its session ends', async () => {
+      hear(asks('resp_1', 'call_1'));
+      await told();
+      const [{ id = '' } = {}] = outputs() as readonly { id?: string }[];
+      forge('item_1', 'call_1');
+      hear({ type: 'itemRemoved', item: 'item_1' }, { type: 'itemRemoved', item: id });
+      await world.look();
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      forge('item_2', 'call_1');
+      await world.pass(1250);
+      expect(await world.call()).toMatchObject({ closeReason: 'tool_forged' });
+      expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'upstream_ended' });
+    });
+
+    test('leave answers to the tools of the page alone', async () => {
+      hear(asksWith('resp_1', { callId: 'call_1', name: 'show' }));
+      for (const item of ['a', 'b', 'c', 'd']) forge(item, 'call_1');
+      await world.pass(1250);
+      expect(removed()).toEqual([]);
+      expect(await world.call()).toMatchObject({ state: 'open' });
+    });
+  });
+
   test('are shown to pages as long as one runs', async () => {
     await world.open(node);
     server.mode = 'hang';

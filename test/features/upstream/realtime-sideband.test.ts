@@ -372,6 +372,18 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     await heard.next('conversationIdle');
   });
 
+  test('tells who answered a tool, and what was taken out of the conversation', async () => {
+    const { call, heard } = await listen();
+    const item = { id: 'item_1', type: 'function_call_output', call_id: 'call_1', output: '{}' };
+    call.emit({ type: 'conversation.item.added', item });
+    call.emit({ type: 'conversation.item.deleted', item_id: 'item_1' });
+    await heard.next('itemRemoved');
+    expect(heard.events.filter(({ type }) => type === 'toolAnswered' || type === 'itemRemoved')).toEqual([
+      { type: 'toolAnswered', item: 'item_1', callId: 'call_1' },
+      { type: 'itemRemoved', item: 'item_1' },
+    ]);
+  });
+
   test('tells of a response that speaks, and of tools that it calls', async () => {
     const { call, heard } = await listen();
     call.emit({ type: 'response.output_audio_transcript.delta', response_id: 'resp_1', delta: 'He' });

@@ -1,0 +1,78 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
+import type { CallFrame } from '../../protocol/call-frames.ts';
+import type { Conversation } from '../conversation.ts';
+import { itemIdOf } from '../item-id.ts';
+import type { Recaps } from '../recaps.ts';
+import { Recap } from './recap.ts';
+
+export interface KeptRecapDeps {
+  readonly recaps: Pick<Recaps, 'keep' | 'find'>;
+  readonly running: Pick<BackgroundTasks, 'start'>;
+}
+
+interface RecapCall {
+  readonly record: CallRecord;
+  readonly conversation: Pick<Conversation, 'add'>;
+}
+
+/** Why a call closes that another one of its session may follow. */
+const MAY_BE_FOLLOWED: ReadonlySet<CallRecord['closeReason']> = new Set(['replaced', 'remote', 'lost']);
+
+/** What was said in the session of one held call: its agent is told it when the call opens, and it is kept for the call after it. */
+export class KeptRecap {
+  readonly #call: RecapCall;
+  readonly #deps: KeptRecapDeps;
+  readonly #recap = new Recap();
+  /** Whether pages were shown words that are not kept, and whether these are worth it before the call closes. */
+  #isSaidMore = false;
+  #isDue = false;
+  /** What the agent is still to be told. */
+  #seed: string | undefined;
+
+  constructor(call: RecapCall, deps: KeptRecapDeps) {
+    this.#call = call;
+    this.#deps = deps;
+  }
+
+  /** Takes up what pages were shown of the session before this node held its call, if that is still kept. */
+  async remember(): Promise<void> {
+    const said = await this.#deps.recaps.find(this.#call.record.sessionId);
+    if (said !== undefined) this.#recap.putBefore(said);
+  }
+
+  /** The session's conversation goes on in this call: its agent is told what was said before. Call it once, when the call is open. */
+  goOn(): void {
+    this.#seed = this.#recap.text;
+    this.#tellSeed();
+  }
+
+  /** Takes what pages are shown. */
+  note(frames: readonly CallFrame[]): void {
+    if (this.#recap.note(frames)) this.#isDue = true;
+    this.#isSaidMore ||= frames.some(({ type }) => type === 'transcript');
+  }
+
+  /** Does what is due; call it several times a second, and when the record has changed. */
+  follow(): void {
+    this.#tellSeed();
+    const { state, closeReason } = this.#call.record;
+    if ((this.#isDue && state === 'open') || MAY_BE_FOLLOWED.has(closeReason)) this.keep();
+  }
+
+  /** Keeps what is not kept yet: this node may be the last that knows it. */
+  keep(): void {
+    if (!this.#isSaidMore) return;
+    this.#isSaidMore = false;
+    this.#isDue = false;
+    const { recaps, running } = this.#deps;
+    running.start(recaps.keep(this.#call.record.sessionId, this.#recap.said));
+  }
+
+  /** While nobody hears the call it waits. */
+  #tellSeed(): void {
+    if (this.#seed === undefined) return;
+    const item = { id: itemIdOf('recap'), type: 'message', role: 'user', text: this.#seed } as const;
+    if (this.#call.conversation.add(item)) this.#seed = undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/** With this one the call is closed. */
+const MAX_FORGED = 3;
+/** Calls of tools that are watched, more than a session may have. */
+const MAX_WATCHED = 512;
+/** Answers to calls of which nothing is known yet: a page hears of a call before its response is done, and may be faster. */
+const MAX_EARLY = 64;
+
+interface ForgedAnswersDeps {
+  /** The name of the item by which a call is answered here. */
+  readonly itemOf: (callId: string) => string;
+  /** Takes an item out of the conversation. */
+  readonly remove: (item: string) => void;
+  /** An answer was forged. */
+  readonly note: () => void;
+  /** The page has done so again and again. */
+  readonly close: () => void;
+}
+
+/**
+ * Watches that the tools of the server are answered by nobody else: a page with a data channel can put answers into the conversation, and
+ * take ours out. What it put in is taken out again.
+ */
+export class ForgedAnswers {
+  readonly #deps: ForgedAnswersDeps;
+  readonly #watched = new Set<string>();
+  /** The names of the items that answer them. */
+  readonly #ours = new Set<string>();
+  readonly #early: { readonly item: string; readonly callId: string }[] = [];
+  #forged = 0;
+
+  constructor(deps: ForgedAnswersDeps) {
+    this.#deps = deps;
+  }
+
+  /** The agent asks for a tool of the server. */
+  watch(callId: string): void {
+    addToFew(this.#watched, callId);
+    addToFew(this.#ours, this.#deps.itemOf(callId));
+    for (const early of this.#early.filter((each) => each.callId === callId)) this.answered(early);
+  }
+
+  /** The conversation holds an answer to a call of a tool, given by whomever. */
+  answered(answer: { readonly item: string; readonly callId: string }): void {
+    const { item, callId } = answer;
+    if (this.#ours.has(item)) return;
+    if (!this.#watched.has(callId)) {
+      this.#early.push(answer);
+      if (this.#early.length > MAX_EARLY) this.#early.shift();
+      return;
+    }
+    this.#deps.remove(item);
+    this.#strike();
+  }
+
+  /** The conversation holds an item no more. Nobody here ever takes one of ours out. */
+  removed(item: string): void {
+    if (this.#ours.has(item)) this.#strike();
+  }
+
+  #strike(): void {
+    this.#forged += 1;
+    this.#deps.note();
+    if (this.#forged === MAX_FORGED) this.#deps.close();
+  }
+}
+
+function addToFew(few: Set<string>, name: string): void {
+  few.add(name);
+  for (const oldest of few) {
+    if (few.size <= MAX_WATCHED) return;
+    few.delete(oldest);
+  }
+}
