@@ -12,11 +12,25 @@ export type Reply =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly name: string; readonly arguments: string };
 
-/** Says a text back, and asks the page for a tool where the text begins with its name: `lookup {"id": 7}`. */
+/**
+ * Says a text back, and asks for a tool where the text begins with its name (`lookup {"id": 7}`), or has all the words that its name is made
+ * of: "When are your opening hours?" asks for `get_opening_hours`.
+ */
 export function replyTo(text: string, toolNames: readonly string[]): Reply {
   const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
-  if (!toolNames.includes(name)) return { type: 'text', text };
-  return { type: 'call', name, arguments: isJson(rest) ? rest : '{}' };
+  if (toolNames.includes(name)) return { type: 'call', name, arguments: isJson(rest) ? rest : '{}' };
+  const meant = toolNames.find((each) => isMeant(each, text));
+  return meant === undefined ? { type: 'text', text } : { type: 'call', name: meant, arguments: '{}' };
+}
+
+/** Shorter ones, such as "get", say nothing of what a tool is for; a single word is in too many texts. */
+function isMeant(toolName: string, text: string): boolean {
+  const said = new Set(text.toLowerCase().match(/[a-z0-9]+/g));
+  const words = toolName
+    .toLowerCase()
+    .split(/[_-]+/)
+    .filter(({ length }) => length > 3);
+  return words.length > 1 && words.every((word) => said.has(word));
 }
 
 /** The words of an item; undefined for one that the echo does not understand. */

@@ -27,7 +27,7 @@ const conversation = `(async () => {
     widgetKey: '${DEMO_KEY}',
     agentId: 'guide',
     audio: true,
-    tools: { get_opening_hours: ({ date }) => ({ date, open: '9 to 5' }) },
+    tools: { show_map: { description: 'Shows a room.', run: ({ room }) => ({ shown: room }) } },
   });
   const until = (holds) =>
     new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ const conversation = `(async () => {
   await until(() => level?.agent > 0.02);
   session.send('Hello there');
   await tells('transcript', ({ who, text, final }) => who === 'agent' && final && text === 'Hello there');
-  session.send('get_opening_hours {"date":"2026-12-24"}');
+  session.send('show_map {"room":"7"}');
   await tells('transcript', ({ text, final }) => final && text.startsWith('The tool says'));
   session.mute();
   const isMuted = call.stream.getAudioTracks().every(({ enabled }) => !enabled);
@@ -132,7 +132,7 @@ describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${ski
     expect(told.filter(([type]) => type === 'error')).toEqual([]);
     expect(told.at(-1)).toMatchObject(['ended', { reason: 'closed_by_client' }]);
     const texts = told.filter(([type]) => type === 'transcript').map(([, { text }]) => text);
-    expect(texts).toContain('The tool says: {"date":"2026-12-24","open":"9 to 5"}');
+    expect(texts).toContain('The tool says: {"shown":"7"}');
     await page.close();
   });
 

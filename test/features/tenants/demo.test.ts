@@ -11,10 +11,10 @@ function origins(publicUrl: string): string[] {
 }
 
 describe('The shipped tenants file', () => {
-  test('is valid and has an agent with an http_tool and the documented key', () => {
+  test('is valid and has an agent with a tool of the server and the documented key', () => {
     const [demo] = shipped;
     expect(demo?.keys[0]).toMatchObject({ key: `w_demo_local_${'0'.repeat(32)}`, origin: 'http://localhost:3000' });
-    expect(demo?.agents[0]?.tools?.[0]?.kind).toBe('http_tool');
+    expect(demo?.agents[0]?.tools?.[0]?.kind).toBe('server_tool');
   });
 
   test.each([

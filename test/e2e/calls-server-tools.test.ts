@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSealer } from '../../src/kernel/seal.ts';
+import { setSecret } from '../../src/secrets/secrets.ts';
+import { createPostgresStores } from '../../src/stores/postgres.ts';
+import type { CreateReply } from '../../src/protocol/create.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { offerSdp } from '../support/provider/sdp.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { soon } from '../support/soon.ts';
+import { openStored } from '../support/stored.ts';
+import { SocketClient } from '../support/socket-client.ts';
+import { runToEnd } from '../support/switchboard.ts';
+import { ToolServer } from '../support/tool-server.ts';
+import { site, siteKey, type World } from '../support/world.ts';
+import { Page, seen, startCalls, type CallSeen } from './calls-world.ts';
+
+const reason = reasonToSkipPostgres();
+const SEALING_KEY = Buffer.alloc(32, 5).toString('base64');
+const SECRET = 'value-that-only-the-tool-server-reads';
+const INSTRUCTIONS = 'Help the caller.';
+
+describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, () => {
+  let tools: ToolServer;
+  let world: World;
+
+  beforeAll(async () => {
+    tools = await ToolServer.start();
+    const lookup = {
+      kind: 'server_tool',
+      name: 'lookup_order',
+      url: `http://localhost:${tools.port}/lookup`,
+      headers: { authorization: 'Bearer ${secret:crm}' },
+      microDollars: 700,
+    };
+    const agent = { id: 'support', dataChannel: 'none', instructions: INSTRUCTIONS, tools: [lookup] };
+    const file = {
+      tenants: [{ id: 'acme', widgetKeys: [{ id: 'site', key: siteKey, origin: site }], agents: [agent] }],
+    };
+    world = await startCalls({ SEALING_KEY, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' }, file);
+    world.confidential.add(SECRET);
+    const database = await openStored(world.environment);
+    const { tenantSecrets, journal } = createPostgresStores(database);
+    const sealer = createSealer([Buffer.from(SEALING_KEY, 'base64')], 'switchboard tenant secrets');
+    const by = { actor: 'test', role: 'cli', reason: null } as const;
+    const deps = { secrets: tenantSecrets, acts: journal, clock: systemClock, sealer };
+    await setSecret({ tenantId: 'acme', name: 'crm', value: SECRET }, by, deps);
+    await database.close();
+  });
+
+  afterAll(async () => {
+    await world?.close();
+    await tools?.close();
+  });
+
+  test('is asked and answered beside the page, which learns neither its address nor a secret, and costs what it says', async () => {
+    const signing = await runToEnd(['secrets', 'signing', '--tenant', 'acme'], world.environment);
+    expect(signing.stdout).toMatch(/^whsec_/);
+    world.confidential.add(signing.stdout.trim());
+    tools.mode = { body: '{"state":"on its way"}' };
+    const page = Page.of(world);
+    page.hasChannel = false;
+    const call = await page.call(world);
+    const socket = await page.listen(['call']);
+    expect(page.got.join('')).toContain('"serverTools":["lookup_order"]');
+    expect(JSON.stringify(call.terms.session)).not.toMatch(/localhost|crm/);
+    const output = [
+      { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'lookup_order', arguments: '{"order":7}' },
+    ];
+    const response = { object: 'realtime.response', id: 'resp_1', status: 'completed', output, usage: null };
+    call.emit({ type: 'response.done', response });
+    const told = (type: string) => call.heard.filter((event) => event['type'] === type);
+    await vi.waitFor(() => expect(told('response.create')).toHaveLength(1), soon);
+    expect(told('conversation.item.create')).toMatchObject([
+      { item: { id: 'sb_call_1', type: 'function_call_output', call_id: 'call_1', output: '{"state":"on its way"}' } },
+    ]);
+    expect(tools.requests).toMatchObject([{ url: '/lookup', headers: { authorization: `Bearer ${SECRET}` } }]);
+    await vi.waitFor(() => expect(socket.messages.join('')).toContain('"type":"thinking","on":false'), soon);
+    const bytes = page.got.join('') + socket.messages.join('');
+    for (const word of [
+      SECRET,
+      signing.stdout.trim(),
+      'localhost:' + tools.port,
+      '/lookup',
+      INSTRUCTIONS,
+      'on its way',
+    ])
+      expect(bytes).not.toContain(word);
+    // The stand-in tells no usage, which is estimated.
+    const measured = async (): Promise<number> => {
+      const [{ microDollars = 0, estimatedMicroDollars = 0 } = {}] = (await seen(world, page))
+        .calls as Partial<CallSeen>[];
+      return microDollars - estimatedMicroDollars;
+    };
+    await vi.waitFor(async () => expect(await measured()).toBe(700), soon);
+    await page.end();
+    expect(world.leaks()).toEqual([]);
+  });
+});
+
+describe('The demo of a development machine', () => {
+  let server: DemoServer;
+
+  beforeAll(async () => {
+    server = await DemoServer.start({ NODE_ENV: 'development' });
+  });
+
+  afterAll(() => server.close());
+
+  test('answers for its opening hours from a tool of the server, without a key of a provider and without another server', async () => {
+    const headers = {
+      Origin: server.direct,
+      'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0 Safari/537.36',
+    };
+    const post = (path: string, type: string, body: string, more: object = {}) =>
+      fetch(server.direct + path, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': type, 'Accept-Language': 'en', ...more },
+        body,
+      });
+    const wish = { widgetKey: `w_demo_local_${'0'.repeat(32)}`, agentId: 'guide' };
+    const created = (await (
+      await post('/api/session', 'application/json', JSON.stringify(wish))
+    ).json()) as CreateReply;
+    expect(created.call.serverTools).toEqual(['get_opening_hours']);
+    const bearer = { Authorization: `Bearer ${created.client_secret.value}` };
+    const dialled = await post('/api/realtime/calls', 'application/sdp', offerSdp({ channel: true }), bearer);
+    expect(dialled.status, await dialled.text()).toBe(201);
+    const url = `${server.direct.replace('http', 'ws')}/api/realtime/socket`;
+    const socket = await SocketClient.open(url, 'switchboard.v1', { Origin: server.direct });
+    socket.say({ type: 'attach', sm_session_id: created.sm_session_id, wants: ['call'] });
+    await vi.waitFor(() => expect(socket.messages.join('')).toContain('"state":"open"'), soon);
+    socket.say({ type: 'say', id: 'm1', text: 'What are your opening hours?' });
+    const said = (): string[] =>
+      socket.messages
+        .map((text) => JSON.parse(text) as { who?: string; final?: boolean; text?: string })
+        .flatMap(({ who, final, text }) => (who === 'agent' && final === true ? [text ?? ''] : []));
+    await vi.waitFor(
+      () => expect(said().join('')).toMatch(/^The tool says: \{"date":"[\d-]+","(?:opens|closed)":/),
+      soon,
+    );
+    socket.socket.close();
+  });
+});
