@@ -5,7 +5,11 @@ import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
 /** @throws TenantsFileError that names the tools of the server which these settings do not let anybody call */
-export function requireToolServers(tenants: readonly Tenant[], file: string, config: Config): void {
+export function requireToolServers(
+  tenants: readonly Tenant[],
+  file: string,
+  config: Pick<Config, 'outbound' | 'sealingKeys' | 'mode'>,
+): void {
   const { outbound, sealingKeys, mode } = config;
   const rule = { ports: outbound.allowPorts, hasOwnNetworks: outbound.allowCidrs.rules.length > 0 };
   const unsigned =

@@ -53,6 +53,18 @@ export function usageOf(callId: string, subject: string, changes: Partial<CallUs
 
 export function callUsageContract(name: string, make: Make<Ledger>): void {
   describe(`usage of calls, ${name}`, () => {
+    test('has what its tools cost beside it, each call of one once, and is known as before', async () => {
+      const [callId, subject] = [randomId(), randomId()];
+      const count = (changes: Partial<CallUsage>) => ledger().recordCall(usageOf(callId, subject, changes));
+      const tool = { basis: 'tool', key: 'tool:call_1', picoDollars: 700_000_000n } as const;
+      expect(await count(tool)).toMatchObject({ added: { microDollars: 700 }, meter: { basis: 'tool' } });
+      expect(await count(tool)).toMatchObject({ kind: 'replayed', added: { microDollars: 0 } });
+      const spoken = await count({ key: 'resp_1', picoDollars: 5_000_000n });
+      expect(spoken.meter).toMatchObject({ basis: 'events', microDollars: 705 });
+      const again = await count({ ...tool, key: 'tool:call_2' });
+      expect(again).toMatchObject({ meter: { basis: 'events', microDollars: 1405 }, totals: { microDollars: 1405 } });
+    });
+
     const ledger = nodesOf(make);
     const aCall = () => {
       const [callId, subject] = [randomId(), randomId()];

@@ -203,6 +203,17 @@ describe('check-config', () => {
     );
   });
 
+  test('refuses a tool of the server at an address that the settings do not allow', async () => {
+    const tools = [{ kind: 'server_tool', name: 'look_up', url: 'https://api.acme.example:8443/' }];
+    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'support', tools }] }] }));
+    const refused = fakeTerminal({ TENANTS_FILE: file });
+    expect(await run([], refused)).toBe(78);
+    expect(refused.complained()).toContain(
+      'tool look_up of the agent acme/support: has an address that has the port 8443',
+    );
+    expect(await run([], fakeTerminal({ TENANTS_FILE: file, OUTBOUND_ALLOW_PORTS: '8443' }))).toBe(0);
+  });
+
   /** What is printed with models in PRICES_FILE. */
   async function listed(env: Record<string, string>, models: object) {
     const prices = join(folder, 'prices.json');

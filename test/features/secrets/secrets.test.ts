@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { requireSealer } from '../../../src/app/sealer.ts';
 import { run } from '../../../src/cli/secrets.ts';
 import { createSealer, SealBroken, type Sealer } from '../../../src/kernel/seal.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
@@ -213,5 +214,15 @@ describe('The commands', () => {
     const { code, err } = await command(args, VALUE);
     expect([code, err]).toEqual([64, expect.stringContaining(words)]);
     expect(err).toContain('secrets set --tenant T NAME');
+  });
+});
+
+describe('A service in production without SEALING_KEY', () => {
+  test('starts as long as there is no secret, and not with one that it cannot open', async () => {
+    const { secrets, sealer } = deps;
+    await expect(requireSealer(undefined, secrets)).resolves.toBeUndefined();
+    await setSecret({ tenantId: 'acme', name: 'crm', value: VALUE }, by, deps);
+    await expect(requireSealer(sealer, secrets)).resolves.toBeUndefined();
+    await expect(requireSealer(undefined, secrets)).rejects.toThrow(/SEALING_KEY.*acme\/crm/s);
   });
 });
