@@ -35,6 +35,7 @@ export const moments: Readonly<Record<string, Moment>> = {
   connecting: { situation: { phase: 'connecting' } },
   listening: { situation: live },
   'agent-speaking': { captions, levels: { visitor: 0, agent: 0.2 }, situation: { ...live, isAgentSpeaking: true } },
+  'agent-pausing': { captions, situation: { ...live, isAgentOn: true, isWritten: true } },
   'visitor-speaking': { levels: { visitor: 0.2, agent: 0 }, situation: { ...live, isVisitorSpeaking: true } },
   muted: { captions, situation: { ...live, isMuted: true, microphones, microphone: 'Headset' } },
   written: { captions, situation: { ...live, isWritten: true } },

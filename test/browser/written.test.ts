@@ -7,9 +7,15 @@ import { ElementPage, Website } from './element-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const LINK = '<nav><a href="/own">The next page</a></nav>';
-/** How often the page has asked for a microphone, and what it was given last. */
+/** How often the page has asked for a microphone, what it was given last, and what it said over data channels. */
 const counting = `<script>
   globalThis.asked = 0;
+  globalThis.sent = [];
+  const send = RTCDataChannel.prototype.send;
+  RTCDataChannel.prototype.send = function (event) {
+    sent.push(event);
+    send.call(this, event);
+  };
   const { mediaDevices } = navigator;
   const open = mediaDevices.getUserMedia.bind(mediaDevices);
   mediaDevices.getUserMedia = async (terms) => {
@@ -119,6 +125,29 @@ describe.skipIf(skipped !== undefined).each([
     await page.sees('status', 'Waiting for your message');
     await page.button('Speak instead').waitFor(soon);
     expect(await page.run('widget.session.id')).toBe(id);
+  });
+
+  test('interrupts the agent while it speaks, by a pointer and by the keyboard alone', async () => {
+    await open(granting);
+    await page.button('Start a conversation').click();
+    const interrupted = async (): Promise<number> =>
+      dataChannel === 'none'
+        ? page.visit.count('> {"type":"interrupt"}')
+        : page.run<number>(`sent.filter((event) => event.includes('"response.cancel"')).length`);
+    const interrupt = page.button('Interrupt');
+    // Chromium's pretended microphone beeps every second, and the echo says it back.
+    await interrupt.click();
+    await vi.waitFor(async () => expect(await interrupted()).toBe(1), soon);
+    await vi.waitFor(async () => {
+      // The agent may cease to speak in between.
+      await interrupt.focus();
+      await page.visit.page.keyboard.press('Enter');
+      expect(await interrupted()).toBeGreaterThan(1);
+    }, soon);
+    await page.run('widget.mute()');
+    await interrupt.waitFor({ state: 'hidden', ...soon });
+    expect(await page.run(`widget.shadowRoot.activeElement.part.contains('text')`)).toBe(true);
+    expect(await page.run('widget.session.state')).toBe('engaged');
   });
 
   test('writes on after a link was followed, and is asked for no microphone there', async () => {

@@ -25,6 +25,7 @@ export interface Texts {
   readonly microphone?: string;
   readonly write?: string;
   readonly send?: string;
+  readonly interrupt?: string;
   readonly writeInstead?: string;
   readonly speakInstead?: string;
   readonly visitor?: string;

@@ -16,6 +16,8 @@ export interface Situation {
   readonly isMuted: boolean;
   readonly isVisitorSpeaking: boolean;
   readonly isAgentSpeaking: boolean;
+  /** The provider says that the agent speaks: also in a pause between two words. */
+  readonly isAgentOn: boolean;
   /** The visitor writes, and is not heard. */
   readonly isWritten: boolean;
   /** Whether the visitor may change from writing to speaking, or back, and go on. */
@@ -45,6 +47,7 @@ export const atRest: Situation = {
   isMuted: false,
   isVisitorSpeaking: false,
   isAgentSpeaking: false,
+  isAgentOn: false,
   isWritten: false,
   canSwitch: false,
   isThinking: false,
@@ -84,6 +87,8 @@ export interface Conversation {
   readonly session: Session | undefined;
   readonly mute: (on: boolean) => void;
   readonly send: (text: string) => void;
+  /** The agent stops at once. */
+  readonly interrupt: () => void;
   readonly use: (deviceId: string) => void;
   /** Changes from speaking to writing, without a microphone, or back; no microphone is no loss: the visitor goes on writing. */
   readonly write: (on: boolean) => void;
@@ -125,8 +130,11 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
     media({ state, error }) {
       if (state === 'lost' && error !== undefined) lose(error);
       const isCallAway = state === 'reconnecting' || state === 'connecting';
+      // A new call begins in silence.
+      if (state === 'connecting') become({ isAgentOn: false });
       become({ isCallAway, ...(state === 'connected' && { phase: 'live' }) });
     },
+    speech: ({ who, on }) => who === 'agent' && become({ isAgentOn: on }),
     speaking: ({ visitor, agent }) =>
       become({
         isVisitorSpeaking: visitor,
@@ -162,6 +170,15 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
   function notice(error: SwitchboardError): void {
     tell('error', error);
     become({ notice: error });
+  }
+
+  function attempt(work: () => void): void {
+    try {
+      work();
+      become({ notice: undefined });
+    } catch (error) {
+      notice(error as SwitchboardError);
+    }
   }
 
   async function showMicrophones({ devices }: Session, stream: MediaStream): Promise<void> {
@@ -230,14 +247,8 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
       session?.mute(on);
       become({ isMuted: on });
     },
-    send(text) {
-      try {
-        session?.send(text);
-        become({ notice: undefined });
-      } catch (error) {
-        notice(error as SwitchboardError);
-      }
-    },
+    send: (text) => attempt(() => session?.send(text)),
+    interrupt: () => attempt(() => session?.interrupt()),
     use(deviceId) {
       const chosen = session?.setDevice(deviceId).then(() => become({ microphone: deviceId, notice: undefined }));
       // The one before stays.

@@ -39,6 +39,7 @@ export function defineElement(home: string): void {
         mute: (on) => this.mute(on),
         captions: (on) => this.setAttribute('captions', on ? 'on' : 'off'),
         send: (text) => this.#conversation?.send(text),
+        interrupt: () => this.#conversation?.interrupt(),
         use: (deviceId) => this.#conversation?.use(deviceId),
         write: (on) => this.#write(on),
       });

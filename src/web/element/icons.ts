@@ -7,5 +7,6 @@ export const icons = {
   muted: 'M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v4M4 3l16 18',
   end: 'M3 16c0-8 18-8 18 0l-5-1v-3q-4-1-8 0v3z',
   send: 'M5 12h13M12 6l6 6-6 6',
+  interrupt: 'M7 7h10v10H7z',
   warning: 'M12 4l9 16H3zM12 10v4M12 17h0',
 } as const;

@@ -18,6 +18,7 @@ export interface Wishes {
   readonly mute: (on: boolean) => void;
   readonly captions: (on: boolean) => void;
   readonly send: (text: string) => void;
+  readonly interrupt: () => void;
   readonly use: (deviceId: string) => void;
   /** To write, without a microphone, or to speak again. */
   readonly write: (on: boolean) => void;
@@ -74,7 +75,9 @@ export function createView(wishes: Wishes): View {
   const row = part('div', 'row', mute, end);
   const text = part('input', 'text');
   const send = button('send', 'send');
-  const form = part('form', 'field', text, send);
+  // Before the button to send, so that nothing else is under a finger when it goes.
+  const interrupt = button('interrupt', 'interrupt');
+  const form = part('form', 'field', text, interrupt, send);
   text.autocomplete = 'off';
   send.type = 'submit';
 
@@ -95,6 +98,7 @@ export function createView(wishes: Wishes): View {
   close.addEventListener('click', wishes.close);
   start.addEventListener('click', wishes.start);
   end.addEventListener('click', wishes.end);
+  interrupt.addEventListener('click', wishes.interrupt);
   mute.addEventListener('click', () => wishes.mute(!look.situation.isMuted));
   toggle.addEventListener('click', () => wishes.captions(!look.hasCaptions));
   form.addEventListener('submit', (event) => {
@@ -196,9 +200,13 @@ export function createView(wishes: Wishes): View {
     text.placeholder = words.write;
     text.ariaLabel = words.write;
     name(send, words.send);
+    interrupt.hidden = !isAgentSpeaking && !situation.isAgentOn;
+    name(interrupt, words.interrupt);
     announce(before);
     const isOpened = before !== undefined && !before.isOpen && isOpen;
-    if (isOpened || focused?.closest('[hidden]')) refuge(isOpened).focus();
+    // Who interrupted the agent has something to say.
+    if (focused === interrupt && interrupt.hidden && !form.hidden) text.focus();
+    else if (isOpened || focused?.closest('[hidden]')) refuge(isOpened).focus();
     // Who waited for it goes on by writing.
     if (before?.situation.phase === 'connecting' && situation.isWritten && focused === panel && !form.hidden)
       text.focus();

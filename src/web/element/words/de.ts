@@ -18,6 +18,7 @@ export const words: Words = {
   microphone: 'Mikrofon',
   write: 'Nachricht schreiben',
   send: 'Senden',
+  interrupt: 'Unterbrechen',
   writeInstead: 'Stattdessen schreiben',
   speakInstead: 'Stattdessen sprechen',
   visitor: 'Sie',

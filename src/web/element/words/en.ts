@@ -18,6 +18,7 @@ export const en: Words = {
   microphone: 'Microphone',
   write: 'Write a message',
   send: 'Send',
+  interrupt: 'Interrupt',
   writeInstead: 'Write instead',
   speakInstead: 'Speak instead',
   visitor: 'You',

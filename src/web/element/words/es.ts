@@ -18,6 +18,7 @@ export const words: Words = {
   microphone: 'Micrófono',
   write: 'Escribir un mensaje',
   send: 'Enviar',
+  interrupt: 'Interrumpir',
   writeInstead: 'Prefiero escribir',
   speakInstead: 'Prefiero hablar',
   visitor: 'Usted',

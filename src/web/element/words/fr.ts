@@ -18,6 +18,7 @@ export const words: Words = {
   microphone: 'Microphone',
   write: 'Écrire un message',
   send: 'Envoyer',
+  interrupt: 'Interrompre',
   writeInstead: 'Écrire plutôt',
   speakInstead: 'Parler plutôt',
   visitor: 'Vous',

@@ -18,6 +18,7 @@ export const words: Words = {
   microphone: 'マイク',
   write: 'メッセージを入力',
   send: '送信',
+  interrupt: '話を止める',
   writeInstead: '文字で話す',
   speakInstead: '声で話す',
   visitor: 'あなた',

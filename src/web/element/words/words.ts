@@ -37,6 +37,8 @@ export interface Words {
   readonly microphone: string;
   readonly write: string;
   readonly send: string;
+  /** On the button that stops the agent while it speaks. */
+  readonly interrupt: string;
   /** On the buttons that go on without a microphone, and with one again. */
   readonly writeInstead: string;
   readonly speakInstead: string;
