@@ -23,8 +23,8 @@ interface Wanting {
   readonly sockets: Set<CallSocket>;
   /** What pages are asked for, and nobody has answered. */
   readonly tools: Set<string>;
-  /** Whether the session is known to have a call. */
-  hasCall: boolean;
+  /** What the session's call is known to do; undefined while it is known to have none. */
+  state: CallFrame | undefined;
   saidAtMs: number;
   /** How often it is said yet without a call: the node of a call may not hear of this one at once. */
   left: number;
@@ -56,11 +56,13 @@ export class CallSockets {
 
   add(sessionId: string, socket: CallSocket): void {
     const present = this.#wanting.get(sessionId);
-    const wanting = present ?? { sockets: new Set(), tools: new Set(), hasCall: false, saidAtMs: 0, left: 0 };
+    const wanting = present ?? { sockets: new Set(), tools: new Set(), state: undefined, saidAtMs: 0, left: 0 };
     this.#wanting.set(sessionId, wanting);
     wanting.sockets.add(socket);
     socket.maxMessageBytes = MAX_CALL_MESSAGE_BYTES;
     wanting.left = 3;
+    // The call tells its state to a node once, for all of the session's sockets there.
+    if (wanting.state !== undefined) socket.send(wanting.state);
     this.#say(sessionId, wanting);
   }
 
@@ -96,7 +98,8 @@ export class CallSockets {
   tick(at: number): void {
     for (const [request, { untilMs }] of this.#waiting) if (untilMs <= at) this.#answer(request, 'CALL_NOT_OPEN');
     for (const [sessionId, wanting] of this.#wanting)
-      if (wanting.left > 0 || (wanting.hasCall && at - wanting.saidAtMs >= RENEW_MS)) this.#say(sessionId, wanting);
+      if (wanting.left > 0 || (wanting.state !== undefined && at - wanting.saidAtMs >= RENEW_MS))
+        this.#say(sessionId, wanting);
   }
 
   /** Messages may have been missed: all is said again. */
@@ -107,8 +110,8 @@ export class CallSockets {
   #show(sessionId: string, wanting: Wanting, frame: CallFrame): void {
     if (frame.type === 'tool') wanting.tools.add(frame.id);
     if (frame.type === 'call') {
-      const hadCall = wanting.hasCall;
-      wanting.hasCall = frame.state !== 'closed';
+      const hadCall = wanting.state !== undefined;
+      wanting.state = frame.state === 'closed' ? undefined : frame;
       wanting.left = 0;
       if (frame.state === 'closed') wanting.tools.clear();
       // Its node may be another than before, which knows nothing of the sockets here.

@@ -55,6 +55,14 @@ describe('a socket that wants to hear of its call', () => {
     expect([...older.heard(), ...other.heard()]).toEqual([]);
   });
 
+  test('is told at once what the call of the others on its node does, while there is one', async () => {
+    const client = await attach();
+    show(open);
+    expect([client.heard(), (await attach()).heard()]).toEqual([[open], [open]]);
+    show({ ...open, state: 'closed' });
+    expect((await attach()).heard()).toEqual([]);
+  });
+
   test('says so when it attaches, again while there is a call, and when the last such socket is gone', async () => {
     const { node } = app.service.core.lease;
     await attach([]);
