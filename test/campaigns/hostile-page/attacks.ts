@@ -1,4 +1,5 @@
 import type { World } from '../../support/world.ts';
+import { forgeTools, replayAll } from './forgeries.ts';
 import { until, type HostilePage } from './hostile-page.ts';
 
 /** Whether the page has a data channel to the provider, and whether its key lets it change its session. */
@@ -138,6 +139,22 @@ export const ATTACKS: readonly Attack[] = [
     ways: all,
     run: async (page) => {
       await page.replay(10);
+      await talkToTheEnd(page);
+    },
+  },
+  {
+    name: 'answers tools that nobody asked it for, of others, twice, too late and at too great a length',
+    ways: all,
+    run: async (page) => {
+      await forgeTools(page);
+      await talkToTheEnd(page);
+    },
+  },
+  {
+    name: 'sends resume tokens, tickets and the frames of a former socket again',
+    ways: all,
+    run: async (page) => {
+      await replayAll(page);
       await talkToTheEnd(page);
     },
   },

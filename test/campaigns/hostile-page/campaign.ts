@@ -22,6 +22,11 @@ const SILENT_WITHIN_MS = 2000;
 /** What a response may cost at most: of the granted size, and what is said until it is cut off. */
 const RESPONSE = CONTEXT_TOKENS * IN + GRANTED_TOKENS * OUT;
 const SECRET = 'Help the caller.';
+const WAY_WORDS = {
+  open: 'data channel, key without overrides',
+  'open, overrides': 'data channel, key with overrides',
+  none: 'no data channel',
+} as const satisfies Record<Way, string>;
 
 const keys: Readonly<Record<Way, string>> = {
   open: 'w_acme_hostile_open_7777777777777777777777777777',
@@ -41,6 +46,8 @@ interface Outcome {
   readonly overMs: number;
   readonly silentWithinMs: number;
   readonly learned: boolean;
+  /** What it achieved that no page may. */
+  readonly gotThrough: readonly string[];
 }
 
 /** Runs each attack in each way that it can be made. @returns the table, and what passed its bar */
@@ -73,7 +80,8 @@ async function attackOnce(world: World, attack: Attack, way: Way): Promise<Outco
   const learned = page.told.some((text) => text.includes(SECRET));
   const { name, silentWithinMs = SILENT_WITHIN_MS } = attack;
   const opened = { calls: world.provider.calls.all.length - callsBefore, tickets: page.tickets };
-  return { attack: name, way, billed, counted, ...opened, overMs, silentWithinMs, learned };
+  const { gotThrough } = page;
+  return { attack: name, way, billed, counted, ...opened, overMs, silentWithinMs, learned, gotThrough };
 }
 
 function startHostile(): Promise<World> {
@@ -109,13 +117,14 @@ const beyond = ({ billed }: Outcome): number => Math.max(0, billed - CEILING);
 const uncounted = ({ billed, counted }: Outcome): number => Math.max(0, billed - counted);
 
 function judge(outcome: Outcome): string[] {
-  const { attack, way, calls, tickets, overMs, silentWithinMs } = outcome;
+  const { attack, way, calls, tickets, overMs, silentWithinMs, gotThrough } = outcome;
   const bar = MAX_RUNNING[way] * RESPONSE;
   const broken = [
     [beyond(outcome) > bar, `cost ${dollars(beyond(outcome))} beyond the ceiling, more than ${dollars(bar)}`],
     [uncounted(outcome) > bar, `cost ${dollars(uncounted(outcome))} that was not counted, more than ${dollars(bar)}`],
     [calls > tickets, `had ${calls} calls of ${tickets} tickets`],
     [overMs > silentWithinMs, `was heard for ${overMs} ms after the end, more than ${silentWithinMs}`],
+    ...gotThrough.map((what) => [true, what] as const),
   ] as const;
   return broken.filter(([isBroken]) => isBroken).map(([, what]) => `${way}: a page that ${attack} ${what}`);
 }
@@ -143,11 +152,21 @@ function asText(outcomes: readonly Outcome[]): string {
   return note;
 }
 
+/** As docs/security.md has it: a row for each attack, and what each way of it cost. */
 function asMarkdown(outcomes: readonly Outcome[]): string {
-  const rows = outcomes.map(rowOf);
-  const columns = Object.keys(rows[0] ?? {});
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(columns), line(columns.map(() => '---')), ...rows.map((row) => line(Object.values(row))), '', note].join(
-    '\n',
-  );
+  const cellOf = (name: string, way: Way): string => {
+    const made = outcomes.find((outcome) => outcome.attack === name && outcome.way === way);
+    if (made === undefined) return '–';
+    return `${dollars(beyond(made))} · ${dollars(uncounted(made))} · ${(made.overMs / 1000).toFixed(1)} s`;
+  };
+  const columns = Object.entries(WAY_WORDS) as [Way, string][];
+  const names = [...new Set(outcomes.map(({ attack }) => attack))];
+  return [
+    line(['a page that', ...columns.map(([, words]) => words)]),
+    line(['a page that', ...columns].map(() => '---')),
+    ...names.map((name) => line([name, ...columns.map(([way]) => cellOf(name, way))])),
+    '',
+    note,
+  ].join('\n');
 }

@@ -1,5 +1,7 @@
 import { Page, seen, type SessionSeen } from '../../e2e/calls-world.ts';
+import type { Reply } from '../../support/client.ts';
 import type { TestCall } from '../../support/provider/call.ts';
+import type { SocketClient } from '../../support/socket-client.ts';
 import type { World } from '../../support/world.ts';
 
 const LOOK_MS = 20;
@@ -28,21 +30,31 @@ export class HostilePage {
   tickets = 1;
   /** Everything that the provider told it. */
   readonly told: string[] = [];
+  /** What it achieved that no page may. */
+  readonly gotThrough: string[] = [];
+  readonly hasChannel: boolean;
   readonly #world: World;
   readonly #page: Page;
-  readonly #hasChannel: boolean;
+  readonly #widgetKey: string;
 
-  private constructor(world: World, page: Page, hasChannel: boolean) {
+  private constructor(world: World, page: Page, widgetKey: string, hasChannel: boolean) {
     this.#world = world;
     this.#page = Object.assign(page, { hasChannel });
-    this.#hasChannel = hasChannel;
+    this.#widgetKey = widgetKey;
+    this.hasChannel = hasChannel;
   }
 
   static async open(world: World, widgetKey: string, hasChannel: boolean): Promise<HostilePage> {
-    const body = { widgetKey, agentId: hasChannel ? 'support' : 'listener' };
-    const page = new HostilePage(world, await Page.of(world).create(body), hasChannel);
+    const page = new HostilePage(world, Page.of(world), widgetKey, hasChannel);
+    await page.#page.create(page.#body);
     await page.#dial();
     return page;
+  }
+
+  /** A page of another visitor with the same key, with a call of its own. */
+  another(): Promise<HostilePage> {
+    this.tickets += 1;
+    return HostilePage.open(this.#world, this.#widgetKey, this.hasChannel);
   }
 
   get call(): TestCall {
@@ -60,12 +72,29 @@ export class HostilePage {
 
   /** What only a data channel carries. */
   say(event: Record<string, unknown>): void {
-    if (this.#hasChannel) this.call.fromPage(event);
+    if (this.hasChannel) this.call.fromPage(event);
+  }
+
+  /** A socket of its session that wants to hear of the call. */
+  listen(): Promise<SocketClient> {
+    return this.#page.listen(['call']);
+  }
+
+  /** Asks to go on with a session by a resume token. */
+  async resume(token: string): Promise<Reply> {
+    return this.#page.at(() => this.#world.server.origin).tryCreate({ ...this.#body, resume: token });
+  }
+
+  /** Goes on with a ticket that it was given by another way. */
+  useTicket(ticket: string): Promise<void> {
+    this.tickets += 1;
+    this.#page.ticket = ticket;
+    return this.#dial();
   }
 
   /** Sends all that its socket takes for its call, and more than that, until the call is over. */
   async flood(): Promise<void> {
-    const socket = await this.#page.listen(['call']);
+    const socket = await this.listen();
     let n = 0;
     await until(() => {
       if (this.call.ended !== undefined) return true;
@@ -101,6 +130,11 @@ export class HostilePage {
   /** Sends one ticket many times at once, and once more when it is spent. */
   async replay(times: number): Promise<void> {
     await this.#askTicket();
+    await this.replaySpent(times);
+  }
+
+  /** Sends the ticket that it has, which may be spent. */
+  async replaySpent(times: number): Promise<void> {
     const answers = await Promise.all(Array.from({ length: times }, () => this.#page.exchange()));
     answers.push(await this.#page.exchange());
     for (const { status, location } of answers)
@@ -121,6 +155,10 @@ export class HostilePage {
     return seen(this.#world, this.#page);
   }
 
+  get #body(): object {
+    return { widgetKey: this.#widgetKey, agentId: this.hasChannel ? 'support' : 'listener' };
+  }
+
   async #askTicket(): Promise<void> {
     await this.#page.askTicket();
     this.tickets += 1;
@@ -133,8 +171,8 @@ export class HostilePage {
   #hold(call: TestCall): void {
     call.generation = GENERATION;
     // The first thing that a channel says is the session.
-    if (this.#hasChannel) this.told.push(JSON.stringify(call.describeSession()));
-    call.onPageEvent = (event) => this.#hasChannel && this.told.push(JSON.stringify(event));
+    if (this.hasChannel) this.told.push(JSON.stringify(call.describeSession()));
+    call.onPageEvent = (event) => this.hasChannel && this.told.push(JSON.stringify(event));
     this.calls.push(call);
   }
 }

@@ -114,13 +114,21 @@ export class TestCall {
   }
 
   /** @param id the one that began last, unless it is named */
-  finishResponse(status = 'completed', id = this.open.at(-1)): void {
+  finishResponse(status = 'completed', id = this.open.at(-1), output: readonly object[] = []): void {
     const response = this.#open.get(id ?? '');
     if (response === undefined) return;
     const usage = this.#bill(response);
     const isTold = status !== 'cancelled' || this.tellsCancelledUsage;
     const told = this.tellsReadableUsage ? usage : { input_tokens: -1 };
-    this.emit({ type: 'response.done', response: response.describe(status, isTold ? (told ?? null) : null) });
+    const described = response.describe(status, isTold ? (told ?? null) : null);
+    this.emit({ type: 'response.done', response: { ...described, output } });
+  }
+
+  /** The agent asks for a tool, in a response of its own or as the end of the one that runs. */
+  askForTool(callId: string, name: string): void {
+    const id = this.open.at(-1) ?? this.beginResponse(undefined);
+    const asked = { type: 'function_call', id: nextId('item'), call_id: callId, name, arguments: '{}' };
+    this.finishResponse('completed', id, [asked]);
   }
 
   #bill(response: TestResponse): unknown {
