@@ -4,6 +4,7 @@ import { Recaps } from '../calls/recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
 import type { ServerToolParts } from '../calls/tools/server-tools.ts';
+import { BusWhispers } from '../calls/whispers.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { isBrokered, type BrokeredProvider } from '../upstream/contract.ts';
@@ -30,6 +31,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     /** The calls that this node holds; undefined where browsers open theirs. */
     held,
     tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
+    whispers: new BusWhispers({ bus: core.live.bus, clock: core.clock }),
     resumeTokens: new ResumeTokens(stores.resumeTokens),
     modeOf: createCallModes(config.calls.mode, provider),
   };

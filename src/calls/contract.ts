@@ -42,3 +42,12 @@ export interface Calls {
   /** All calls of a session, the newest first. @throws Unavailable when the database is away */
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
 }
+
+/** What became of a whisper: the provider was told, no open call is heard, or nobody answered, so that it is not known. */
+export type Whispered = 'told' | 'not_open' | 'unanswered';
+
+/** Words for the agent of a session's open call, on whichever node that is, of which its pages are shown nothing. */
+export interface Whispers {
+  /** @returns what became of it, after two and a half seconds at most */
+  send(sessionId: string, text: string): Promise<Whispered>;
+}

@@ -11,7 +11,6 @@ import type { OperatorCore, OperatorServices } from '../operators/services.ts';
 import type { AgentTerms, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { LiveStores } from '../stores/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
@@ -24,7 +23,6 @@ import type { Origins } from './steps/origin.ts';
 /** What the routes stand on, beside the features. */
 interface Core extends OperatorCore {
   readonly clock: Clock;
-  readonly live: Pick<LiveStores, 'windows'>;
   readonly edge: EdgeWindows;
   /** All nodes of the installation as this one knows them. */
   readonly nodes: Pick<NodeList, 'list' | 'differing'>;
@@ -47,7 +45,7 @@ export interface Services extends OperatorServices {
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
   /** What pages are told of an agent before they ask for a session. */
   readonly describeAgent: (asked: AgentQuestion) => AgentTerms | Refusal;
-  readonly calls: Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
+  readonly calls: OperatorServices['calls'] & Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
   readonly origins: Origins;
   readonly readiness: () => Promise<Readiness>;
   readonly operators: {

@@ -34,7 +34,7 @@ function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy): NewE
 
 /**
  * Makes a change that the log tells of and the journal keeps: see `audited`.
- * @param resultOf what came of the change; by default it was done
+ * @param resultOf what came of the change, null where nobody knows; by default it was done
  * @throws what `change` throws, and Unavailable when the journal cannot be written: then nothing is changed
  */
 export async function act<T>(
@@ -42,7 +42,7 @@ export async function act<T>(
   by: ActBy,
   { core: { journal } }: Pick<OperatorServices, 'core'>,
   change: () => T | Promise<T>,
-  resultOf: (changed: Awaited<T>) => ActResult = () => 'done',
+  resultOf: (changed: Awaited<T>) => ActResult | null = () => 'done',
 ): Promise<Awaited<T>> {
   return audited(journal.acts, toActEntry(what, by), change, resultOf);
 }

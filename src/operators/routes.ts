@@ -14,6 +14,7 @@ import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
 import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
 import { searchRoute } from './search/routes.ts';
 import { usageRoute } from './usage/routes.ts';
+import { whisperRoute } from './sessions/whisper-routes.ts';
 import { sessionsRoute } from './sessions/list-routes.ts';
 import type { Services } from '../http/services.ts';
 
@@ -28,6 +29,7 @@ export function operatorRoutes(services: Services): Route[] {
     callsRoute(services),
     namedCallRoute(services),
     endRoute(services),
+    whisperRoute(services),
     usageRoute(services),
     refusalsRoute(services),
     nodesRoute(services),

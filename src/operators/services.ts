@@ -1,11 +1,12 @@
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../auth/identity.ts';
-import type { Calls } from '../calls/contract.ts';
+import type { Calls, Whispers } from '../calls/contract.ts';
 import type { Usage } from '../quota/usage.ts';
-import type { DurableStores } from '../stores/contract.ts';
+import type { DurableStores, LiveStores } from '../stores/contract.ts';
 import type { ActLog } from '../stores/journal/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Refusals } from './journal/refusals.ts';
 
@@ -13,6 +14,8 @@ import type { Refusals } from './journal/refusals.ts';
 export interface OperatorCore {
   readonly config: Config;
   readonly stores: DurableStores;
+  readonly live: Pick<LiveStores, 'windows'>;
+  readonly provider: Pick<UpstreamProvider, 'capabilities'>;
   readonly journal: {
     /** Of this process. */
     readonly refusals: Pick<Refusals, 'find' | 'newest'>;
@@ -28,5 +31,5 @@ export interface OperatorServices {
   readonly identity: Identity;
   readonly usage: Usage;
   readonly sessions: VoiceSessions;
-  readonly calls: Pick<Calls, 'ofSession'>;
+  readonly calls: Pick<Calls, 'ofSession'> & { readonly whispers: Whispers };
 }

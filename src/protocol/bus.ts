@@ -81,6 +81,10 @@ const busMessages = {
   /** A page asks something of its session's call, for the node that holds that; not after `untilMs`. */
   'call.asked': z.object({ sessionId: z.string(), request: z.string(), untilMs: z.number(), frame: callRequest }),
   'call.answered': z.object({ sessionId: z.string(), request: z.string(), code: callRefusal.nullable() }),
+  /** An operator has words for the agent of a session's call, for the node that holds that; not after `untilMs`. */
+  'call.whisper': z.object({ sessionId: z.string(), request: z.string(), untilMs: z.number(), text: z.string() }),
+  /** What became of it, told to all: who asked need not follow the session. */
+  'call.whispered': z.object({ request: z.string(), isTold: z.boolean() }),
   /** What is left for a session's call ends at about that time: its clients are to be told. */
   'quota.ending': z.object({ sessionId: z.string(), endsAtMs: z.number() }),
   /** A usage entry carried its subject's totals to `after`, over a share of some ceiling that clients are warned at. */

@@ -57,16 +57,25 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     readonly call: TestCall;
   }
 
-  /** A visitor of the demo who talks to the provider, and is heard. */
-  async function talk(): Promise<Opened> {
+  /** A key whose pages have no data channel. @returns what its pages send */
+  async function lockedKey(): Promise<{ readonly widgetKey: string; readonly origin: string }> {
+    const origin = 'https://locked.example';
+    const body = JSON.stringify({ tenantId: 'demo', id: 'locked', origin });
+    const reply = await fetch(`${server.direct}/api/operator/keys`, { method: 'POST', headers: SERVICE, body });
+    const { key } = (await reply.json()) as { readonly key: { readonly key: string } };
+    return { widgetKey: key.key, origin };
+  }
+
+  /** A visitor, of the demo unless it is said, who talks to the provider, and is heard. */
+  async function talk(locked?: { readonly widgetKey: string; readonly origin: string }): Promise<Opened> {
     const headers = {
-      Origin: server.direct,
+      Origin: locked?.origin ?? server.direct,
       'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0 Safari/537.36',
     };
     const created = await fetch(`${server.direct}/api/session`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json', 'Accept-Language': 'en' },
-      body: JSON.stringify({ widgetKey: 'w_demo_local_00000000000000000000000000000000' }),
+      body: JSON.stringify({ widgetKey: locked?.widgetKey ?? 'w_demo_local_00000000000000000000000000000000' }),
     });
     const { sm_session_id: id, client_secret: ticket } = (await created.json()) as {
       readonly sm_session_id: string;
@@ -75,7 +84,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     const dialled = await fetch(`${server.direct}/api/realtime/calls`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/sdp', Authorization: `Bearer ${ticket.value}` },
-      body: offerSdp({ channel: true }),
+      body: offerSdp({ channel: locked === undefined }),
     });
     expect(dialled.status, await dialled.text()).toBe(201);
     const ref = dialled.headers.get('location')?.split('/').at(-1) ?? '';
@@ -149,6 +158,37 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await here.follow('/console/calls/call_none');
     await here.sees('There is no such thing');
     await end(session);
+  });
+
+  test('take what an operator whispers by the keys, and it is said what becomes of it', async () => {
+    const { session, call } = await talk(await lockedKey());
+    here = await ConsolePage.enter(browser, server, `/console/sessions/${session}`);
+    const field = here.page.getByLabel('For the agent alone');
+    await field.waitFor();
+    await here.page.keyboard.press('w');
+    await here.page.keyboard.type('Offer the refund.');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await here.page.emulateMedia({ colorScheme });
+      for (const width of [390, 1440]) {
+        await here.page.setViewportSize({ width, height: 900 });
+        expect([width, await violations(here.page)]).toEqual([width, []]);
+      }
+    }
+    expect(await here.overflow()).toEqual([0, 0]);
+    await here.page.keyboard.press('Control+Enter');
+    await here.sees('The agent was told.', '.whisper');
+    expect(await field.inputValue()).toBe('');
+    expect(call.heard.at(-1)).toMatchObject({
+      type: 'conversation.item.create',
+      item: { role: 'system', content: [{ type: 'input_text', text: 'Offer the refund.' }] },
+    });
+    await here.page.keyboard.type('And be quick.');
+    await end(session);
+    await here.page.getByRole('button', { name: 'Send' }).click();
+    await here.sees('The session has ended', '.whisper [role="alert"]');
+    expect(await field.inputValue()).toBe('And be quick.');
+    await here.follow('/console/audit?action=session.whisper');
+    await here.sees('whispered to an agent');
   });
 
   test('axe finds nothing on one, and no window is too narrow for it', async () => {

@@ -9,7 +9,12 @@ import { acme, type World } from '../support/world.ts';
 import { Page, startCalls } from './calls-world.ts';
 
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
-const words = ['a word that nobody may keep', 'what the visitor wrote', 'what a tool answered'] as const;
+const words = [
+  'a word that nobody may keep',
+  'what the visitor wrote',
+  'what a tool answered',
+  'what an operator whispered',
+] as const;
 
 /** The agent's page has no data channel. */
 const locked = JSON.parse(JSON.stringify(acme).replaceAll('"model":', '"dataChannel":"none","model":')) as typeof acme;
@@ -93,6 +98,26 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     const got = [...page.got, ...there.got].join('\n');
     expect(got.length).toBeGreaterThan(1000);
     for (const secret of ['Help the caller.', call.id, world.provider.apiKey]) expect(got).not.toContain(secret);
+    expect(world.leaks()).toEqual([]);
+  });
+
+  test('have nothing of what an operator whispers on a node that has nothing of the session', async () => {
+    const page = new Page(() => one.origin, world.confidential);
+    page.hasChannel = false;
+    const call = await page.call(world);
+    const socket = await page.listen(['call']);
+    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ state: 'open' })), soon);
+    const reply = await world
+      .backend(() => two.origin)
+      .post(`/api/operator/sessions/${encodeURIComponent(page.sessionId)}/whisper`, { text: words[3] });
+    expect([reply.status, reply.text]).toEqual([200, '{"ok":true}']);
+    await vi.waitFor(() => expect(heardBy(call, 'conversation.item.create')).toHaveLength(1), soon);
+    expect(heardBy(call, 'conversation.item.create')).toMatchObject([
+      { item: { type: 'message', role: 'system', content: [{ text: words[3] }] } },
+    ]);
+    await answered(socket);
+    expect(heardBy(call, 'response.create')).toEqual([]);
+    expect(page.got.join('\n')).not.toContain(words[3]);
     expect(world.leaks()).toEqual([]);
   });
 

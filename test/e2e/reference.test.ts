@@ -29,6 +29,7 @@ const without: Readonly<Record<string, number>> = {
   getSessionCall: 404,
   endSessionAsOperator: 404,
   endSessions: 200,
+  whisperToAgent: 404,
   issueKey: 400,
   revokeKey: 404,
   pauseKey: 404,

@@ -103,6 +103,7 @@ describe('A route of the operator API', () => {
         "change: POST /api/operator/keys/{id}/revoke",
         "change: POST /api/operator/sessions/end",
         "change: POST /api/operator/sessions/{id}/end",
+        "change: POST /api/operator/sessions/{id}/whisper",
         "see-installation: GET /api/operator/challenges",
         "see-installation: GET /api/operator/challenges/{id}",
         "see-installation: GET /api/operator/logins",

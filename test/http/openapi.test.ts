@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { Refusal } from '../../src/protocol/refusal.ts';
 import { UpstreamFault } from '../../src/upstream/contract.ts';
@@ -169,6 +169,7 @@ async function driveOperators(id: string): Promise<void> {
     ])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
+    await post(`${one}/whisper`, { text: 'x' }, headers);
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
     await post('/api/operator/search', { q: 'acme' }, headers);
     await post('/api/operator/addresses/lift', { email: 'ann@example.com', reason: 'new laptop' }, headers);
@@ -201,6 +202,7 @@ async function driveOperators(id: string): Promise<void> {
   await get('/api/operator/calls/call_none', operator);
   await get('/api/operator/calls?limit=0', operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
+  await post('/api/operator/sessions/nobody/whisper', { text: 'x' }, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
   await post('/api/operator/sessions/end', { filter: {} }, operator);
   await post('/api/operator/sessions/end', { filter: {}, all: true, expected: 0 }, operator);
@@ -222,6 +224,27 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/addresses/lift', lift, { ...operator, origin: EVIL });
   for (const path of ['sessions/end', 'search'])
     await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
+}
+
+/** Whispers to a session whose page has no data channel, before and while its call is open. */
+async function driveWhispers(): Promise<void> {
+  const brokered = await build({ provider: new FakeProvider({ call: 'brokered' }) });
+  const id = await brokered.open(await brokered.key({ dataChannel: 'none' }));
+  const whisper = (): Promise<Reply> =>
+    send(
+      {
+        method: 'POST',
+        path: `/api/operator/sessions/${encodeURIComponent(id)}/whisper`,
+        body: { text: 'x' },
+        headers: { authorization: `Bearer ${SERVICE_TOKEN}` },
+      },
+      brokered,
+    );
+  await whisper();
+  const open = { state: 'open', closedAtMs: null, closeReason: null, hangup: 'none', hangupTries: 0 } as const;
+  await brokered.service.stores.calls.insert({ ...closedCall(id), id: 'call_2', ...open }, 3);
+  vi.spyOn(brokered.service.calls.whispers, 'send').mockResolvedValue('told');
+  await whisper();
 }
 
 /** What can go wrong on any path: too much of everything, and a database that is away. */
@@ -258,6 +281,7 @@ async function driveEverywhere(id: string): Promise<void> {
     tenantId: 'acme',
     id: 'y',
     origin: 'https://y.example',
+    text: 'x',
   };
   const body = {
     widgetKey: key.key,
@@ -343,6 +367,7 @@ describe('The API description', () => {
     await driveLogins();
     const id = await app.open(await app.key());
     await driveOperators(id);
+    await driveWhispers();
     await driveEverywhere(id);
     expect(conformance.faults).toEqual([]);
     expect(conformance.unseen.filter((reply) => !reply.endsWith(' 500'))).toEqual([]);

@@ -149,6 +149,11 @@ export class CallPages {
     return undefined;
   }
 
+  /** Puts words of an operator into the conversation, which no page is shown. @returns whether the provider was told */
+  whisper(request: string, text: string): boolean {
+    return this.#call.conversation.add({ id: itemIdOf(`whisper_${request}`), type: 'message', role: 'system', text });
+  }
+
   /** Another node held the call. */
   taken(): void {
     this.#deps.running.start(this.recap.remember());

@@ -4,7 +4,7 @@ import type { Bus } from '../../stores/bus/contract.ts';
 import type { CallPages } from './call-pages.ts';
 
 /**
- * The calls of this node as the pages of their sessions meet them, by what the bus says. A request is done before `untilMs` or never, and
+ * The calls of this node as the pages of their sessions and operators meet them, by what the bus says. A request is done before `untilMs` or never, and
  * answered by the node that did it; where no node has the call there is no answer.
  */
 export class PageRequests {
@@ -31,6 +31,13 @@ export class PageRequests {
       const { sessionId, node, isOn, tools } = message;
       this.#bySession.get(sessionId)?.want(node, isOn, tools);
     } else if (message.type === 'call.asked') this.#take(message);
+    else if (message.type === 'call.whisper') this.#whisper(message);
+  }
+
+  #whisper({ sessionId, request, untilMs, text }: Extract<BusMessage, { type: 'call.whisper' }>): void {
+    const pages = this.#bySession.get(sessionId);
+    if (pages === undefined || this.#clock.now() >= untilMs) return;
+    this.#bus.publish({ type: 'call.whispered', request, isTold: pages.whisper(request, text) });
   }
 
   #take({ sessionId, request, untilMs, frame }: Extract<BusMessage, { type: 'call.asked' }>): void {

@@ -21,6 +21,7 @@ import {
   writeCursor,
 } from '../route.ts';
 import { toOperatorSession } from './view.ts';
+import { whyNoWhisper } from './whisper.ts';
 import { actOf, whyOf } from './why.ts';
 import { operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
 import { exampleCall } from '../calls/routes.ts';
@@ -57,6 +58,7 @@ export function sessionRoute(services: Services): Route {
               'Opened 2030-01-01 12:00:00 UTC, open for 90 s; last heartbeat 2030-01-01 12:01:30 UTC, last activity 2030-01-01 12:01:30 UTC.',
             ],
           },
+          mayWhisper: true,
           audit: [],
           refusals: [],
           limits: {
@@ -111,6 +113,7 @@ export function sessionRoute(services: Services): Route {
           { record, ...calls, ...events, act, used: usage.get(record.id), atMs, operator: call.operator },
           services,
         ),
+        mayWhisper: whyNoWhisper({ record, atMs, setup, calls: calls.records }, call.operator, services) === undefined,
         audit: acts.entries.map((entry) => toAuditRow(entry, call.operator)),
         refusals: refused.entries.map((one) => viewOfRefusal(one, call.operator.tenants)),
         limits: limitsInForce(record, limits, services),

@@ -55,6 +55,9 @@ export const operatorSessionDetail = operatorSession.extend({
   why: z
     .object({ sentence: z.string(), facts: z.array(z.string()) })
     .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
+  mayWhisper: z
+    .boolean()
+    .meta({ description: 'Whether who asks may whisper to its agent now: an open call takes the words' }),
   audit: z.array(auditRow).meta({ description: 'What operators did to it, newest first, at most 5' }),
   refusals: z.array(operatorRefusal).meta({
     description: 'What its subject was refused from its begin to a minute after its end, newest first, at most 5',
@@ -177,6 +180,16 @@ export const operatorSessionPage = z.object({
 });
 
 export const operatorEndRequest = z.strictObject({ reason: z.string().max(500).optional() });
+
+export const whisperRequest = z.strictObject({
+  text: z
+    .string()
+    .max(1000)
+    .refine((value) => value.trim() !== '', 'must not be empty')
+    .meta({ description: 'For the agent alone; no response comes of it', minLength: 1 }),
+});
+
+export const whisperReply = z.object({ ok: z.literal(true) });
 
 export const operatorEndReply = sessionReply.extend({
   alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before, or by the clock' }),

@@ -2,6 +2,7 @@
 export const ACT_ACTIONS = [
   'session.end',
   'sessions.end',
+  'session.whisper',
   'key.issue',
   'key.revoke',
   'key.pause',

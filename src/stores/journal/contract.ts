@@ -219,20 +219,22 @@ export function newAct(input: ActInput): NewEntry<'act'> {
 /**
  * Makes a change that is kept: its entry before it, for an entry whose change then failed can be explained and a change without an entry can
  * not; and what came of it after it.
+ * @param resultOf null where nobody knows what came of it
  * @throws what `change` throws, and Unavailable when the entry cannot be written: then nothing is changed
  */
 export async function audited<T>(
   acts: ActLog,
   act: NewEntry<'act'>,
   change: () => T | Promise<T>,
-  resultOf: (changed: Awaited<T>) => ActResult,
+  resultOf: (changed: Awaited<T>) => ActResult | null,
 ): Promise<Awaited<T>> {
   await acts.append([act]);
   // The change is made, whether or not that can be said of it.
   const settle = (result: ActResult) => acts.settle([act.id], result).catch(ifAway(() => undefined));
   try {
     const changed = await change();
-    await settle(resultOf(changed));
+    const result = resultOf(changed);
+    if (result !== null) await settle(result);
     return changed;
   } catch (fault) {
     if (!mayHaveHappened(fault)) await settle('failed');

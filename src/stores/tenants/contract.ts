@@ -65,8 +65,8 @@ export interface WidgetKey {
   readonly revokedAtMs: number | null;
 }
 
-/** What the admins of a tenant may do beside what every admin may: set limits above those of the installation, and direct calls. */
-export const ADMIN_RIGHTS = ['limits', 'direct'] as const;
+/** What the admins of a tenant may do beside what every admin may: set limits above those of the installation, direct calls, and words for agents. */
+export const ADMIN_RIGHTS = ['limits', 'direct', 'whisper'] as const;
 
 export type AdminRight = (typeof ADMIN_RIGHTS)[number];
 
@@ -77,7 +77,6 @@ export interface Tenant {
   readonly agents: readonly Agent[];
   /** The only console users for this tenant; null is every console user. */
   readonly admins: readonly string[] | null;
-  /** Of keys that they issue. */
   readonly adminsMay?: readonly AdminRight[] | undefined;
   /** Over all its keys together. */
   readonly totals?: KeyTotals | undefined;

@@ -145,6 +145,20 @@ describe('The pages of a call', () => {
       expect(take()).toMatchObject([{ type: 'transcript', who: 'visitor', text: 'When do you open?', final: true }]);
     });
 
+    test('are shown nothing of what an operator whispers to the agent, which does not answer it', () => {
+      const told: unknown[] = [];
+      world.bus.subscribe((message) => void (message.type === 'call.whispered' && told.push(message)));
+      const say = (request: string, untilMs: number, sessionId = SESSION): void =>
+        world.bus.publish({ type: 'call.whisper', sessionId, request, untilMs, text: 'offer the refund' });
+      say('r', world.clock.now() + 2000);
+      say('late', world.clock.now());
+      say('other', world.clock.now() + 2000, 'another');
+      gather(1000);
+      expect(told).toEqual([{ type: 'call.whispered', request: 'r', isTold: true }]);
+      expect(items()).toEqual([{ id: 'sb_whisper_r', type: 'message', role: 'system', text: 'offer the refund' }]);
+      expect([asked(), take()]).toEqual([[], []]);
+    });
+
     test('say nothing after the time at which the page was told that it was not said', () => {
       ask({ type: 'say', id: 'm1', text: 'late' }, world.clock.now());
       ask({ type: 'say', id: 'm2', text: 'of another session' }, world.clock.now() + 2000, 'another');

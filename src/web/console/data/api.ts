@@ -8,6 +8,8 @@ export interface Refusal {
   readonly code: string;
   /** For whoever looks at the page. */
   readonly message: string;
+  /** What exactly was wrong, and what to do. */
+  readonly error: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];
   /** Seconds. */
   readonly retryAfter: number | undefined;
@@ -71,11 +73,13 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
     if (code !== '') isLoginLost.value = true;
     return { kind: 'login' };
   }
+  const error = textOf(body['error']) ?? `The service answered ${status}.`;
   return {
     kind: 'refused',
     status,
     code,
-    message: textOf(body['userMessage']) ?? textOf(body['error']) ?? `The service answered ${status}.`,
+    message: textOf(body['userMessage']) ?? error,
+    error,
     details: (body['details'] ?? []) as Refusal['details'],
     retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
     requestId: headers.get('x-request-id') ?? undefined,

@@ -8,7 +8,7 @@ export function auditOf(target: string): string {
 
 /** The page of what was acted on; undefined where it has none. */
 export function targetPage({ action, target }: Pick<AuditRow, 'action' | 'target'>): string | undefined {
-  if (action === 'session.end') return `/console/sessions/${target}`;
+  if (action.startsWith('session.')) return `/console/sessions/${target}`;
   if (action === 'sessions.end') return target === 'all' ? '/console/sessions' : `/console/sessions?${target}`;
   if (action.startsWith('key.')) return `/console/keys/${target.split('/').map(encodeURIComponent).join('/')}`;
   return action === 'login.revoke' ? `/console/logins/${target}` : undefined;

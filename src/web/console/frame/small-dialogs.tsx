@@ -17,6 +17,7 @@ const keysOf = (): readonly (readonly [keys: string, what: string])[] => [
   ['x', 'select the row'],
   ['f', 'filter'],
   ['e', 'end what is selected or shown'],
+  ['w', 'whisper to the agent of the session'],
   ['p', 'pause, or follow again'],
   ['t', 'UTC or local time'],
   ['[ ]', 'step to the older, the newer event'],

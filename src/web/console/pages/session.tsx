@@ -17,6 +17,7 @@ import { useScope } from '../parts/scope.tsx';
 import { Unread, Warning } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
+import { Whisper } from './session/whisper.tsx';
 
 export function SessionPage() {
   const ref = useRoute().params['ref'] ?? '';
@@ -83,6 +84,7 @@ function Shown({ detail, path, text }: ShownProps) {
         more={more}
       >
         <SessionFacts detail={detail} />
+        <Whisper key={ref} session={ref} mayWhisper={detail.mayWhisper} />
         <Calls calls={detail.calls} />
         <SessionNotes detail={detail} />
       </History>

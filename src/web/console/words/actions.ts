@@ -2,6 +2,7 @@
 const ACTIONS: Readonly<Record<string, string>> = {
   'session.end': 'ended a session',
   'sessions.end': 'ended many sessions',
+  'session.whisper': 'whispered to an agent',
   'key.issue': 'issued a key',
   'key.pause': 'paused a key',
   'key.resume': 'resumed a key',

@@ -1,0 +1,47 @@
+import type { Clock } from '../kernel/clock.ts';
+import { deadline } from '../kernel/deadline.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Whispered, Whispers } from './contract.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+
+/** A node that has not answered within this does not do it later either. */
+const ANSWER_MS = 2000;
+/** An answer may be this much longer on its way. */
+const LATE_MS = 500;
+
+interface BusWhispersDeps {
+  readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
+  readonly clock: Clock;
+  readonly after?: (ms: number, act: () => void) => () => void;
+}
+
+/**
+ * Asks whichever node holds a session's call to put words into it that only the agent reads. The words are in the message to that node and
+ * in no other place.
+ */
+export class BusWhispers implements Whispers {
+  readonly #deps: BusWhispersDeps;
+  readonly #waiting = new Map<string, (outcome: Whispered) => void>();
+
+  constructor(deps: BusWhispersDeps) {
+    this.#deps = deps;
+    deps.bus.subscribe((message) => {
+      if (message.type === 'call.whispered') this.#waiting.get(message.request)?.(message.isTold ? 'told' : 'not_open');
+    });
+  }
+
+  send(sessionId: string, text: string): Promise<Whispered> {
+    const { bus, clock, after = deadline } = this.#deps;
+    const request = randomId();
+    return new Promise((resolve) => {
+      const callOff = after(ANSWER_MS + LATE_MS, () => settle('unanswered'));
+      const settle = (outcome: Whispered): void => {
+        callOff();
+        this.#waiting.delete(request);
+        resolve(outcome);
+      };
+      this.#waiting.set(request, settle);
+      bus.publish({ type: 'call.whisper', sessionId, request, untilMs: clock.now() + ANSWER_MS, text });
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import { whisperReply, whisperRequest } from '../../protocol/operator/session.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
+import { whisper } from './whisper.ts';
+
+/** Tells the agent of a session something. */
+export function whisperRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/sessions/{id}/whisper',
+    operationId: 'whisperToAgent',
+    summary: 'Tell the agent of a session something that its page is not shown',
+    description: `A system message in the open call, of which no response comes. The words are kept nowhere; who whispered is in the audit. At most 10 a minute and session. ${NAMED}`,
+    right: 'change',
+    body: whisperRequest,
+    params: sessionParams,
+    bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
+    replies: { 200: { description: 'The provider was told', schema: whisperReply, example: { ok: true } } },
+    refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
+    handle: async (call) => {
+      const record = await findNamed(call, services);
+      if (record instanceof Refusal) return record;
+      const [calls, setup] = await Promise.all([
+        services.calls.ofSession(record.id),
+        services.core.stores.sessionSetups.find(record.id),
+      ]);
+      const { atMs } = call.request;
+      const refused = await whisper({ record, atMs, setup, calls }, call.body.text, {
+        operator: call.operator,
+        by: actBy(call),
+        services,
+      });
+      return refused ?? { status: 200, body: { ok: true } };
+    },
+  });
+}

@@ -1,0 +1,97 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import { classify } from '../../../machines/voice-session/selectors.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { mustWait, Refusal } from '../../protocol/refusal.ts';
+import type { SessionSetup } from '../../stores/session-setups/contract.ts';
+import type { ActResult } from '../../stores/journal/act-contract.ts';
+import type { Whispered } from '../../calls/contract.ts';
+import type { OperatorServices } from '../services.ts';
+import { requireEngaged } from '../../voice/require-engaged.ts';
+import { act, type ActBy } from '../act.ts';
+import { mayDo, type Operator } from '../roles.ts';
+
+/** So many a session may have in a minute, whoever sends them. */
+const PER_MINUTE = 10;
+/** After an answer that did not come. */
+const RETRY_SEC = 5;
+
+/** What became of each in the audit: of one that nobody answered nothing is known. */
+const RESULTS: Readonly<Record<Whispered, ActResult | null>> = {
+  told: 'done',
+  not_open: 'unchanged',
+  unanswered: null,
+};
+
+interface Whispering {
+  readonly record: VoiceRecord;
+  readonly atMs: number;
+  readonly setup: SessionSetup | undefined;
+  readonly calls: readonly CallRecord[];
+}
+
+/** Why an operator cannot whisper to the agent of a session; undefined where they can, as far as the stores tell. */
+export function whyNoWhisper(
+  { record, atMs, setup, calls }: Whispering,
+  { role }: Operator,
+  { core, tenants, sessions }: Pick<OperatorServices, 'core' | 'tenants' | 'sessions'>,
+): Refusal | undefined {
+  if (!mayDo(role, 'change')) return new Refusal('FORBIDDEN', 'This role changes nothing.');
+  if (role === 'tenant_admin' && tenants.tenant(record.tenantId)?.adminsMay?.includes('whisper') !== true)
+    return new Refusal(
+      'FORBIDDEN',
+      `Only operators whisper to agents of this tenant, unless its adminsMay in TENANTS_FILE has "whisper".`,
+    );
+  if (classify(record, atMs, sessions.limits) === 'ended') return requireEngaged(record, atMs, sessions.limits);
+  if (setup?.callMode !== 'brokered' || !core.provider.capabilities.converses)
+    return conflict(
+      'Nobody can put words into the calls of this session: its page opens them itself (call.mode direct), or its provider takes none.',
+    );
+  if (setup.dataChannel !== 'none')
+    return conflict(
+      'The page of this session has a data channel to the provider, which would show it the words; whisper where dataChannel is none.',
+    );
+  return calls.some(({ state }) => state === 'open') ? undefined : notOpen();
+}
+
+/**
+ * Tells the agent of a session something that its page is not shown, and that makes it say nothing.
+ * @returns why it was not told; undefined once it was
+ * @throws Unavailable when the database is away: then the agent is told nothing
+ */
+export async function whisper(
+  { record, atMs, setup, calls }: Whispering,
+  text: string,
+  { operator, by, services }: { readonly operator: Operator; readonly by: ActBy; readonly services: OperatorServices },
+): Promise<Refusal | undefined> {
+  const refused = whyNoWhisper({ record, atMs, setup, calls }, operator, services);
+  if (refused !== undefined) return refused;
+  const { allowed, resetAtMs } = await services.core.live.windows.take(`whisper:${record.id}`, PER_MINUTE, atMs);
+  if (!allowed)
+    return mustWait(`More than ${PER_MINUTE} whispers to a session in a minute`, resetAtMs, atMs, {
+      layer: 'edge',
+      limit: PER_MINUTE,
+    });
+  const outcome = await act(
+    { action: 'session.whisper', target: refOf(record.id), tenantId: record.tenantId },
+    by,
+    services,
+    () => services.calls.whispers.send(record.id, text),
+    (whispered) => RESULTS[whispered],
+  );
+  if (outcome === 'not_open') return notOpen();
+  if (outcome === 'told') return undefined;
+  return new Refusal(
+    'SERVICE_UNAVAILABLE',
+    'The process that holds the call did not answer: the agent may or may not have been told. Listen before you send it again.',
+    { retryAfter: RETRY_SEC },
+  );
+}
+
+function notOpen(): Refusal {
+  return conflict('No call of this session is open and heard; send it again once one is open.');
+}
+
+function conflict(error: string): Refusal {
+  return new Refusal('CONFLICT', error, {}, { fact: 'no call of the session takes a whisper' });
+}

@@ -1,0 +1,86 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { whisper } from '../../data/whispering.ts';
+import { useKeys } from '../../parts/keys.ts';
+import { Warning } from '../../parts/view-states.tsx';
+
+const MAX_LENGTH = 1000;
+
+interface Props {
+  /** Its ref. */
+  readonly session: string;
+  /** Whether the server would take one now; undefined for one that does not know of whispers. */
+  readonly mayWhisper: boolean | undefined;
+}
+
+/** Words for the agent of a session, and what became of them. What somebody began to write stays while no call is open. */
+export function Whisper({ session, mayWhisper = false }: Props) {
+  const text = useSignal('');
+  const isBusy = useSignal(false);
+  const isSent = useSignal(false);
+  const problem = useSignal('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  useKeys({ w: () => field.current?.focus() });
+  if (!mayWhisper && text.value === '' && problem.value === '') return null;
+
+  const send = async (): Promise<void> => {
+    if (isBusy.peek() || text.peek().trim() === '') return;
+    isBusy.value = true;
+    isSent.value = false;
+    problem.value = '';
+    problem.value = (await whisper(session, text.peek())) ?? '';
+    isBusy.value = false;
+    isSent.value = problem.peek() === '';
+    if (isSent.peek()) text.value = '';
+    field.current?.focus();
+  };
+
+  return (
+    <section class="card" aria-labelledby="whisper-title">
+      <h2 id="whisper-title">Whisper to the agent</h2>
+      <form
+        class="whisper"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <label for="whisper-text">For the agent alone</label>
+        <textarea
+          id="whisper-text"
+          ref={field}
+          rows={3}
+          maxLength={MAX_LENGTH}
+          autocomplete="off"
+          aria-describedby="whisper-note whisper-problem"
+          value={text.value}
+          readOnly={isBusy.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+            isSent.value = false;
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
+          }}
+        />
+        <p id="whisper-note" class="soft">
+          It knows this from now on, and says nothing because of it. The visitor is not shown it, and nobody keeps it;
+          the audit has that you whispered.
+        </p>
+        <p id="whisper-problem" class="problem" role="alert">
+          {problem.value !== '' && (
+            <>
+              <Warning /> {problem.value}
+            </>
+          )}
+        </p>
+        <div class="buttons">
+          <button disabled={isBusy.value || text.value.trim() === ''} title="Send (Ctrl+Enter)">
+            Send
+          </button>
+          <span role="status">{isBusy.value ? 'Sending…' : isSent.value ? 'The agent was told.' : ''}</span>
+        </div>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { BusWhispers } from '../../../src/calls/whispers.ts';
+import type { BusMessage } from '../../../src/protocol/bus.ts';
+import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { ManualClock } from '../../support/clock.ts';
+import { ManualTimers } from '../../support/manual-timers.ts';
+import { SESSION } from './calls-world.ts';
+
+type Asked = Extract<BusMessage, { type: 'call.whisper' }>;
+
+function start() {
+  const [clock, timers, asked] = [new ManualClock(), new ManualTimers(), [] as Asked[]];
+  const bus = createInProcessBus((error) => {
+    throw error;
+  });
+  bus.subscribe((message) => void (message.type === 'call.whisper' && asked.push(message)));
+  const whispers = new BusWhispers({ bus, clock, after: (ms, act) => timers.after(ms, act) });
+  return { bus, clock, timers, asked, whispers };
+}
+
+test.each([
+  [true, 'told'],
+  [false, 'not_open'],
+])('A whisper is what the node of the call says of it (%s), and its timer is called off', async (isTold, outcome) => {
+  const { bus, clock, timers, asked, whispers } = start();
+  const sent = whispers.send(SESSION, 'words');
+  expect(asked).toHaveLength(1);
+  const [{ request, ...rest }] = asked as [Asked];
+  expect(rest).toEqual({ type: 'call.whisper', sessionId: SESSION, untilMs: clock.now() + 2000, text: 'words' });
+  bus.publish({ type: 'call.whispered', request: 'of another', isTold: !isTold });
+  bus.publish({ type: 'call.whispered', request, isTold });
+  bus.publish({ type: 'call.whispered', request, isTold: !isTold });
+  expect(await sent).toBe(outcome);
+  expect(timers.size).toBe(0);
+});
+
+test('Of a whisper that nobody answers it is not known whether the agent was told, which what comes later does not change', async () => {
+  const { bus, timers, asked, whispers } = start();
+  const sent = whispers.send(SESSION, 'words');
+  timers.advance(2499);
+  timers.advance(1);
+  bus.publish({ type: 'call.whispered', request: asked[0]?.request ?? '', isTold: true });
+  expect(await sent).toBe('unanswered');
+});
