@@ -93,6 +93,9 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
       return microDollars - estimatedMicroDollars;
     };
     await vi.waitFor(async () => expect(await measured()).toBe(700), soon);
+    const { calls } = await seen(world, page);
+    const { body } = await world.backend().get(`/api/operator/calls/${calls[0]?.ref}`);
+    expect(body).toMatchObject({ tools: [{ name: 'lookup_order', state: 'answered', code: null, tries: 1 }] });
     await page.end();
     expect(world.leaks()).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { ToolCallRecord } from '../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { service, unique, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
@@ -99,5 +100,52 @@ describe('The list of calls', () => {
     expect(body['why']).toMatchObject({
       sentence: expect.stringMatching(/^It closed .+, because .+\. Hang-up: not asked for/),
     });
+  });
+
+  test('says of one call which tools of the server were called in it, and of the last that gave no answer why', async () => {
+    const call = await insert(unique('agent'));
+    const { id: callId, sessionId, fence } = call;
+    const asked = { callId, sessionId, fence, untilMs: NOON + 8000, tries: 1, bytes: null, version: 3 };
+    const tools: ToolCallRecord[] = [
+      {
+        ...asked,
+        id: unique('tool'),
+        toolCallId: 'c1',
+        name: 'hours',
+        askedAtMs: NOON,
+        state: 'answered',
+        code: null,
+        ms: 40,
+      },
+      {
+        ...asked,
+        id: unique('tool'),
+        toolCallId: 'c2',
+        name: 'lookup_order',
+        askedAtMs: NOON + 1,
+        untilMs: NOON + 8001,
+        state: 'timed_out',
+        code: 'timed_out',
+        ms: 8000,
+      },
+    ];
+    for (const tool of tools) await app.service.stores.toolCalls.insert(tool, 50);
+    const { body } = await app.get(`/api/operator/calls/${callId}`, service);
+    expect(body['tools']).toEqual([
+      { name: 'hours', state: 'answered', code: null, askedAt: '2030-01-02T12:00:00.000Z', ms: 40, tries: 1 },
+      {
+        name: 'lookup_order',
+        state: 'timed_out',
+        code: 'timed_out',
+        askedAt: '2030-01-02T12:00:00.001Z',
+        ms: 8000,
+        tries: 1,
+      },
+    ]);
+    expect(body['why']).toMatchObject({
+      sentence: expect.stringMatching(/ It asked lookup_order .+, which did not answer within 8 s\.$/),
+    });
+    const ofSession = await app.get(`/api/operator/sessions/${encodeURIComponent(sessionId)}/calls/${callId}`, service);
+    expect(ofSession.body['tools']).toEqual(body['tools']);
   });
 });

@@ -13,8 +13,8 @@ import type { Services } from '../../http/services.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import { seesTenant, tenantsOf } from '../roles.ts';
 import { operatorRoute, pageEnd, readCursor } from '../route.ts';
-import { exampleCall } from './routes.ts';
-import { toListedCalls } from './view.ts';
+import { exampleCall, exampleToolCall } from './routes.ts';
+import { toListedCalls, toolCallsOf, toOperatorToolCall } from './view.ts';
 import { whyOfCall } from './why.ts';
 
 const exampleListed: ListedOperatorCall = {
@@ -77,6 +77,7 @@ export function namedCallRoute(services: Services): Route {
           machine: 'voice-call',
           events: [],
           moreEvents: false,
+          tools: [exampleToolCall],
           why: { sentence: 'Still open, for 90 s since 2030-01-01 12:00:00 UTC.' },
         },
       },
@@ -88,12 +89,13 @@ export function namedCallRoute(services: Services): Route {
       if (record === undefined || !seesTenant(operator, record.tenantId))
         return new Refusal('NOT_FOUND', 'There is no call of this ref.');
       const session = await sessions.find(record.sessionId);
-      const [[call], told] = await Promise.all([
+      const [[call], told, tools] = await Promise.all([
         toListedCalls([{ record, agentId: session?.agentId ?? null }], operator, services),
         eventsOfActor('voice-call', record.id, operator, core.stores.journal),
+        toolCallsOf(record, services),
       ]);
-      const why = { sentence: whyOfCall(record, core.config.calls, request.atMs) };
-      return { status: 200, body: { ...call, ...told, why } };
+      const why = { sentence: whyOfCall(record, tools, core.config.calls, request.atMs) };
+      return { status: 200, body: { ...call, ...told, tools: tools.map(toOperatorToolCall), why } };
     },
   });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type OperatorCall, operatorCallDetail } from '../../protocol/operator/call.ts';
+import { type OperatorCall, type OperatorToolCall, operatorCallDetail } from '../../protocol/operator/call.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Route } from '../../http/route.ts';
-import { callsOf, toOperatorCalls } from './view.ts';
+import { callsOf, toolCallsOf, toOperatorCalls, toOperatorToolCall } from './view.ts';
 import { exampleEvent, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { eventsOfActor } from '../journal/read.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
@@ -25,6 +25,15 @@ export const exampleCall: OperatorCall = {
   estimatedMicroDollars: 0,
   gapSec: 0,
   ownerNode: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+};
+
+export const exampleToolCall: OperatorToolCall = {
+  name: 'lookup_order',
+  state: 'answered',
+  code: null,
+  askedAt: '2030-01-01T12:00:31.120Z',
+  ms: 184,
+  tries: 1,
 };
 
 const callParams = sessionParams.extend({
@@ -60,6 +69,7 @@ export function callRoute(services: Services): Route {
             },
           ],
           moreEvents: false,
+          tools: [exampleToolCall],
         },
       },
     },
@@ -75,6 +85,7 @@ export function callRoute(services: Services): Route {
         body: {
           ...found,
           ...(await eventsOfActor('voice-call', found.ref, call.operator, services.core.stores.journal)),
+          tools: (await toolCallsOf({ id: found.ref, sessionId: record.id }, services)).map(toOperatorToolCall),
         },
       };
     },

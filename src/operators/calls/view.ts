@@ -1,6 +1,7 @@
+import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { nodeSeenBy, seesWholeIds, type Operator } from '../roles.ts';
-import type { ListedOperatorCall, OperatorCall } from '../../protocol/operator/call.ts';
+import type { ListedOperatorCall, OperatorCall, OperatorToolCall } from '../../protocol/operator/call.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { CallMeter } from '../../stores/ledger/contract.ts';
 import { refOf } from '../../kernel/ids.ts';
@@ -56,6 +57,18 @@ export async function toListedCalls(
     const { sessionId, tenantId, keyId, createdAtMs } = row.record;
     return [{ ...call, session: refOf(sessionId), tenantId, keyId, agentId: row.agentId, createdAt: iso(createdAtMs) }];
   });
+}
+
+/** The calls of tools of a voice call, in the order in which they were asked. @throws Unavailable when the database is away */
+export async function toolCallsOf(
+  { id, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
+  { core: { stores } }: OperatorServices,
+): Promise<readonly ToolCallRecord[]> {
+  return (await stores.toolCalls.ofSession(sessionId)).filter(({ callId }) => callId === id);
+}
+
+export function toOperatorToolCall({ name, state, code, askedAtMs, ms, tries }: ToolCallRecord): OperatorToolCall {
+  return { name, state, code, askedAt: iso(askedAtMs), ms, tries };
 }
 
 function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): OperatorCall {

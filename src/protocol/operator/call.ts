@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
+import type { ToolCallState } from '../../../machines/tool-call/types.ts';
 import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import { HANGUP_WORDS } from '../languages/hangups.ts';
 import { commaList, count, instant, text } from '../values.ts';
@@ -55,8 +56,24 @@ export const operatorCall = z.object({
 
 export type OperatorCall = z.infer<typeof operatorCall>;
 
-/** One call, and what its machine did. */
-export const operatorCallDetail = operatorCall.extend(actorTold);
+/** One call of a tool of the server; nobody keeps its arguments or its answer. */
+const operatorToolCall = z.object({
+  name: z.string(),
+  state: z.enum(['asked', 'running', 'answered', 'failed', 'timed_out', 'dropped'] satisfies ToolCallState[]),
+  code: z.string().nullable().meta({ description: 'Why the model was told no answer' }),
+  askedAt: instant,
+  ms: count.nullable().meta({ description: 'From its asking to its end; null until then' }),
+  tries: count.meta({ description: 'Requests that were sent to its server: none or one' }),
+});
+
+export type OperatorToolCall = z.infer<typeof operatorToolCall>;
+
+const toolsTold = {
+  tools: z.array(operatorToolCall).meta({ description: 'Tools of the server that were called in it, in order' }),
+};
+
+/** One call, what its machine did, and the tools that were called in it. */
+export const operatorCallDetail = operatorCall.extend({ ...actorTold, ...toolsTold });
 
 /** A call in the list of all calls: with whose it is. */
 export const listedCall = operatorCall.extend({
@@ -83,6 +100,7 @@ export const operatorCallPage = z.object({ calls: z.array(listedCall), ...page }
 /** One call by its own ref: as the list has it, and why it is as it is. */
 export const listedCallDetail = listedCall.extend({
   ...actorTold,
+  ...toolsTold,
   why: z
     .object({ sentence: z.string() })
     .meta({ description: 'How it stands, why it closed, and what is known of its hang-up; times in UTC' }),

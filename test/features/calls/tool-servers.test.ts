@@ -53,8 +53,8 @@ describe('The tool of the demo', () => {
     const [demo] = await readTenantsFile('config/tenants.json', 0);
     const url = new URL(String(demo?.agents[0]?.tools?.[0]?.['url']));
     const body = JSON.stringify({ data: { arguments: given } });
-    const { request } = withDemoTool(guarded, clock);
-    const reply = await request({
+    const outbound = withDemoTool(guarded, clock);
+    const reply = await outbound.request({
       method: 'POST',
       url,
       owner: 'demo',
@@ -75,11 +75,11 @@ describe('The tool of the demo', () => {
   });
 
   test('leaves every other request to the guard, also one that only looks alike', async () => {
-    const { request } = withDemoTool(guarded, clock);
+    const outbound = withDemoTool(guarded, clock);
     for (const href of ['https://museum.invalid/other', 'https://museum.invalid.example/opening-hours']) {
       const url = new URL(href);
       const more = { owner: 'demo', headers: {}, timeoutMs: 1, maxReplyBytes: 1 };
-      await expect(request({ method: 'POST', url, ...more })).rejects.toThrow('not here');
+      await expect(outbound.request({ method: 'POST', url, ...more })).rejects.toThrow('not here');
     }
     expect(asked).toHaveLength(2);
   });

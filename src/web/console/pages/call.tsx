@@ -16,6 +16,7 @@ import { CopyMenu } from '../parts/menu.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
+import { ToolCalls } from '../parts/tool-calls.tsx';
 import { Unread } from '../parts/view-states.tsx';
 
 /** One call at the provider: why it is as it is, what it cost until now, and what its machine did. */
@@ -75,6 +76,7 @@ export function CallPage() {
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>
       </History>
+      <ToolCalls tools={call.tools} />
       <MachineDrawing machine="held-call" title="How a node holds it" />
     </div>
   );
