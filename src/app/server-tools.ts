@@ -5,6 +5,7 @@ import { createOutbound } from '../outbound/outbound.ts';
 import { readSecret, signingSecrets } from '../secrets/secrets.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { Core } from './core.ts';
+import { withDemoTool } from './demo-tool.ts';
 
 /** Calls of its tools that a session may have, together, where its agent does not say. */
 const PER_SESSION = 50;
@@ -20,7 +21,7 @@ export function openServerTools(core: Core, tenants: Pick<TenantDirectory, 'tena
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
   const secrets = { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer };
   const sender = new ToolSender({
-    outbound,
+    outbound: config.mode === 'production' ? outbound : withDemoTool(outbound, clock),
     secrets: {
       signing: (tenantId) => signingSecrets(tenantId, secrets),
       read: (tenantId, name) => readSecret(tenantId, name, secrets),
