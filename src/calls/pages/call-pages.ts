@@ -192,10 +192,11 @@ export class CallPages {
     const { conversation } = this.#call;
     const item = itemIdOf(`say:${id}`);
     if (!conversation.add({ id: item, type: 'message', role: 'user', text })) return 'CALL_NOT_OPEN';
-    conversation.respond(null);
-    this.#call.hear({ type: 'activity' });
     addToFew(this.#said, id, MAX_SAID);
+    // Before the answer to it, which may come at once.
     if (this.#isWanted) this.#captions.hear({ type: 'transcript', item, who: 'visitor', text, isWhole: true });
+    this.#call.hear({ type: 'activity' });
+    conversation.respond(null);
     return undefined;
   }
 

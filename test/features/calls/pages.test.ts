@@ -159,6 +159,13 @@ describe('The pages of a call', () => {
       expect([asked(), take()]).toEqual([[], []]);
     });
 
+    test('are shown a text before the answer to it, also where that comes at once', () => {
+      world.provider.sideband.createResponse = () => hear(words('a1', 'At nine.', true));
+      ask({ type: 'say', id: 'm1', text: 'When do you open?' });
+      gather();
+      expect(take()).toMatchObject([{ text: 'When do you open?' }, { text: 'At nine.' }]);
+    });
+
     test('say nothing after the time at which the page was told that it was not said', () => {
       ask({ type: 'say', id: 'm1', text: 'late' }, world.clock.now());
       ask({ type: 'say', id: 'm2', text: 'of another session' }, world.clock.now() + 2000, 'another');
