@@ -384,6 +384,58 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     ]);
   });
 
+  test('takes items into the conversation and out of it, which it tells as what they are', async () => {
+    const { call, heard, sideband } = await listen();
+    sideband.addItem({ id: 'sb_1', type: 'message', role: 'user', text: 'Are you open?' });
+    sideband.addItem({ id: 'sb_2', type: 'message', role: 'system', text: 'Be short.' });
+    sideband.addItem({ id: 'sb_3', type: 'tool_output', callId: 'call_1', output: '{}' });
+    sideband.deleteItem('sb_2');
+    sideband.deleteItem('sb_2');
+    await heard.next('trouble');
+    expect(call.heard.slice(-5)).toMatchObject([
+      {
+        type: 'conversation.item.create',
+        item: { id: 'sb_1', role: 'user', content: [{ type: 'input_text', text: 'Are you open?' }] },
+      },
+      { type: 'conversation.item.create', item: { id: 'sb_2', role: 'system' } },
+      { type: 'conversation.item.create', item: { id: 'sb_3', type: 'function_call_output', call_id: 'call_1' } },
+      { type: 'conversation.item.delete', item_id: 'sb_2' },
+      { type: 'conversation.item.delete', item_id: 'sb_2' },
+    ]);
+    // What the system says is no caption.
+    expect(heard.of('transcript')).toEqual([
+      { type: 'transcript', item: 'sb_1', who: 'visitor', text: 'Are you open?', isWhole: true },
+    ]);
+    expect(heard.of('toolAnswered')).toEqual([{ type: 'toolAnswered', item: 'sb_3', callId: 'call_1' }]);
+    expect(heard.of('trouble')).toEqual([{ type: 'trouble', code: 'item_not_found' }]);
+  });
+
+  test('makes a response on demand, one at a time, and tells when it makes none', async () => {
+    const { call, heard, sideband } = await listen();
+    sideband.createResponse('Say exactly: Hello.');
+    await heard.next('responseStarted');
+    expect(call.heard.at(-1)).toMatchObject({ response: { instructions: 'Say exactly: Hello.' } });
+    sideband.createResponse(null);
+    expect(await heard.next('responseRefused')).toEqual({ type: 'responseRefused', isBusy: true, instructions: null });
+    sideband.cancelResponse(undefined);
+    await heard.next('responseDone');
+    expect(call.open).toEqual([]);
+  });
+
+  test('clears what the agent said while it is heard, and asks for nothing else', async () => {
+    const { call, heard, sideband } = await listen();
+    sideband.clearSpeech();
+    call.emit({ type: 'output_audio_buffer.started', response_id: 'resp_1' });
+    await heard.next('speaking');
+    sideband.clearSpeech();
+    await heard.next('listening');
+    expect(heard.of('speech')).toEqual([
+      { type: 'speech', who: 'agent', isOn: true },
+      { type: 'speech', who: 'agent', isOn: false },
+    ]);
+    expect(call.heard.filter(({ type }) => type === 'output_audio_buffer.clear')).toHaveLength(1);
+  });
+
   test('tells of a response that speaks, and of tools that it calls', async () => {
     const { call, heard } = await listen();
     call.emit({ type: 'response.output_audio_transcript.delta', response_id: 'resp_1', delta: 'He' });
