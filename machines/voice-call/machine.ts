@@ -81,7 +81,8 @@ export function createVoiceCallMachine(limits: CallLimits) {
     const { providerCallId, providerEndsAtMs, hangup } = at.context;
     const tries = providerCallId === null ? {} : tryFrom(at.event.at, providerEndsAtMs);
     const nobodyAsks = hangup === 'unconfirmed' ? { nextTryAtMs: null } : {};
-    return changed(at.context, { state: 'closing', ...because(at, reason), ...tries, ...nobodyAsks });
+    const closingAtMs = at.event.at;
+    return changed(at.context, { state: 'closing', closingAtMs, ...because(at, reason), ...tries, ...nobodyAsks });
   };
 
   const closed = (at: At, hangup: Hangup, reason: CloseReason = 'lost'): Partial<CallRecord> =>
@@ -132,6 +133,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
           providerCallId: null,
           createdAtMs: at,
           openedAtMs: null,
+          closingAtMs: null,
           closedAtMs: null,
           closeReason: null,
           hangup: 'none',
@@ -195,7 +197,8 @@ export function createVoiceCallMachine(limits: CallLimits) {
       takeClosing: assign((at) => {
         assertEvent(at.event, 'TAKEN');
         const unheardSinceMs = untoldMs(at.context, at.event.unheardSinceMs);
-        return changed(at.context, { ...taken(at), ...askedBy(at, at.event.at), unheardSinceMs });
+        const closingAtMs = at.context.closingAtMs ?? at.event.at;
+        return changed(at.context, { ...taken(at), ...askedBy(at, at.event.at), unheardSinceMs, closingAtMs });
       }),
       takeUnheard: assign((at) => {
         assertEvent(at.event, 'TAKEN');

@@ -40,6 +40,8 @@ export interface CallRecord extends CallTerms {
   readonly providerCallId: string | null;
   readonly createdAtMs: number;
   readonly openedAtMs: number | null;
+  /** Since when it is to be hung up; null for one that nobody closes, or that a version without this field began to close. */
+  readonly closingAtMs: number | null;
   readonly closedAtMs: number | null;
   /** Why it is closing or closed. */
   readonly closeReason: CloseReason | null;

@@ -21,6 +21,7 @@ export function call(changes: Partial<CallRecord> = {}): CallRecord {
     providerCallId: null,
     createdAtMs: DAY_BEGIN,
     openedAtMs: null,
+    closingAtMs: null,
     closedAtMs: null,
     closeReason: null,
     hangup: 'none',
@@ -63,6 +64,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
         state: 'closing',
         providerCallId: 'rtc_2',
         openedAtMs: DAY_BEGIN + 1,
+        closingAtMs: DAY_BEGIN + 8,
         closeReason: 'session_ended',
         hangup: 'asked',
         hangupTries: 3,
@@ -138,6 +140,28 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await list({ tenants: [] })).toEqual([]);
       expect(await list({ tenantId, agentId: 'guide' })).toEqual([]);
       for (const wild of ['%', '_', `${tenantId.slice(0, -1)}_`]) expect(await list({ tenantId: wild })).toEqual([]);
+    });
+
+    test('those that are still to be hung up since an instant are counted, of all tenants or of some', async () => {
+      const tenantId = `acme-${randomId()}`;
+      const closing = { ...open, tenantId, state: 'closing', closeReason: 'lost', closingAtMs: DAY_BEGIN + 5 } as const;
+      const all = await calls().countClosing(DAY_BEGIN + 5);
+      const late = call(closing);
+      const made = [
+        late,
+        call({ ...closing, closingAtMs: null }),
+        call({ tenantId, ...open }),
+        call({ tenantId, ...closed }),
+      ];
+      for (const one of made) await calls().insert(one, MANY);
+      const count = (beforeMs: number) => calls().countClosing(beforeMs, [tenantId]);
+      expect([await count(DAY_BEGIN + 4), await count(DAY_BEGIN + 5)]).toEqual([0, 1]);
+      expect(await calls().countClosing(DAY_BEGIN + 5)).toBeGreaterThan(all);
+      expect([await calls().countClosing(DAY_BEGIN + 5, []), await calls().countClosing(DAY_BEGIN + 5, ['%'])]).toEqual(
+        [0, 0],
+      );
+      await calls().save({ ...late, ...closed, version: 2 }, 1);
+      expect(await count(DAY_BEGIN + 5)).toBe(0);
     });
 
     test("what is due is the node's own, from its instant on, the longest due first", async () => {

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { service, SERVICE_TOKEN, STAFF, type TestApp } from '../support/app.ts';
+import { service, SERVICE_TOKEN, STAFF, unique, type TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
+import { closedCall } from './calls.ts';
 
 const { build, database } = useApps();
 
@@ -21,6 +22,7 @@ interface Tallies {
 
 interface Overview {
   readonly endingSoon: number;
+  readonly lateHangups: number;
   readonly activity: Readonly<Record<'minute' | 'hour' | 'day', Tallies & { readonly previous: Tallies }>>;
   readonly verdict: { readonly us: string; readonly provider: string; readonly sentence: string };
   readonly dependencies: readonly { readonly name: string; readonly latencyMs: number | null }[];
@@ -68,6 +70,21 @@ describe('The overview', () => {
     expect((await look()).endingSoon).toBeGreaterThan(before);
   });
 
+  test('counts the calls that are still to be hung up after ten seconds, and shows a tenant its own', async () => {
+    const before = (await look()).lateHangups;
+    const id = await app.open(await app.key({ tenantId: 'globex' }));
+    const closingAtMs = app.clock.now();
+    const closing = { state: 'closing', closingAtMs, closedAtMs: null } as const;
+    await app.service.stores.calls.insert({ ...closedCall(id), id: unique('call'), tenantId: 'globex', ...closing }, 3);
+    app.clock.advance(7 * SECOND);
+    expect((await look()).lateHangups).toBe(before);
+    expect((await look()).lateHangups).toBe(before + 1);
+    const of = async (tenantId: string) =>
+      (await app.get(`/api/operator/overview?tenantId=${tenantId}`, service)).body['lateHangups'];
+    expect(await of('globex')).toBeGreaterThan(0);
+    expect(await of('nobody')).toBe(0);
+  });
+
   test('says who is to blame, by the numbers', async () => {
     app.clock.advance(3 * 24 * HOUR);
     await app.service.presence.beat();
@@ -109,6 +126,7 @@ describe('The overview', () => {
         byTenant: null,
         spend: null,
         endingSoon: null,
+        lateHangups: null,
         activity: null,
         verdict: {
           us: 'degraded',

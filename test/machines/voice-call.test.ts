@@ -41,6 +41,7 @@ describe('A call', () => {
       providerCallId: null,
       createdAtMs: 0,
       openedAtMs: null,
+      closingAtMs: null,
       closedAtMs: null,
       closeReason: null,
       hangup: 'none',
@@ -304,6 +305,14 @@ describe('A call that is taken over', () => {
   ])('%s', (_, record, expected) => {
     const after = play(record, [taken(at, 'two', 3 * SECOND)]).record;
     expect(after).toMatchObject({ ...expected, ownerNode: 'two', fence: 2, version: record.version + 1 });
+  });
+
+  test('is closing since that began, whoever takes it over; since it was taken where an earlier version closed it', () => {
+    expect(closing().closingAtMs).toBe(at);
+    const later = at + 9 * SECOND;
+    expect(play(closing(), [taken(later)]).record.closingAtMs).toBe(at);
+    expect(play({ ...closing(), closingAtMs: null }, [taken(later)]).record.closingAtMs).toBe(later);
+    expect(play(closing(), [answered(later, 'failed')]).record.closingAtMs).toBe(at);
   });
 
   const foreign = (record: CallRecord): CallRecord => play(record, [taken(at, 'two', 3 * SECOND, true)]).record;

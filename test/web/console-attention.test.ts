@@ -42,6 +42,7 @@ function overview(fields: Partial<Overview> = {}): Overview {
     spend: null,
     asOf: AT,
     endingSoon: 0,
+    lateHangups: 0,
     activity: { minute: quiet, hour: quiet, day: quiet },
     verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
     dependencies: [],
@@ -71,6 +72,16 @@ describe('The overview says what stands out', () => {
       'watch: 3 events were dropped since the start',
       'watch: Processes are set differently',
     ]);
+  });
+
+  test('calls that cannot be hung up, where they are listed, also while nobody can count them', () => {
+    expect(sentences({ lateHangups: 1 })).toEqual([
+      'wrong: 1 call is still closing after 10 s, without a confirmed hang-up: the provider may go on billing',
+    ]);
+    expect(whatStandsOut(overview({ lateHangups: 1200 }))).toMatchObject([
+      { sentence: expect.stringMatching(/^1,200 calls are still closing/), href: '/console/calls?state=closing' },
+    ]);
+    expect(sentences({ lateHangups: null })).toEqual([]);
   });
 
   test('a store whose clock was set', () => {

@@ -2,6 +2,7 @@ import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
+import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import type { EndingFilter, HistoryCounts, VoiceHistory } from '../../stores/voice-history/contract.ts';
 import { lately, lastMinute } from './activity-spans.ts';
@@ -9,6 +10,8 @@ import type { Dependencies } from '../live/dependencies.ts';
 import { readMints } from './mints.ts';
 
 const SOON_MS = MINUTE_MS;
+/** Longer than a provider takes for a hang-up and for its confirmation. */
+const LATE_HANGUP_MS = 10_000;
 /** Many may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 /** As often as processes write down what they counted: nothing is newer before. */
@@ -17,6 +20,7 @@ const COUNTED_MS = 5000;
 export interface FiguresDeps {
   readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
   readonly activity: Pick<ActivityStore, 'sums'>;
+  readonly calls: Pick<VoiceCalls, 'countClosing'>;
   readonly dependencies: Pick<Dependencies, 'list'>;
   /** Which sessions end by the clock up to an instant. */
   readonly endingBy: (untilMs: number) => Omit<EndingFilter, 'tenants'>;
@@ -28,9 +32,10 @@ export type Figures = ReturnType<typeof createFigures>;
  * The numbers that the overview and the feed show alike: a process reads each at most every two seconds for those who are shown the same,
  * however many look. What is read is as of that moment.
  */
-export function createFigures({ history, activity, dependencies, endingBy }: FiguresDeps) {
+export function createFigures({ history, activity, calls, dependencies, endingBy }: FiguresDeps) {
   const counts = cacheFor<HistoryCounts>(KEPT_MS);
   const ending = cacheFor<number>(KEPT_MS);
+  const closing = cacheFor<number>(KEPT_MS);
   const minutes = cacheFor<CountChange[]>(COUNTED_MS);
   const recent = cacheFor<CountChange[]>(KEPT_MS);
   const mints = cacheFor<CountChange[]>(COUNTED_MS);
@@ -52,6 +57,10 @@ export function createFigures({ history, activity, dependencies, endingBy }: Fig
       ending(named(tenants), atMs, () =>
         history.countEnding({ ...endingBy(atMs + SOON_MS), tenants: filtered(tenants) }),
       ),
+
+    /** How many calls nobody could hang up within ten seconds. @throws Unavailable (rejects) when the database is away */
+    lateHangups: (tenants: TenantScope, atMs: number): Promise<number> =>
+      closing(named(tenants), atMs, () => calls.countClosing(atMs - LATE_HANGUP_MS, filtered(tenants))),
 
     /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
     lastMinute: (tenants: TenantScope, atMs: number): Promise<CountChange[]> =>

@@ -78,6 +78,7 @@ const exampleSpan = { ...exampleTallies, previous: exampleTallies };
 export const exampleOverviewActivity: OverviewActivity = {
   asOf: '2030-01-01T12:00:00.000Z',
   endingSoon: 214,
+  lateHangups: 0,
   activity: { minute: exampleSpan, hour: exampleSpan, day: exampleSpan },
   verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
   dependencies: exampleNode.dependencies,
@@ -87,6 +88,7 @@ export const exampleOverviewActivity: OverviewActivity = {
 /** What of the overview is in the database; what cannot be read is null. */
 interface Reading {
   readonly endingSoon: number | null;
+  readonly lateHangups: number | null;
   readonly went: Awaited<ReturnType<typeof activityOf>> | null;
   /** Null as well for who sees some tenants only. */
   readonly lately: readonly CountChange[] | null;
@@ -104,12 +106,13 @@ async function readActivity(
     },
   }: Services,
 ): Promise<Reading> {
-  const [endingSoon, went, lately] = await Promise.all([
+  const [endingSoon, lateHangups, went, lately] = await Promise.all([
     orNull(figures.endingSoon(tenants, atMs)),
+    orNull(figures.lateHangups(tenants, atMs)),
     orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs))),
     tenants === '*' ? orNull(figures.latelyCounted(atMs)) : null,
   ]);
-  return { endingSoon, went, lately };
+  return { endingSoon, lateHangups, went, lately };
 }
 
 /**
@@ -120,11 +123,11 @@ async function readActivity(
 async function overviewActivity(
   { tenants }: Operator,
   atMs: number,
-  { endingSoon, went, lately }: Reading,
+  { endingSoon, lateHangups, went, lately }: Reading,
   isDatabaseRead: boolean,
   services: Services,
 ): Promise<OverviewActivity> {
-  const told = { asOf: iso(atMs), endingSoon, activity: went?.activity ?? null };
+  const told = { asOf: iso(atMs), endingSoon, lateHangups, activity: went?.activity ?? null };
   if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
   const nodes = services.core.nodes.list();
   const dependencies = await services.operators.figures.dependencies(atMs);

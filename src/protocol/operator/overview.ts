@@ -13,6 +13,9 @@ export const overviewActivity = z.object({
     description:
       'Sessions that end by the clock within a minute if nothing comes in between; null where it cannot be read now',
   }),
+  lateHangups: count.nullable().meta({
+    description: 'Calls that are still to be hung up 10 s after that began; null where it cannot be read now',
+  }),
   activity: activity.nullable().meta(unread),
   verdict: verdict.nullable().meta({ description: 'Null for who is shown some tenants only' }),
   dependencies: z.array(dependencyState).meta({ description: 'Of the process that answers' }),

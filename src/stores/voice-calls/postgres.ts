@@ -33,7 +33,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       const { count } = await database.run(
         (sql) => sql`
           update voice_call set state = ${record.state}, provider_call_id = ${record.providerCallId},
-            opened_at_ms = ${record.openedAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
+            opened_at_ms = ${record.openedAtMs}, closing_at_ms = ${record.closingAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
             hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, over_at_ms = ${record.overAtMs},
             over_door = ${record.overDoor}, next_try_at_ms = ${record.nextTryAtMs},
             unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
@@ -67,6 +67,15 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
     },
 
     list: (filter, after, limit) => runScan(database, (sql) => listCalls(sql, filter, after, limit, maxScanned)),
+
+    async countClosing(beforeMs, tenants) {
+      const [found] = await database.run(
+        (sql) => sql<{ calls: number }[]>`
+          select count(*)::integer as calls from voice_call where state = 'closing' and closing_at_ms <= ${beforeMs}
+            and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}`,
+      );
+      return found?.calls ?? 0;
+    },
 
     async due(node, atMs, limit) {
       const records = await database.run(
@@ -133,12 +142,12 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
 function insertOne(sql: AnySql, record: CallRecord) {
   return sql`
     insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id,
-      created_at_ms, opened_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door,
+      created_at_ms, opened_at_ms, closing_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door,
       next_try_at_ms, unheard_since_ms,
       give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, due_at_ms, version)
     values (${record.id}, ${record.sessionId}, ${record.subject}, ${record.tenantId}, ${record.keyId},
       ${record.provider}, ${record.fingerprint}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
-      ${record.openedAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
+      ${record.openedAtMs}, ${record.closingAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
       ${record.overAtMs}, ${record.overDoor}, ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
       ${record.graceUntilMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
     on conflict (session_id) where state = 'creating' do nothing`;

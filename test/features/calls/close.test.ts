@@ -147,6 +147,21 @@ describe('A call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
+  test('that the provider refuses to hang up is counted as late from ten seconds on, until its hang-up is confirmed', async () => {
+    await world.open(node);
+    world.provider.isAway = true;
+    world.endSession();
+    await node.settled();
+    const late = () => world.stores.calls.countClosing(world.clock.now() - 10_000);
+    await world.pass(9750);
+    expect(await late()).toBe(0);
+    await world.pass(250);
+    expect([await late(), (await world.call()).state]).toEqual([1, 'closing']);
+    world.provider.isAway = false;
+    await world.pass(9000);
+    expect([await late(), (await world.call()).hangup]).toEqual([0, 'confirmed']);
+  });
+
   test('whose hang-up fails is cut off whenever it speaks again', async () => {
     await world.open(node);
     world.provider.isAway = true;

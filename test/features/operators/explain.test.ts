@@ -56,6 +56,7 @@ const call: CallRecord = {
   providerCallId: 'rtc_1',
   createdAtMs: DAY_BEGIN,
   openedAtMs: DAY_BEGIN,
+  closingAtMs: null,
   closedAtMs: DAY_BEGIN + MINUTE,
   closeReason: 'remote',
   hangup: 'already_over',

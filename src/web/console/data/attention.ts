@@ -33,6 +33,7 @@ export function whatStandsOut(overview: Overview): readonly Matter[] {
   const { activity } = overview;
   const matters = [
     ...ofNodes(overview),
+    ...ofHangups(overview),
     ...ofClocks(overview),
     ...ofSpend(overview.spend),
     ...(activity === null ? [] : [...ofRefusals(activity.hour), ...ofEnds(activity.hour)]),
@@ -76,6 +77,14 @@ function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
       ? []
       : [{ degree: 'watch' as const, sentence: `Processes ${differences.join(' and ')}`, href }]),
   ];
+}
+
+function ofHangups({ lateHangups }: Overview): Matter[] {
+  // Null while it cannot be read; an older server does not tell it.
+  if ((lateHangups ?? 0) === 0) return [];
+  const calls = lateHangups === 1 ? '1 call is' : `${countText(lateHangups ?? 0)} calls are`;
+  const sentence = `${calls} still closing after 10 s, without a confirmed hang-up: the provider may go on billing`;
+  return [{ degree: 'wrong', sentence, href: `/console/calls${queryText({ state: 'closing' })}` }];
 }
 
 function ofClocks({ nodes }: Overview): Matter[] {

@@ -18,6 +18,7 @@ export function overviewOver(read: Overview, before: Overview | undefined): Over
     byTenant: read.byTenant ?? before.byTenant,
     spend: read.spend ?? before.spend,
     endingSoon: read.endingSoon ?? before.endingSoon,
+    lateHangups: read.lateHangups ?? before.lateHangups,
     activity: read.activity ?? before.activity,
   };
 }
