@@ -63,6 +63,8 @@ export const agentQuery = z.object({
 /** Its reply. */
 export const agentReply = z.object({ agent: agentTerms });
 
+export type AgentReply = Readonly<z.infer<typeof agentReply>>;
+
 /** Its reply (docs/contract.md, section 5.1). */
 export const createReply = z.object({
   id: z.string().meta({ description: 'Upstream session identifier; prefix sess_' }),

@@ -33,7 +33,7 @@ export class Website {
         WIDGET_SESSION_PER_MIN: '1000',
         ...environment,
       },
-      { tenants: [{ id: 'host', widgetKeys: [key], agents: [agent] }] },
+      { tenants: [{ id: 'host', widgetKeys: [key], agents: [agent, { ...agent, id: 'silent', tellAi: false }] }] },
     );
     return new Website(world, host);
   }

@@ -73,6 +73,26 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.sees('status', listening);
   });
 
+  test('tells before a conversation and beside its title that one speaks with an AI, and asks the server when it is opened', async () => {
+    const told = (): Promise<readonly string[]> =>
+      page.run(`['.disclosure', '.ai'].map((part) => widget.shadowRoot.querySelector(part).textContent)`);
+    page = await ElementPage.open(browser, site);
+    await page.button('Talk to us').waitFor(soon);
+    const question = 'GET /api/realtime/agent';
+    expect(page.visit.requests).not.toContain(question);
+    await page.button('Talk to us').click();
+    await page.sees('disclosure', 'You are talking to an AI, not to a person.');
+    await page.sees('ai', 'AI');
+    await vi.waitFor(() => expect(page.visit.requests).toContain(question), soon);
+    await page.button('Start a conversation').click();
+    await page.sees('status', listening);
+    expect(await told()).toEqual(['', 'AI']);
+    expect(page.visit.requests.filter((request) => request === question)).toHaveLength(1);
+    await page.goto(site, site.script + site.tag('open').replace('"support"', '"silent"'));
+    await page.sees('status', 'How can we help?');
+    await vi.waitFor(async () => expect(await told()).toEqual(['', '']), soon);
+  });
+
   test('is used by the keyboard alone: the conversation goes on while the panel is closed', async () => {
     page = await ElementPage.open(browser, site);
     const { keyboard } = page.visit.page;

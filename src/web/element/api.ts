@@ -10,6 +10,9 @@ import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 /** Words in the place of the element's own. */
 export interface Texts {
   readonly title?: string;
+  /** Beside the title, and a sentence before a conversation: that the visitor speaks with an AI. */
+  readonly ai?: string;
+  readonly tellAi?: string;
   readonly launcher?: string;
   readonly open?: string;
   readonly close?: string;

@@ -2,6 +2,7 @@ import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { applyStyles } from './styles.ts';
+import { tellsAi } from './disclosure.ts';
 import { keepToken, takeToken, type Kept } from './resume.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
@@ -22,6 +23,9 @@ export function defineElement(home: string): void {
     #conversation: Conversation | undefined;
     /** The visitor writes: no microphone is asked for, in the next conversation neither. */
     #isWritten = false;
+    /** Whether visitors have to be told that they speak with an AI, and of which agent the server was asked that. */
+    #tellsAi = true;
+    #askedOf: string | undefined;
     /** What the visitor agreed to. */
     #agreed = '';
     #clock: ReturnType<typeof setInterval> | undefined;
@@ -163,19 +167,39 @@ export function defineElement(home: string): void {
       return `switchboard ${this.getAttribute('widget-key')} ${this.getAttribute('agent-id')}`;
     }
 
+    #attribute(name: string): string | undefined {
+      return this.getAttribute(name) || undefined;
+    }
+
+    get #baseUrl(): string {
+      return this.#attribute('base-url') ?? home;
+    }
+
+    /** Asks the server once of each agent, when a visitor looks at the panel: pages that are only read ask nothing. */
+    #askWhatToTell(): void {
+      const widgetKey = this.#attribute('widget-key');
+      const agent = this.#kept;
+      if (widgetKey === undefined || this.#askedOf === agent) return;
+      this.#askedOf = agent;
+      void tellsAi(this.#baseUrl, widgetKey, this.#attribute('agent-id')).then((on) => {
+        if (this.#askedOf !== agent || this.#tellsAi === on) return;
+        this.#tellsAi = on;
+        this.#show();
+      });
+    }
+
     #begin(resumed?: Kept): void {
       if (this.#isLive || !this.isConnected) return;
       this.#agreed = this.getAttribute('consent')?.trim() ?? '';
       this.#view.clear();
       const kept = this.#kept;
-      const given = (name: string): string | undefined => this.getAttribute(name) || undefined;
       const own = converse(
         {
-          baseUrl: given('base-url') ?? home,
-          widgetKey: given('widget-key'),
-          tenantId: given('tenant-id'),
-          agentId: given('agent-id'),
-          email: given('email'),
+          baseUrl: this.#baseUrl,
+          widgetKey: this.#attribute('widget-key'),
+          tenantId: this.#attribute('tenant-id'),
+          agentId: this.#attribute('agent-id'),
+          email: this.#attribute('email'),
           language: this.#language,
           tools: this.tools,
           resume: resumed?.token,
@@ -209,13 +233,16 @@ export function defineElement(home: string): void {
       const words = wordsOf(language, home, () => this.#show());
       if (words === undefined) return;
       const situation = this.#conversation?.situation ?? atRest;
+      const isInline = this.getAttribute('placement') === 'inline';
+      if (this.open || isInline) this.#askWhatToTell();
       this.#view.show({
         situation,
         words: withTexts(words, this.#texts),
         language,
         isOpen: this.open,
-        isInline: this.getAttribute('placement') === 'inline',
+        isInline,
         hasCaptions: this.getAttribute('captions') !== 'off',
+        tellsAi: this.#tellsAi,
         consent: this.#consent,
       });
       const isCounting = this.isConnected && (situation.warning !== undefined || situation.retryAtMs !== undefined);

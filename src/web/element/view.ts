@@ -31,6 +31,8 @@ export interface Look {
   readonly isOpen: boolean;
   readonly isInline: boolean;
   readonly hasCaptions: boolean;
+  /** Whether the visitor has to be told that they speak with an AI. */
+  readonly tellsAi: boolean;
   /** What the visitor has not agreed to yet. */
   readonly consent: string;
 }
@@ -59,12 +61,14 @@ export function createView(wishes: Wishes): View {
   const launcher = button('launcher', 'voice', launcherText, launcherMore);
   launcher.ariaHasPopup = 'dialog';
   const title = part('div', 'title');
+  const ai = part('span', 'ai');
   const toggle = button('captions-toggle', 'captions');
   const close = button('close', 'close');
   const status = part('p', 'status');
   const hint = part('p', 'hint');
   const [warning, warningText] = note('warning');
   const [message, messageText, retryText] = note('message');
+  const disclosure = part('p', 'disclosure');
   const consent = part('p', 'consent');
   const startText = make('span');
   const start = button('start', undefined, startText);
@@ -84,10 +88,10 @@ export function createView(wishes: Wishes): View {
   const panel = part(
     'div',
     'panel',
-    part('header', 'header', title, toggle, close),
+    part('header', 'header', title, ai, toggle, close),
     part('div', 'stage', orb.element, make('div', {}, status, hint)),
     part('div', 'body', captions.element, warning, message),
-    part('footer', 'footer', consent, start, row, instead.element, microphones.element, form),
+    part('footer', 'footer', disclosure, consent, start, row, instead.element, microphones.element, form),
   );
   panel.tabIndex = -1;
   // Outside of the panel: what happens is told also while that is closed.
@@ -131,7 +135,8 @@ export function createView(wishes: Wishes): View {
       return say(announcer, warningText.textContent ?? '');
     if (messageText.textContent) return say(announcer, `${messageText.textContent} ${retryText.textContent}`);
     if (now === 'speaking' || (before !== undefined && statusOf(before.situation) === now)) return;
-    say(announcer, now === 'ready' ? '' : words.status[now]);
+    const told = now === 'connecting' ? `${disclosure.textContent} ` : '';
+    say(announcer, now === 'ready' ? '' : told + words.status[now]);
   }
 
   /**
@@ -160,11 +165,13 @@ export function createView(wishes: Wishes): View {
     panel.hidden = !isInline && !isOpen;
     close.hidden = isInline;
     panel.role = isInline ? null : 'dialog';
-    panel.ariaLabel = isInline ? null : words.title;
+    panel.ariaLabel = isInline ? null : look.tellsAi ? `${words.title} (${words.ai})` : words.title;
 
     say(launcherText, isOn ? words.status[now] : words.launcher);
     say(launcherMore, isOn ? words.open : '');
     say(title, words.title);
+    say(ai, look.tellsAi ? words.ai : '');
+    say(disclosure, look.tellsAi && phase !== 'live' ? words.tellAi : '');
     name(close, words.close);
     name(toggle, words.captions);
     toggle.ariaPressed = String(hasCaptions);

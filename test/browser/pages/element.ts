@@ -43,6 +43,7 @@ function draw(moment: Moment): HTMLElement {
     isOpen: host.hasAttribute('open'),
     isInline: attributes['placement'] === 'inline',
     hasCaptions: true,
+    tellsAi: true,
     consent,
   } as const;
   view.show(look);

@@ -3,6 +3,8 @@ import type { Words } from './words.ts';
 
 export const words: Words = {
   title: 'Sprachassistent',
+  ai: 'KI',
+  tellAi: 'Sie sprechen mit einer KI, nicht mit einem Menschen.',
   launcher: 'Sprechen Sie mit uns',
   open: 'Gespräch öffnen',
   close: 'Schließen',

@@ -3,6 +3,8 @@ import type { Words } from './words.ts';
 
 export const en: Words = {
   title: 'Voice assistant',
+  ai: 'AI',
+  tellAi: 'You are talking to an AI, not to a person.',
   launcher: 'Talk to us',
   open: 'Open the conversation',
   close: 'Close',

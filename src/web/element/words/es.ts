@@ -3,6 +3,8 @@ import type { Words } from './words.ts';
 
 export const words: Words = {
   title: 'Asistente de voz',
+  ai: 'IA',
+  tellAi: 'Está hablando con una IA, no con una persona.',
   launcher: 'Hable con nosotros',
   open: 'Abrir la conversación',
   close: 'Cerrar',

@@ -3,6 +3,8 @@ import type { Words } from './words.ts';
 
 export const words: Words = {
   title: 'Assistant vocal',
+  ai: 'IA',
+  tellAi: 'Vous parlez avec une IA, pas avec une personne.',
   launcher: 'Parlez avec nous',
   open: 'Ouvrir la conversation',
   close: 'Fermer',

@@ -3,6 +3,8 @@ import type { Words } from './words.ts';
 
 export const words: Words = {
   title: '音声アシスタント',
+  ai: 'AI',
+  tellAi: '会話の相手は AI です。人間ではありません。',
   launcher: '音声で相談する',
   open: '会話を開く',
   close: '閉じる',

@@ -19,6 +19,10 @@ export type Status =
 export interface Words {
   /** Names the panel. */
   readonly title: string;
+  /** Beside the title, where visitors are told that they speak with an AI: the usual short word for it. */
+  readonly ai: string;
+  /** Tells it in a sentence, before a conversation. */
+  readonly tellAi: string;
   /** On the button that opens it. */
   readonly launcher: string;
   readonly open: string;
