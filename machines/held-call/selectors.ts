@@ -48,6 +48,11 @@ export function mayDial(call: HeldCallContext, event: HeldCallEvent): boolean {
   );
 }
 
+/** How many responses run; undefined while nobody hears the call, and where another node that held it may have left some. */
+export function runningResponses({ responses, sideband }: HeldCallContext): number | undefined {
+  return sideband.heardAtMs === null || responses.inherited > 0 ? undefined : responses.open.length;
+}
+
 /** What all responses may come to with one that begins, where what is left has to pay for it; undefined where it has not. */
 export function worstCasesWith(
   { responses, terms }: HeldCallContext,

@@ -28,6 +28,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
   return {
     open: (request: OpenCallRequest) => calls.open(request),
     ofSession: (sessionId: string) => calls.ofSession(sessionId),
+    runningResponses: (callId: string) => calls.runningResponses(callId),
     /** The calls that this node holds; undefined where browsers open theirs. */
     held,
     tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),

@@ -41,6 +41,8 @@ export interface Calls {
   open(request: OpenCallRequest): Promise<OpenedCall | Refusal>;
   /** All calls of a session, the newest first. @throws Unavailable when the database is away */
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
+  /** How many responses of a call run; undefined where that is not known here, as of one that this node does not hold. */
+  runningResponses(callId: string): number | undefined;
 }
 
 /** What became of a whisper: the provider was told, no open call is heard, or nobody answered, so that it is not known. */

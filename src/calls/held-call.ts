@@ -1,4 +1,4 @@
-import { mayHaveSpoken, worstCasesWith } from '../../machines/held-call/selectors.ts';
+import { mayHaveSpoken, runningResponses, worstCasesWith } from '../../machines/held-call/selectors.ts';
 import { isQuiet } from '../../machines/held-call/responses.ts';
 import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
@@ -38,6 +38,7 @@ export class HeldCall implements HangUpListener {
   /** Of a call that is metered by the clock. */
   readonly #time: ConnectedTime | undefined;
   readonly #state: HeldCallState;
+  readonly runningResponses = (): number | undefined => runningResponses(this.#state.call);
   #onQuiet: () => void = () => undefined;
   /** Of the request that opens the call, while that is under way: what is done meanwhile is done for it. */
   requestId: string | undefined;
@@ -96,7 +97,6 @@ export class HeldCall implements HangUpListener {
     deps.budgets.watch(this.#metered, (tokens) => this.#limit(tokens));
   }
 
-  /** As it is known here. */
   get record(): CallRecord {
     return this.#state.call.record;
   }

@@ -22,6 +22,10 @@ export class NoCalls implements Calls {
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
     return this.#store.ofSession(sessionId);
   }
+
+  runningResponses(): undefined {
+    return undefined;
+  }
 }
 
 const MAX_CLOSED = 1000;

@@ -80,6 +80,7 @@ export class VoiceCalls implements Calls {
   readonly #doubtful = new Map<string, DoubtfulTake>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
+  readonly runningResponses = (callId: string): number | undefined => this.#held.get(callId)?.runningResponses();
 
   constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
     const { lease, provider, store, bus, trace, onError } = deps;

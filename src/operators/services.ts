@@ -31,5 +31,5 @@ export interface OperatorServices {
   readonly identity: Identity;
   readonly usage: Usage;
   readonly sessions: VoiceSessions;
-  readonly calls: Pick<Calls, 'ofSession'> & { readonly whispers: Whispers };
+  readonly calls: Pick<Calls, 'ofSession' | 'runningResponses'> & { readonly whispers: Whispers };
 }

@@ -1,9 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ToolCallRecord } from '../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { service, unique, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
+import { FakeBrokeredProvider } from '../support/fake-brokered-provider.ts';
+import { brokeredSetup } from '../support/call-session.ts';
+import { captionsOf } from '../../src/operators/calls/view.ts';
 import { closedCall } from './calls.ts';
 
 const { build } = useApps();
@@ -93,6 +96,31 @@ describe('The list of calls', () => {
     const { status, body } = await list(query);
     expect([status, body['code'], body['details']]).toMatchObject([400, 'INVALID_REQUEST', [{ path }]]);
   });
+
+  test('says of one call how many responses run, where that is known, and whether there are captions', async () => {
+    const call = await insert(unique('agent'), { state: 'open', closedAtMs: null });
+    const path = `/api/operator/calls/${call.id}`;
+    expect((await app.get(path, service)).body).toMatchObject({ openResponses: null, captions: null });
+    vi.spyOn(app.service.calls, 'runningResponses').mockImplementation((id) => (id === call.id ? 2 : undefined));
+    expect((await app.get(path, service)).body).toMatchObject({ openResponses: 2 });
+    const over = await insert(unique('agent'));
+    expect((await app.get(`/api/operator/calls/${over.id}`, service)).body).toMatchObject({ openResponses: 0 });
+  });
+
+  test.each([
+    [{ transcribe: {} }, true, true],
+    [{}, true, false],
+    [{ transcribe: {} }, false, false],
+  ])(
+    'has captions where its session has %j and the provider writes down (%s): %s',
+    (behaviour, converses, expected) => {
+      const fake = new FakeBrokeredProvider();
+      const provider = { name: fake.name, capabilities: { ...fake.capabilities, converses } };
+      const call = { ...closedCall('s:1'), provider: fake.name };
+      expect(captionsOf(call, { ...brokeredSetup('s:1', 0), behaviour }, provider)).toBe(expected);
+      expect(captionsOf({ ...call, provider: 'another' }, brokeredSetup('s:1', 0), provider)).toBeNull();
+    },
+  );
 
   test('says of one call why it closed and how its hang-up stands, also where nobody asked', async () => {
     const call = await insert(unique('agent'), { closeReason: 'remote', hangup: 'none' });

@@ -14,7 +14,7 @@ import { eventsOfActor } from '../journal/read.ts';
 import { seesTenant, tenantsOf } from '../roles.ts';
 import { operatorRoute, pageEnd, readCursor } from '../route.ts';
 import { exampleCall, exampleToolCall } from './routes.ts';
-import { toListedCalls, toolCallsOf, toOperatorToolCall } from './view.ts';
+import { captionsOf, toListedCalls, toolCallsOf, toOperatorToolCall } from './view.ts';
 import { whyOfCall } from './why.ts';
 
 const exampleListed: ListedOperatorCall = {
@@ -78,24 +78,32 @@ export function namedCallRoute(services: Services): Route {
           events: [],
           moreEvents: false,
           tools: [exampleToolCall],
+          openResponses: 1,
+          captions: true,
           why: { sentence: 'Still open, for 90 s since 2030-01-01 12:00:00 UTC.' },
         },
       },
     },
     refusals: ['NOT_FOUND'],
     handle: async ({ operator, request, params }) => {
-      const { core, sessions } = services;
+      const { core, sessions, calls } = services;
       const record = await core.stores.calls.load(params[0] ?? '');
       if (record === undefined || !seesTenant(operator, record.tenantId))
         return new Refusal('NOT_FOUND', 'There is no call of this ref.');
       const session = await sessions.find(record.sessionId);
-      const [[call], told, tools] = await Promise.all([
+      const [[call], told, tools, setup] = await Promise.all([
         toListedCalls([{ record, agentId: session?.agentId ?? null }], operator, services),
         eventsOfActor('voice-call', record.id, operator, core.stores.journal),
         toolCallsOf(record, services),
+        core.stores.sessionSetups.find(record.sessionId),
       ]);
+      const openResponses = record.state === 'closed' ? 0 : (calls.runningResponses(record.id) ?? null);
+      const captions = captionsOf(record, setup, core.provider);
       const why = { sentence: whyOfCall(record, tools, core.config.calls, request.atMs) };
-      return { status: 200, body: { ...call, ...told, tools: tools.map(toOperatorToolCall), why } };
+      return {
+        status: 200,
+        body: { ...call, ...told, openResponses, captions, tools: tools.map(toOperatorToolCall), why },
+      };
     },
   });
 }

@@ -2,11 +2,14 @@ import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { nodeSeenBy, seesWholeIds, type Operator } from '../roles.ts';
 import type { ListedOperatorCall, OperatorCall, OperatorToolCall } from '../../protocol/operator/call.ts';
+import { transcriptionOf } from '../../protocol/behaviour.ts';
 import { NO_TOKENS } from '../../protocol/price.ts';
 import type { CallMeter } from '../../stores/ledger/contract.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso, isoOrNull } from '../../kernel/time.ts';
 import type { ListedCall } from '../../stores/voice-calls/contract.ts';
+import type { SessionSetup } from '../../stores/session-setups/contract.ts';
+import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { OperatorServices } from '../services.ts';
 
 /** The calls of a session, the newest first, and what those have used that used something. */
@@ -69,6 +72,16 @@ export async function toolCallsOf(
 
 export function toOperatorToolCall({ name, state, code, askedAtMs, ms, tries }: ToolCallRecord): OperatorToolCall {
   return { name, state, code, askedAt: iso(askedAtMs), ms, tries };
+}
+
+/** Whether what visitors say in a call is written down; null where its session's setup or its provider is not here any more. */
+export function captionsOf(
+  { provider: name }: CallRecord,
+  setup: SessionSetup | undefined,
+  provider: Pick<UpstreamProvider, 'name' | 'capabilities'>,
+): boolean | null {
+  if (setup === undefined || name !== provider.name) return null;
+  return provider.capabilities.converses && transcriptionOf(setup.behaviour ?? {}) !== undefined;
 }
 
 function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): OperatorCall {

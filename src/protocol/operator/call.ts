@@ -101,6 +101,14 @@ export const operatorCallPage = z.object({ calls: z.array(listedCall), ...page }
 export const listedCallDetail = listedCall.extend({
   ...actorTold,
   ...toolsTold,
+  openResponses: count.nullable().meta({
+    description:
+      'Responses that run; null where the process that answers does not know: only the one that holds a call does, while it hears it',
+  }),
+  captions: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'Whether what visitors say is written down; null where that is not known any more' }),
   why: z
     .object({ sentence: z.string() })
     .meta({ description: 'How it stands, why it closed, and what is known of its hang-up; times in UTC' }),

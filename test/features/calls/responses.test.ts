@@ -39,6 +39,18 @@ const charged = (type: 'usage' | 'usageEstimated'): unknown[] =>
     return told.type === type ? [told.key] : [];
   });
 
+test('How many responses of a call run is known to the node that hears it, and to no other', async () => {
+  const other = await world.addNode();
+  const { id } = await world.open(node);
+  const { sideband } = world.provider;
+  expect(node.runningResponses(id)).toBe(0);
+  sideband.hear(started('resp_1'));
+  expect([node.runningResponses(id), other.runningResponses(id)]).toEqual([1, undefined]);
+  sideband.hear(done('resp_1'));
+  expect(node.runningResponses(id)).toBe(0);
+  expect(node.runningResponses('call_none')).toBeUndefined();
+});
+
 describe('A page that may change nothing', () => {
   test('has no response beside the conversation, nor a longer one than granted: the third ends its session', async () => {
     const sideband = await open(true);

@@ -18,6 +18,7 @@ import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { ToolCalls } from '../parts/tool-calls.tsx';
 import { Unread } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
 
 /** One call at the provider: why it is as it is, what it cost until now, and what its machine did. */
 export function CallPage() {
@@ -33,7 +34,8 @@ export function CallPage() {
   const { body, text } = resource;
   const call = body.value;
   if (call === undefined) return <Unread title="Call" resource={resource} what="this call" />;
-  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, agentId, keyId } = call;
+  const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, agentId, keyId, captions } =
+    call;
   return (
     <div class="page session-page">
       <div class="title-row">
@@ -68,6 +70,8 @@ export function CallPage() {
                 <code class="break">{session}</code>
               </a>
             </Fact>
+            <Fact name="Responses that run">{openResponsesText(call)}</Fact>
+            <Fact name="Captions">{captions === true ? 'on' : captions === false ? 'off' : null}</Fact>
             <Fact name="Process">{call.ownerNode === null ? null : <code class="break">{call.ownerNode}</code>}</Fact>
           </CallFacts>
           <p>
@@ -80,6 +84,14 @@ export function CallPage() {
       <MachineDrawing machine="held-call" title="How a node holds it" />
     </div>
   );
+}
+
+/** Only the process that holds a call knows, and an older one does not tell; of a call that is closed there is nothing to say. */
+function openResponsesText({ state, openResponses }: CallDetail): string | null {
+  if (state === 'closed') return null;
+  return openResponses === null || openResponses === undefined
+    ? 'known to its process alone'
+    : countText(openResponses);
 }
 
 interface MachineDrawingProps {
