@@ -13,7 +13,7 @@ interface ConversationDeps {
   readonly behaviour: Behaviour | null;
 }
 
-const GOODBYE = 'The conversation ends in half a minute. Say goodbye in one short sentence.';
+const GOODBYE = 'The conversation ends in about half a minute. Say goodbye in one short sentence.';
 
 /** What makes an agent say these words and no others. */
 function saying(words: string): string {

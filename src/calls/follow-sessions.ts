@@ -2,6 +2,7 @@ import type { CloseRequest } from '../../machines/voice-call/types.ts';
 import { classify, durationEndMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
+import type { Budgets } from '../metering/contract.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 
@@ -17,17 +18,22 @@ export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
   return state === 'ended' ? 'session_ended' : 'session_idle';
 }
 
+interface FollowDeps {
+  readonly limits: VoiceLimits;
+  readonly sessions: Pick<CallSessions, 'lookUp'>;
+  readonly budgets: Pick<Budgets, 'endsAtMs'>;
+  readonly noteHeard: (sessionId: string, at: number, untilMs: number) => void;
+}
+
 /**
  * Closes those calls whose sessions are not engaged any more: what the bus says at once is found here when its message was lost. The
  * others' sessions are told that they are heard, for a while ahead: no longer, so that the word of a node that dies lapses. Where a session is
- * about to end by its duration, its agent says goodbye.
+ * about to end by its duration or its budget, its agent says goodbye.
  */
 export async function followSessions(
   calls: readonly HeldCall[],
   at: number,
-  limits: VoiceLimits,
-  sessions: Pick<CallSessions, 'lookUp'>,
-  noteHeard: (sessionId: string, at: number, untilMs: number) => void,
+  { limits, sessions, budgets, noteHeard }: FollowDeps,
 ): Promise<void> {
   if (calls.length === 0) return;
   const { records } = await sessions.lookUp([...new Set(calls.map(({ record }) => record.sessionId))]);
@@ -38,7 +44,8 @@ export async function followSessions(
       if (session === undefined) return;
       const reason = closeReasonFor(classify(session, at, limits));
       if (reason !== undefined) await call.close(reason);
-      if (durationEndMs(session, limits) - at <= WRAP_UP_MS) call.conversation.wrapUp();
+      const endsAtMs = Math.min(durationEndMs(session, limits), budgets.endsAtMs(call.record.id));
+      if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp();
       const isHeard = call.record.state === 'open' && call.hasSideband;
       if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);
     }),

@@ -171,9 +171,8 @@ export class VoiceCalls implements Calls {
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
       this.#lookedAtMs = at;
-      const { sessions } = this.#deps;
-      const noteHeard = this.#noteHeard.bind(this);
-      await followSessions([...this.#held.values()], at, this.#options.voiceLimits, sessions, noteHeard);
+      const [limits, noteHeard] = [this.#options.voiceLimits, this.#noteHeard.bind(this)];
+      await followSessions([...this.#held.values()], at, { ...this.#deps, limits, noteHeard });
     }
     await this.#runDueCalls(at);
     await this.#remote.look();

@@ -108,6 +108,10 @@ export class CallBudgets implements Budgets, MeteringListener {
     return left.every((each) => tokens <= each.tokens && microDollars <= each.microDollars);
   }
 
+  endsAtMs(callId: string): number {
+    return this.#watched.get(callId)?.endsAtMs ?? Infinity;
+  }
+
   /** @throws Unavailable when the database is away: then what was told before holds */
   async counted(call: MeteredCall, usage: CallUsage, { kind, added }: CallUsageAnswer): Promise<void> {
     const watched = this.#watched.get(call.callId);

@@ -55,6 +55,8 @@ export interface Budgets {
    * @param uncounted what was heard of the call and is not in the ledger yet
    */
   affords(callId: string, responses: readonly WorstCase[], uncounted: UsageTotals): boolean;
+  /** When what is left for the call's session will be used, as it goes at present; Infinity while nothing tells. */
+  endsAtMs(callId: string): number;
 }
 
 /** Prices what calls use and counts it in the ledger, ends what is over a ceiling, and keeps what the database cannot take yet. */

@@ -48,18 +48,40 @@ describe('The agent of a call', () => {
     expect(asked()).toEqual([]);
   });
 
+  /** Lets the session be a minute before its end. */
+  function age(): void {
+    const session = world.sessions.get(SESSION);
+    if (session === undefined) throw new Error('no session');
+    world.sessions.set(SESSION, { ...session, startedAtMs: session.startedAtMs - 59 * MINUTE_MS });
+  }
+
   test('says goodbye once, half a minute before the end of the session', async () => {
+    age();
     await open({ wrapUp: 'See you soon.' });
-    await world.pass(59 * MINUTE_MS);
+    await world.pass(25_000);
     expect(asked()).toEqual([]);
-    await world.pass(31_000);
+    await world.pass(10_000);
+    expect(asked()).toEqual([{ type: 'respond', instructions: 'Say exactly: See you soon.' }]);
+  });
+
+  test('says goodbye once, half a minute before what is left for it will be used', async () => {
+    await open({ wrapUp: 'See you soon.' });
+    world.budgets.endMs = world.clock.now() + 40_000;
+    await world.pass(5000);
+    expect(asked()).toEqual([]);
+    await world.pass(10_000);
+    world.budgets.endMs = Infinity;
+    await world.pass(5000);
+    world.budgets.endMs = world.clock.now();
+    await world.pass(5000);
     expect(asked()).toEqual([{ type: 'respond', instructions: 'Say exactly: See you soon.' }]);
   });
 
   test('is told that the end is near where the words are its own, and speaks once it may', async () => {
+    age();
     await open({ wrapUp: true });
     world.provider.sideband.hear(started('resp_1'));
-    await world.pass(59 * MINUTE_MS + 31_000);
+    await world.pass(35_000);
     expect(asked()).toEqual([{ type: 'message', role: 'system', text: expect.stringContaining('Say goodbye') }]);
     world.provider.sideband.hear(done('resp_1'));
     expect(asked()[1]).toEqual({ type: 'respond', instructions: null });

@@ -107,6 +107,13 @@ class FakeBudgets implements Budgets {
     return Promise.resolve(this.bound);
   }
 
+  /** When what is left is used. */
+  endMs = Infinity;
+
+  endsAtMs(): number {
+    return this.endMs;
+  }
+
   /** Whether what is left pays for what runs. */
   affordable: (responses: readonly WorstCase[]) => boolean = () => true;
 
