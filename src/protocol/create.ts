@@ -56,7 +56,7 @@ export type AgentTerms = Readonly<z.infer<typeof agentTerms>>;
 
 /** The query of GET /api/realtime/agent (docs/contract.md, section 5.15). */
 export const agentQuery = z.object({
-  widgetKey: text(256),
+  widgetKey: text(256).meta({ examples: ['w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5'] }),
   agentId: text(128).optional().meta({ description: 'As in a create: needed where the key is pinned to several' }),
 });
 

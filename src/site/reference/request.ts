@@ -1,4 +1,4 @@
-import { contentOf, type Endpoint } from './document.ts';
+import { contentOf, type Endpoint, type Parameter } from './document.ts';
 
 /** A key that works on this installation as it stands, where there is one. */
 export interface ExampleKey {
@@ -25,7 +25,7 @@ export interface ExampleRequest {
 /** The address of the page of a key in the examples, where no key is known. */
 const examplePage = 'https://www.acme.example';
 /** Operations that a widget key or a ticket binds to the origin of a page. */
-const boundToPages: ReadonlySet<string> = new Set(['createSession', 'openCall']);
+const boundToPages: ReadonlySet<string> = new Set(['createSession', 'getAgent', 'openCall']);
 const firstFrames: Readonly<Record<string, object>> = {
   openSocket: { type: 'attach', sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A' },
   openFeed: { type: 'watch', topics: ['counts', 'sessions'] },
@@ -43,21 +43,33 @@ export function requestOf(
   const subprotocol = /Subprotocol ([\w.]+\w)/.exec(operation.description)?.[1] ?? '';
   return {
     method,
-    url: `${isSocket ? baseUrl.replace(/^http/, 'ws') : baseUrl}${withParameters(path, operation)}`,
+    url: `${isSocket ? baseUrl.replace(/^http/, 'ws') : baseUrl}${withParameters(path, operation, key)}`,
     credential: credentialOf(operation),
     origin: boundToPages.has(operation.operationId) ? (key?.origin ?? examplePage) : undefined,
-    body: content && { type: content.type, value: withKey(content.example, key) },
+    body: content && {
+      type: content.type,
+      value: isObject(content.example) ? withKey(content.example, key) : content.example,
+    },
     answersJson: contentOf(good)?.type === 'application/json',
     socket: isSocket ? { subprotocol, frame: firstFrames[operation.operationId] ?? {} } : undefined,
   };
 }
 
-function withParameters(path: string, { parameters = [] }: Endpoint['operation']): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+/** The path and the query that the operation cannot do without. */
+function withParameters(path: string, { parameters = [] }: Endpoint['operation'], key: ExampleKey | undefined): string {
+  const exampleOf = ({ name, schema }: Parameter): string => {
+    const example = schema.examples?.[0];
+    return typeof example === 'string' ? example : name;
+  };
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const found = parameters.find((one) => one.in === 'path' && one.name === name);
-    const example = found?.schema.examples?.[0];
-    return encodeURIComponent(typeof example === 'string' ? example : name);
+    return encodeURIComponent(found === undefined ? name : exampleOf(found));
   });
+  const needed = parameters.filter((one) => one.in === 'query' && one.required === true);
+  const values = withKey(Object.fromEntries(needed.map((one) => [one.name, exampleOf(one)])), key);
+  const given = Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? filled : `${filled}?${query}`;
 }
 
 /** A body that proves its caller needs nothing beside it. */
@@ -68,7 +80,11 @@ function credentialOf({ security, requestBody }: Endpoint['operation']): Example
   return (['ticket', 'service', 'cookie'] as const).find((name) => names.has(name)) ?? 'none';
 }
 
-function withKey(example: unknown, key: ExampleKey | undefined): unknown {
-  if (key === undefined || typeof example !== 'object' || example === null || !('widgetKey' in example)) return example;
+function isObject(example: unknown): example is object {
+  return typeof example === 'object' && example !== null;
+}
+
+function withKey(example: object, key: ExampleKey | undefined): object {
+  if (key === undefined || !('widgetKey' in example)) return example;
   return { ...example, widgetKey: key.widgetKey, agentId: key.agentId };
 }
