@@ -6,6 +6,7 @@ import type { CallMode, DataChannel } from '../protocol/call.ts';
 import { BEHAVIOUR_FIELDS, behaviourOf, type Behaviour } from '../protocol/behaviour.ts';
 import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
+import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { withoutAddresses } from './server-tools.ts';
 
@@ -93,9 +94,13 @@ export function resolveSessionConfig(
   };
 }
 
-/** Keys that are issued say it (new-key.ts), so that `open` without a word is for keys of the tenants file and for console callers. */
+/**
+ * Keys that are issued say it (new-key.ts), so that `open` without a word is for keys of the tenants file and for console callers; and not
+ * where the agent has tools of the server: a page with a data channel can word what they are asked.
+ */
 function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
-  return key?.dataChannel ?? agent?.dataChannel ?? 'open';
+  const hasServerTools = serverToolsOf(agent?.tools ?? []).size > 0;
+  return key?.dataChannel ?? agent?.dataChannel ?? (hasServerTools ? 'none' : 'open');
 }
 
 /**

@@ -74,7 +74,11 @@ function cutOf(frame: CallFrame): readonly UpstreamEvent[] {
   return data === undefined ? NOTHING : [{ type: 'transcriptCut', item: data.item_id, atMs: data.audio_end_ms }];
 }
 
-const answered = z.object({ item: z.object({ id, type: z.literal('function_call_output'), call_id: z.string() }) });
+/** Pages name these items as they like. */
+const named = z.string().max(1024);
+const answered = z.object({
+  item: z.object({ id: named, type: z.literal('function_call_output'), call_id: z.string().max(256) }),
+});
 
 function toolAnswerOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { item } = answered.safeParse(frame).data ?? {};
@@ -98,7 +102,7 @@ function writtenOf(frame: CallFrame): readonly UpstreamEvent[] {
   return [{ type: 'transcript', item: item.id, who: 'visitor', text, isWhole: true }];
 }
 
-const deleted = z.object({ item_id: id });
+const deleted = z.object({ item_id: named });
 
 function removalOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { data } = deleted.safeParse(frame);

@@ -202,9 +202,12 @@ export class CallPages {
 
   /** Pages with a data channel hear there of those that they run, and answer the provider themselves. */
   #ask(responseId: string, calls: readonly ToolCall[]): void {
+    // What is said until a hang-up is confirmed has no effect any more.
+    if (this.#call.record.state !== 'open') return;
     const [setup, at] = [this.#setup, this.#deps.clock.now()];
     const isServers = ({ name }: ToolCall): boolean => this.#server?.has(name) === true;
     const ours = setup?.dataChannel === 'none' ? calls : calls.filter(isServers);
+    for (const call of calls) if (!ours.includes(call)) this.#forged?.leave(call.callId);
     const asked = ours.map((call) => ({ callId: call.callId, untilMs: isServers(call) ? Infinity : at + ANSWER_MS }));
     const fresh = new Set(this.#answers.ask(responseId, asked));
     const frames: CallFrame[] = [];

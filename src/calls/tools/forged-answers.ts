@@ -25,7 +25,9 @@ export class ForgedAnswers {
   readonly #watched = new Set<string>();
   /** The names of the items that answer them. */
   readonly #ours = new Set<string>();
-  readonly #early: { readonly item: string; readonly callId: string }[] = [];
+  /** Calls of tools that are the page's own to answer. */
+  readonly #left = new Set<string>();
+  #early: { readonly item: string; readonly callId: string }[] = [];
   #forged = 0;
 
   constructor(deps: ForgedAnswersDeps) {
@@ -39,22 +41,30 @@ export class ForgedAnswers {
     for (const early of this.#early.filter((each) => each.callId === callId)) this.answered(early);
   }
 
+  /** The agent asks for a tool of the page. */
+  leave(callId: string): void {
+    addToFew(this.#left, callId);
+    this.#early = this.#early.filter((each) => each.callId !== callId);
+  }
+
   /** The conversation holds an answer to a call of a tool, given by whomever. */
   answered(answer: { readonly item: string; readonly callId: string }): void {
     const { item, callId } = answer;
-    if (this.#ours.has(item)) return;
+    if (this.#ours.has(item) || this.#left.has(callId)) return;
     if (!this.#watched.has(callId)) {
       this.#early.push(answer);
-      if (this.#early.length > MAX_EARLY) this.#early.shift();
-      return;
+      // No page answers so many calls that the agent has not made.
+      if (this.#early.length <= MAX_EARLY) return;
+      this.#early.shift();
+      return this.#strike();
     }
     this.#deps.remove(item);
     this.#strike();
   }
 
-  /** The conversation holds an item no more. Nobody here ever takes one of ours out. */
+  /** The conversation holds an item no more. Nobody here ever takes one of ours out: whoever puts one of that name in has forged it. */
   removed(item: string): void {
-    if (this.#ours.has(item)) this.#strike();
+    if (this.#ours.delete(item)) this.#strike();
   }
 
   #strike(): void {

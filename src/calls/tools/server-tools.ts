@@ -15,6 +15,7 @@ import type { ToolCall } from '../../upstream/contract.ts';
 import type { CallSessions } from '../contract.ts';
 import type { Conversation } from '../conversation.ts';
 import { readArguments } from './read-arguments.ts';
+import { ReservedPrices, type ReservedPricesDeps } from './reserved-prices.ts';
 import type { ToolAnswers } from './tool-answers.ts';
 import type { ToolOutcome } from './tool-reply.ts';
 import { canNameRequest } from './tool-request.ts';
@@ -32,7 +33,7 @@ export interface ServerToolParts {
   readonly perSession: (tenantId: string, agentId: string | null) => number;
 }
 
-export interface ServerToolsDeps {
+export interface ServerToolsDeps extends ReservedPricesDeps {
   readonly serverTools: ServerToolParts;
   readonly sessions: Pick<CallSessions, 'find'>;
   readonly clock: Clock;
@@ -73,6 +74,7 @@ export class ServerTools {
   readonly #running = new Map<string, Running>();
   /** Which of the session's calls of tools is above its limit is exact while one is inserted after the other. */
   #inserting: Promise<unknown> = Promise.resolve();
+  readonly #prices: ReservedPrices;
   readonly #saves: ToolSaves;
   /** The call was another node's, and what that did not live to answer is to be looked up. */
   #isTaken = false;
@@ -94,6 +96,7 @@ export class ServerTools {
     this.#tellRunning = tellRunning;
     this.#deps = deps;
     this.#works = new BackgroundTasks(deps.onError);
+    this.#prices = new ReservedPrices(call.record.id, deps);
     this.#saves = new ToolSaves(deps.serverTools.store);
   }
 
@@ -157,6 +160,7 @@ export class ServerTools {
       if (running.isOver) return;
       if (inserted !== 'inserted') this.#leave(running, inserted);
       else if (given === undefined) this.#tell(running, { code: 'bad_arguments' });
+      else if (!this.#prices.reserve(toolCallId, tool.microDollars)) this.#finishBy(running, { code: 'too_many' });
       else this.#finishBy(running, await this.#send(running, given, agentId));
     } catch (fault) {
       this.#deps.onError(fault);
@@ -229,6 +233,7 @@ export class ServerTools {
     running.abort.abort();
     const record = snapshot.context;
     const isReached = record.code !== 'unreachable' && record.code !== 'too_many';
+    this.#prices.release(record.toolCallId);
     if (running.isSent && isReached) this.#call.charge(record.toolCallId, running.tool.microDollars);
     if (record.state !== 'dropped') this.#tell(running, record.code === null ? { output } : { code: record.code });
     // Its insert may be under way.

@@ -115,10 +115,10 @@ class FakeBudgets implements Budgets {
   }
 
   /** Whether what is left pays for what runs. */
-  affordable: (responses: readonly WorstCase[]) => boolean = () => true;
+  affordable: (responses: readonly WorstCase[], uncounted: UsageTotals) => boolean = () => true;
 
-  affords(_callId: string, responses: readonly WorstCase[]): boolean {
-    return this.affordable(responses);
+  affords(_callId: string, responses: readonly WorstCase[], uncounted: UsageTotals): boolean {
+    return this.affordable(responses, uncounted);
   }
 }
 

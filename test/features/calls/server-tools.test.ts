@@ -79,6 +79,7 @@ describe('Tools of the server', () => {
   }
   const saved = (...states: readonly ToolCallRecord['state'][]) =>
     vi.waitFor(async () => expect((await records()).map(({ state }) => state)).toEqual(states), soon);
+  const usages = () => world.metering.heard.filter((event) => isToolUsage(event));
   const want = (): void =>
     world.bus.publish({ type: 'call.wanted', sessionId: SESSION, node: 'other', isOn: true, tools: [] });
 
@@ -206,6 +207,35 @@ describe('Tools of the server', () => {
     expect((await told(3)).toSorted()).toEqual(['{"error":"too_many"}', ANSWER, ANSWER].toSorted());
     expect(server.requests).toHaveLength(2);
     await saved('answered', 'answered');
+  });
+
+  test('are called as far as what is left pays for all that run together, and the others cost nothing', async () => {
+    useTools({ microDollars: 500 });
+    let left = 1000;
+    world.budgets.affordable = (_, { microDollars }) => 500 * usages().length + microDollars <= left;
+    await world.open(node);
+    hear(asks('resp_1', 'call_1', 'call_2', 'call_3'));
+    expect((await told(3)).toSorted()).toEqual(['{"error":"too_many"}', ANSWER, ANSWER].toSorted());
+    expect(server.requests).toHaveLength(2);
+    const states = async () => (await records()).map(({ state }) => state).toSorted();
+    await vi.waitFor(async () => expect(await states()).toEqual(['answered', 'answered', 'failed']), soon);
+    // What is charged is no more reserved.
+    left = 1500;
+    hear(asks('resp_2', 'call_4'));
+    await told(4);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('are not called any more once their call is to end, however long its hang-up takes', async () => {
+    await world.open(node);
+    const { sideband } = world.provider;
+    world.provider.isAway = true;
+    world.endSession();
+    await world.look();
+    expect(await world.call()).toMatchObject({ state: 'closing' });
+    sideband.hear(asks('resp_1', 'call_1'));
+    await world.look();
+    expect([server.requests, await records()]).toEqual([[], []]);
   });
 
   test('fail without a request where a secret is missing, and that is told to operators without a value', async () => {
@@ -354,9 +384,24 @@ describe('Tools of the server', () => {
       expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'upstream_ended' });
     });
 
+    test('are not answered by an item that has the name of ours, which the page took out', async () => {
+      hear(asks('resp_1', 'call_1'));
+      await told();
+      const [{ id = '' } = {}] = outputs() as readonly { id?: string }[];
+      hear({ type: 'itemRemoved', item: id });
+      forge(id, 'call_1');
+      expect(removed()).toEqual([{ type: 'delete', id }]);
+    });
+
+    test('are not hidden from by many answers that nobody asked for', async () => {
+      for (let n = 0; n < 67; n += 1) forge(`item_${n}`, `call_of_nobody_${n}`);
+      await world.pass(1250);
+      expect(await world.call()).toMatchObject({ closeReason: 'tool_forged' });
+    });
+
     test('leave answers to the tools of the page alone', async () => {
       hear(asksWith('resp_1', { callId: 'call_1', name: 'show' }));
-      for (const item of ['a', 'b', 'c', 'd']) forge(item, 'call_1');
+      for (let n = 0; n < 100; n += 1) forge(`item_${n}`, 'call_1');
       await world.pass(1250);
       expect(removed()).toEqual([]);
       expect(await world.call()).toMatchObject({ state: 'open' });
@@ -396,7 +441,6 @@ describe('Tools of the server', () => {
   test('cost what their definition says where their server was reached, and nothing where it was not', async () => {
     useTools({ microDollars: 1500 });
     await world.open(node);
-    const usages = () => world.metering.heard.filter((event) => isToolUsage(event));
     server.mode = 'reset';
     hear(asks('resp_1', 'call_1'));
     await told();

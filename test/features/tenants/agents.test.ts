@@ -211,6 +211,24 @@ describe('How the calls of a session are opened', () => {
     expect(configOf(shop, keyOf('brokered'), {})).toMatchObject({ dataChannel: 'open' });
   });
 
+  test('gives no data channel to the page of an agent with tools of the server, unless the agent or the key says so', () => {
+    const tools = [{ kind: 'server_tool', name: 'look_up', url: 'https://tools.example/look-up' }];
+    const tenant = aTenant('shop', {
+      agents: [
+        { id: 'tools', tools },
+        { id: 'wide', tools, dataChannel: 'open' },
+      ],
+    });
+    for (const [agentId, dataChannel, channel] of [
+      ['tools', undefined, 'none'],
+      ['wide', undefined, 'open'],
+      ['tools', 'open', 'open'],
+    ] as const) {
+      const key = aKey('shop', 'key', { call: 'brokered', dataChannel });
+      expect(configOf(tenant, key, { agentId })).toMatchObject({ dataChannel: channel });
+    }
+  });
+
   test.each([
     ['none', {}, 'none'],
     ['none', { agentId: 'wide' }, 'none'],
