@@ -90,7 +90,10 @@ export const behaviour = z.object({
   wrapUp: z
     .union([z.literal(true), words])
     .optional()
-    .meta({ description: 'Said when 30 seconds are left: these words, or `true` for a short goodbye' }),
+    .meta({
+      description:
+        'Said about 30 seconds before the time or the budget is over: these words, or `true` for a short goodbye',
+    }),
   language: z
     .string()
     .max(35)

@@ -39,6 +39,7 @@ export interface Texts {
     readonly listening?: string;
     readonly reading?: string;
     readonly speaking?: string;
+    readonly thinking?: string;
     readonly muted?: string;
     readonly reconnecting?: string;
     readonly idle?: string;
