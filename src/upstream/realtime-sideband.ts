@@ -1,4 +1,5 @@
 import type { deadline } from '../kernel/deadline.ts';
+import { keepNewest } from '../kernel/keep-newest.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
 import {
@@ -144,9 +145,7 @@ class RealtimeSideband implements Sideband {
 
   cancelResponse(id: string | undefined): void {
     const event_id = `${CANCEL}_${(this.#cancelled += 1)}`;
-    this.#cancels.set(event_id, id);
-    const [oldest] = this.#cancels.keys();
-    if (this.#cancels.size > MAX_CANCELS && oldest !== undefined) this.#cancels.delete(oldest);
+    keepNewest(this.#cancels.set(event_id, id), MAX_CANCELS);
     this.#socket.send({ type: 'response.cancel', event_id, ...(id === undefined ? {} : { response_id: id }) });
   }
 

@@ -1,4 +1,5 @@
 import type { CallRecord, CloseRequest } from '../../../machines/voice-call/types.ts';
+import { keepNewest } from '../../kernel/keep-newest.ts';
 import { isOwnItem, itemIdOf, secretItemIdOf } from '../item-id.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../../protocol/call-frames.ts';
 import { SERVER_TOOL, serverToolsOf } from '../../protocol/server-tool.ts';
@@ -192,7 +193,7 @@ export class CallPages {
     const { conversation } = this.#call;
     const item = itemIdOf(`say:${id}`);
     if (!conversation.add({ id: item, type: 'message', role: 'user', text })) return 'CALL_NOT_OPEN';
-    addToFew(this.#said, id, MAX_SAID);
+    keepNewest(this.#said.add(id), MAX_SAID);
     // Before the answer to it, which may come at once.
     if (this.#isWanted) this.#captions.hear({ type: 'transcript', item, who: 'visitor', text, isWhole: true });
     this.#call.hear({ type: 'activity' });
@@ -272,13 +273,4 @@ export class CallPages {
 function isOfPages(name: string, setup: Setup | undefined): boolean {
   const named = (setup?.tools ?? []).filter((tool) => tool.name === name);
   return named.length > 0 && named.every(({ kind }) => kind !== SERVER_TOOL);
-}
-
-/** Adds to the newest of a few. */
-function addToFew(few: Set<string>, name: string, most: number): void {
-  few.add(name);
-  for (const oldest of few) {
-    if (few.size <= most) return;
-    few.delete(oldest);
-  }
 }

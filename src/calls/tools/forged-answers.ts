@@ -1,3 +1,5 @@
+import { keepNewest } from '../../kernel/keep-newest.ts';
+
 /** With this one the call is closed. */
 const MAX_FORGED = 3;
 /** Calls of tools that are watched, more than a session may have. */
@@ -10,7 +12,7 @@ interface ForgedAnswersDeps {
   readonly itemOf: (callId: string) => string;
   /** Takes an item out of the conversation. */
   readonly remove: (item: string) => void;
-  /** An answer was forged. */
+  /** Counts and logs that an answer was forged. */
   readonly note: () => void;
   /** The page has done so again and again. */
   readonly close: () => void;
@@ -36,14 +38,14 @@ export class ForgedAnswers {
 
   /** The agent asks for a tool of the server. */
   watch(callId: string): void {
-    addToFew(this.#watched, callId);
-    addToFew(this.#ours, this.#deps.itemOf(callId));
+    keepNewest(this.#watched.add(callId), MAX_WATCHED);
+    keepNewest(this.#ours.add(this.#deps.itemOf(callId)), MAX_WATCHED);
     for (const early of this.#early.filter((each) => each.callId === callId)) this.answered(early);
   }
 
   /** The agent asks for a tool of the page. */
   leave(callId: string): void {
-    addToFew(this.#left, callId);
+    keepNewest(this.#left.add(callId), MAX_WATCHED);
     this.#early = this.#early.filter((each) => each.callId !== callId);
   }
 
@@ -71,13 +73,5 @@ export class ForgedAnswers {
     this.#forged += 1;
     this.#deps.note();
     if (this.#forged === MAX_FORGED) this.#deps.close();
-  }
-}
-
-function addToFew(few: Set<string>, name: string): void {
-  few.add(name);
-  for (const oldest of few) {
-    if (few.size <= MAX_WATCHED) return;
-    few.delete(oldest);
   }
 }

@@ -1,3 +1,4 @@
+import { keepNewest } from '../../kernel/keep-newest.ts';
 import { toolOutputText } from '../../protocol/call-frames.ts';
 import type { Conversation } from '../conversation.ts';
 import { noTools, overdueTools, withAnswered, withAsked, type AskedTool } from './pending-tools.ts';
@@ -30,10 +31,6 @@ export class ToolAnswers {
     this.#itemOf = itemOf;
   }
 
-  isPending(callId: string): boolean {
-    return this.#tools.pending.some((tool) => tool.callId === callId);
-  }
-
   /** A response asks for tools. @returns those that were not asked for before */
   ask(responseId: string, asked: readonly AskedTool[]): readonly string[] {
     const unanswered = asked.filter(({ callId }) => !this.#answered.has(callId));
@@ -53,7 +50,7 @@ export class ToolAnswers {
 
   /** Answers what another node asked for that held the call before, and did not live to see answered. @returns those that are answered by it */
   interrupt(callIds: readonly string[]): readonly string[] {
-    const lost = callIds.filter((callId) => !this.#answered.has(callId) && !this.isPending(callId));
+    const lost = callIds.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
     for (const callId of lost) this.#add(callId, { error: 'interrupted' }, callId === lost.at(-1));
     return lost;
   }
@@ -77,12 +74,12 @@ export class ToolAnswers {
     }
   }
 
+  #isPending(callId: string): boolean {
+    return this.#tools.pending.some((tool) => tool.callId === callId);
+  }
+
   #add(callId: string, output: unknown, isLast: boolean): void {
-    this.#answered.add(callId);
-    for (const oldest of this.#answered) {
-      if (this.#answered.size <= MAX_ANSWERED) break;
-      this.#answered.delete(oldest);
-    }
+    keepNewest(this.#answered.add(callId), MAX_ANSWERED);
     this.#outputs.push({ callId, output: toolOutputText(output), isLast });
     this.tell();
   }

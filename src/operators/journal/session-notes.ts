@@ -1,3 +1,4 @@
+import { keepNewest } from '../../kernel/keep-newest.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { refOf, rowId } from '../../kernel/ids.ts';
 import type { NewEntry, SessionNote } from '../../stores/journal/contract.ts';
@@ -97,9 +98,7 @@ export class SessionNotes {
   #hasRoom(ref: string): boolean {
     const count = this.#counts.get(ref) ?? 0;
     this.#counts.delete(ref);
-    const [oldest] = this.#counts.keys();
-    if (oldest !== undefined && this.#counts.size >= MAX_SESSIONS) this.#counts.delete(oldest);
-    this.#counts.set(ref, Math.min(count + 1, MAX_OF_ONE));
+    keepNewest(this.#counts.set(ref, Math.min(count + 1, MAX_OF_ONE)), MAX_SESSIONS);
     return count < MAX_OF_ONE;
   }
 }

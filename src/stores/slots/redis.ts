@@ -1,5 +1,6 @@
 import type { Promised } from '../../kernel/eventually.ts';
 import { randomId } from '../../kernel/ids.ts';
+import { keepNewest } from '../../kernel/keep-newest.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { unavailable } from '../../redis/faults.ts';
 import { tagged, tagOfSubject } from '../../redis/tags.ts';
@@ -41,9 +42,7 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Pr
   };
 
   function admitted(holder: string, epoch: string): boolean {
-    epochs.set(holder, epoch);
-    const [oldest] = epochs.keys();
-    if (epochs.size > MAX_UNCONFIRMED && oldest !== undefined) epochs.delete(oldest);
+    keepNewest(epochs.set(holder, epoch), MAX_UNCONFIRMED);
     return true;
   }
 
