@@ -2,12 +2,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Whispered, Whispers } from './contract.ts';
+import { ANSWER_LATE_MS, TAKEN_WITHIN_MS } from '../protocol/bus.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-
-/** A node that has not answered within this does not do it later either. */
-const ANSWER_MS = 2000;
-/** An answer may be this much longer on its way. */
-const LATE_MS = 500;
 
 interface BusWhispersDeps {
   readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
@@ -34,14 +30,14 @@ export class BusWhispers implements Whispers {
     const { bus, clock, after = deadline } = this.#deps;
     const request = randomId();
     return new Promise((resolve) => {
-      const callOff = after(ANSWER_MS + LATE_MS, () => settle('unanswered'));
+      const callOff = after(TAKEN_WITHIN_MS + ANSWER_LATE_MS, () => settle('unanswered'));
       const settle = (outcome: Whispered): void => {
         callOff();
         this.#waiting.delete(request);
         resolve(outcome);
       };
       this.#waiting.set(request, settle);
-      bus.publish({ type: 'call.whisper', sessionId, request, untilMs: clock.now() + ANSWER_MS, text });
+      bus.publish({ type: 'call.whisper', sessionId, request, untilMs: clock.now() + TAKEN_WITHIN_MS, text });
     });
   }
 }

@@ -1,15 +1,11 @@
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
-import type { BusMessage } from '../protocol/bus.ts';
+import { ANSWER_LATE_MS, TAKEN_WITHIN_MS, type BusMessage } from '../protocol/bus.ts';
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 
 /** So often a node says again that it has sockets which want to hear of a call: its word holds for half a minute. */
 const RENEW_MS = 10_000;
-/** A node that does not answer within this has no such call, or did not hear of it; it does nothing later either. */
-const ANSWER_MS = 2000;
-/** What comes this much later is still an answer. */
-const LATE_MS = 500;
 
 /** A socket that wants to hear of its session's call. */
 interface CallSocket {
@@ -88,8 +84,8 @@ export class CallSockets {
   ask(sessionId: string, frame: CallRequest, answered: (code: Answer) => void): void {
     const { bus, clock } = this.#deps;
     const [request, at] = [randomId(), clock.now()];
-    this.#waiting.set(request, { untilMs: at + ANSWER_MS + LATE_MS, answer: answered });
-    bus.publish({ type: 'call.asked', sessionId, request, untilMs: at + ANSWER_MS, frame });
+    this.#waiting.set(request, { untilMs: at + TAKEN_WITHIN_MS + ANSWER_LATE_MS, answer: answered });
+    bus.publish({ type: 'call.asked', sessionId, request, untilMs: at + TAKEN_WITHIN_MS, frame });
     // Whoever hears it here has answered by now.
     if (bus.followed === undefined) this.#answer(request, 'CALL_NOT_OPEN');
   }

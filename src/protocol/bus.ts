@@ -91,6 +91,11 @@ const busMessages = {
   'quota.neared': z.object({ subject: z.string(), after: usageTotals, entry: usageTotals }),
 };
 
+/** A node that has not taken a request of `call.asked` or `call.whisper` within this does not do it later either. */
+export const TAKEN_WITHIN_MS = 2000;
+/** The answer of one that has may be on its way for so long after that. */
+export const ANSWER_LATE_MS = 500;
+
 type BusMessageType = keyof typeof busMessages;
 
 export type BusMessage = {
