@@ -33,7 +33,7 @@ export interface ToolCallRecord extends ToolCallTerms {
   readonly code: ToolFailure | null;
   /** From its asking to its end. */
   readonly ms: number | null;
-  /** How long the answer was; null where there was none. */
+  /** The answer's size; null where there was none. */
   readonly bytes: number | null;
   /** Of the voice call's owner that may save it. */
   readonly fence: number;
@@ -49,7 +49,7 @@ export type ToolCallEvent =
       readonly untilMs: number;
       readonly fence: number;
     }
-  /** The request is about to leave. */
+  /** Its arguments are valid: the request may be sent. */
   | { readonly type: 'STARTED'; readonly at: number }
   | { readonly type: 'ANSWERED'; readonly at: number; readonly bytes: number }
   | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure }

@@ -13,7 +13,7 @@ import { findUrlFault, isUsual, type UrlRule } from '../kernel/server-url.ts';
 export interface OutboundOptions {
   /** Networks of one's own that may be reached, over http and at every port too (OUTBOUND_ALLOW_CIDRS). */
   readonly allowCidrs: BlockList;
-  /** As `UrlRule.ports`. */
+  /** Ports beside 443 that addresses may name (`UrlRule`). */
   readonly allowPorts: readonly number[];
   readonly clock: Clock;
   readonly after: typeof deadline;

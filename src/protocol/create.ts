@@ -60,7 +60,7 @@ export const agentQuery = z.object({
   agentId: text(128).optional().meta({ description: 'As in a create: needed where the key is pinned to several' }),
 });
 
-/** Its reply. */
+/** What GET /api/realtime/agent replies: the terms that a create would have. */
 export const agentReply = z.object({ agent: agentTerms });
 
 export type AgentReply = Readonly<z.infer<typeof agentReply>>;

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
-import { SERVER_TOOL } from '../protocol/server-tool.ts';
 import type { CallMode, DataChannel } from '../protocol/call.ts';
 import { BEHAVIOUR_FIELDS, behaviourOf, type Behaviour } from '../protocol/behaviour.ts';
 import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
-import { serverToolsOf } from '../protocol/server-tool.ts';
+import { SERVER_TOOL, serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { withoutAddresses } from './server-tools.ts';
 

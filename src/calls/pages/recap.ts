@@ -8,7 +8,7 @@ type Transcript = Extract<CallFrame, { type: 'transcript' }>;
 interface Turn {
   readonly who: Speaker;
   readonly text: string;
-  /** The visitor interrupted it. */
+  /** The visitor interrupted it, and so may not have heard all of it. */
   readonly isInterrupted: boolean;
 }
 
@@ -84,7 +84,7 @@ export class Recap {
     this.#fit();
   }
 
-  /** The oldest go first. */
+  /** Leaves out the oldest turns: the next agent has more use for the newest. */
   #fit(): void {
     let bytes = this.#noted.reduce((sum, one) => sum + one.bytes, 0);
     while (bytes > MAX_RECAP_BYTES - HEAD_BYTES) {

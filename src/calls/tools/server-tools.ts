@@ -140,7 +140,7 @@ export class ServerTools {
     for (const running of this.#running.values()) this.#finish(running, { type: 'CALL_CLOSED', at: this.#now });
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when every tool that was asked for is answered and saved: a node that stops waits for it. */
   settled(): Promise<void> {
     return this.#works.settled();
   }
@@ -240,7 +240,7 @@ export class ServerTools {
     this.#works.start(this.#inserting.then(() => this.#saves.save(record, before.version)));
   }
 
-  /** It is no call of this node's to run: another one has it, or the session has had all of its. */
+  /** It is no call of this node's to run: another one has it, or the session has used up its limit. */
   #leave(running: Running, why: 'taken' | 'too_many'): void {
     running.isOver = true;
     if (why === 'taken') this.#answers.forget(running.snapshot.context.toolCallId);

@@ -1,7 +1,7 @@
 import type { ToolFailure } from '../../../machines/tool-call/types.ts';
 import type { OutboundFailureKind, OutboundReply } from '../../outbound/contract.ts';
 
-/** What became of a tool call: what the model is told, and how long that was, or why it is told no answer. */
+/** What became of a tool call: what the model is told, and its size in bytes, or why it is told no answer. */
 export type ToolOutcome =
   | { readonly output: unknown; readonly bytes: number }
   | { readonly code: ToolFailure; readonly output?: undefined };
@@ -24,7 +24,7 @@ export function outcomeOf({ status, contentType, body }: OutboundReply): ToolOut
 
 const failed: ToolOutcome = { code: 'failed' };
 
-/** As the model is told of a request that came to nothing. Aborted ones are nobody's to hear of. */
+/** As the model is told of a request that came to nothing. Nobody waits for aborted ones. */
 export const FAILURES: Readonly<Record<OutboundFailureKind, ToolFailure>> = {
   forbidden: 'unreachable',
   unreachable: 'unreachable',

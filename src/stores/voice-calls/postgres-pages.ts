@@ -6,7 +6,7 @@ import type { CallFilter, CallPage, ListedCall } from './contract.ts';
 
 type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'>;
 
-/** See `VoiceCalls.list`. */
+/** A page of calls, newest first, as `VoiceCalls.list` promises it. */
 export async function listCalls(
   sql: AnySql,
   filter: CallFilter,

@@ -3,7 +3,7 @@ import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { applyStyles } from './styles.ts';
 import { tellsAi } from './disclosure.ts';
-import { keepToken, takeToken, type Kept } from './resume.ts';
+import { keepToken, takeToken, type ResumePoint } from './resume.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
 import { withTexts } from './words/words.ts';
@@ -188,7 +188,7 @@ export function defineElement(home: string): void {
       });
     }
 
-    #begin(resumed?: Kept): void {
+    #begin(resumed?: ResumePoint): void {
       if (this.#isLive || !this.isConnected) return;
       this.#agreed = this.getAttribute('consent')?.trim() ?? '';
       this.#view.clear();

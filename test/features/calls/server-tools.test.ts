@@ -16,13 +16,13 @@ function asks(responseId: string, ...callIds: readonly string[]): UpstreamEvent 
   return asksWith(responseId, ...callIds.map((callId) => ({ callId })));
 }
 
-interface Asked {
+interface ToolAsk {
   readonly callId: string;
   readonly name?: string;
   readonly arguments?: string;
 }
 
-function asksWith(responseId: string, ...calls: readonly Asked[]): UpstreamEvent {
+function asksWith(responseId: string, ...calls: readonly ToolAsk[]): UpstreamEvent {
   const usual = { name: 'lookup', arguments: '{"order":"A17"}' };
   return { type: 'toolsAsked', responseId, calls: calls.map((call) => ({ ...usual, ...call })) };
 }

@@ -6,10 +6,10 @@ import { ManualClock } from '../../support/clock.ts';
 import { ManualTimers } from '../../support/manual-timers.ts';
 import { SESSION } from './calls-world.ts';
 
-type Asked = Extract<BusMessage, { type: 'call.whisper' }>;
+type WhisperMessage = Extract<BusMessage, { type: 'call.whisper' }>;
 
 function start() {
-  const [clock, timers, asked] = [new ManualClock(), new ManualTimers(), [] as Asked[]];
+  const [clock, timers, asked] = [new ManualClock(), new ManualTimers(), [] as WhisperMessage[]];
   const bus = createInProcessBus((error) => {
     throw error;
   });
@@ -25,7 +25,7 @@ test.each([
   const { bus, clock, timers, asked, whispers } = start();
   const sent = whispers.send(SESSION, 'words');
   expect(asked).toHaveLength(1);
-  const [{ request, ...rest }] = asked as [Asked];
+  const [{ request, ...rest }] = asked as [WhisperMessage];
   expect(rest).toEqual({ type: 'call.whisper', sessionId: SESSION, untilMs: clock.now() + 2000, text: 'words' });
   bus.publish({ type: 'call.whispered', request: 'of another', isTold: !isTold });
   bus.publish({ type: 'call.whispered', request, isTold });

@@ -7,7 +7,7 @@ import { Warning } from '../../parts/view-states.tsx';
 const MAX_LENGTH = 1000;
 
 interface Props {
-  /** Its ref. */
+  /** The session's short name, which addresses have in the place of its secret id. */
   readonly session: string;
   /** Whether the server would take one now; undefined for one that does not know of whispers. */
   readonly mayWhisper: boolean | undefined;
