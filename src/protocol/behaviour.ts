@@ -84,11 +84,11 @@ const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => 
 /** How a conversation with an agent feels, beside what it is and what it can do (docs/agents.md). What is left out is the provider's default. */
 export const behaviour = z.object({
   greeting: z
-    .union([z.literal(true), words])
+    .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
     .meta({ description: 'Said once when the call opens: these words, or `true` for what the instructions say' }),
   wrapUp: z
-    .union([z.literal(true), words])
+    .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
     .meta({
       description:
@@ -103,13 +103,16 @@ export const behaviour = z.object({
     .meta({ description: 'BCP 47: what the agent speaks, and what visitors are understood in', examples: ['de-AT'] }),
   turns: turns.optional().meta({ description: 'When it is whose turn to speak' }),
   transcribe: z
-    .union([
-      z.literal(false),
-      z.strictObject({
-        model: z.string().min(1).max(128).optional(),
-        words: z.array(z.string().min(1).max(64)).max(50).optional().meta({ description: 'Names that may come up' }),
-      }),
-    ])
+    .union(
+      [
+        z.literal(false),
+        z.strictObject({
+          model: z.string().min(1).max(128).optional(),
+          words: z.array(z.string().min(1).max(64)).max(50).optional().meta({ description: 'Names that may come up' }),
+        }),
+      ],
+      'must be false, or an object with a model and at most 50 words of 1 to 64 characters',
+    )
     .optional()
     .meta({
       description: 'Whether what visitors say is written down, for captions; on where the call has no data channel',
@@ -121,7 +124,7 @@ export const behaviour = z.object({
     .optional()
     .meta({ description: "Further fields of the provider's own session, merged into it: at most 4 KiB" }),
   tellAi: z
-    .union([z.boolean(), z.literal('greeting')])
+    .union([z.boolean(), z.literal('greeting')], 'must be true, false or "greeting"')
     .optional()
     .meta({
       description:

@@ -57,6 +57,15 @@ describe('How an agent behaves', () => {
     expect(error?.issues.map((issue) => issue.path.join('.'))).toContain(path);
   });
 
+  test.each([
+    [{ greeting: false }, 'must be true, or 1 to 512 characters'],
+    [{ wrapUp: false }, 'must be true, or 1 to 512 characters'],
+    [{ transcribe: true }, 'must be false, or an object with a model and at most 50 words of 1 to 64 characters'],
+    [{ tellAi: 'maybe' }, 'must be true, false or "greeting"'],
+  ])('that is %j is refused in words that say what it may be', (settings, message) => {
+    expect(behaviour.safeParse(settings).error?.issues.map((issue) => issue.message)).toEqual([message]);
+  });
+
   test('is told without what is not set, and is nothing where nothing is', () => {
     const settings = { id: 'guide', model: 'm', greeting: true as const, speed: undefined };
     expect(behaviourOf(settings)).toEqual({ greeting: true });
