@@ -122,22 +122,22 @@ async function endAll(): Promise<void> {
 
 const missing = reasonToSkipPostgres();
 /** What waits for a frozen database is told so, and what a busy machine delays is not. */
-const soonTold = { ...promptly, DATABASE_DEADLINE_MS: '2000' };
+const soonTold = { ...promptly, DATABASE_DEADLINE_MS: '5000' };
 
 describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?? ''}`, () => {
   test('a call that is being opened is not answered, and what there is of it is hung up afterwards', async () => {
     const postgres = await startPostgres();
-    const frozen = await startCalls({ ...soonTold, DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
+    const frozen = await startCalls({ ...soonTold, DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '0' });
     try {
       const page = await Page.of(frozen).create();
-      frozen.provider.delayMs = 500;
+      const release = frozen.provider.hold();
       const asked = frozen.provider.requests.length;
       const answer = page.exchange();
       await vi.waitFor(() => expect(frozen.provider.requests.length).toBeGreaterThan(asked), soon);
       postgres.freeze();
+      release();
       expect(await answer).toMatchObject({ status: 503 });
       postgres.thaw();
-      frozen.provider.delayMs = 0;
       await vi.waitFor(() => expect(frozen.provider.calls.all).toMatchObject([{ ended: { reason: 'hangup' } }]), soon);
       await vi.waitFor(async () => expect((await seen(frozen, page)).calls).toMatchObject([{ state: 'closed' }]), soon);
       await vi.waitFor(async () => expect((await (await page.askTicket()).exchange()).status).toBe(201), soon);

@@ -39,6 +39,8 @@ export class TestProvider {
   mode: ProviderMode = 'ok';
   /** Milliseconds before it answers. */
   delayMs = 0;
+  /** What it waits for before it answers. */
+  #released: Promise<void> | undefined;
   readonly apiKey: string;
   /** Keys of other projects, which know nothing of each other's calls. */
   readonly otherKeys: string[] = [];
@@ -84,6 +86,13 @@ export class TestProvider {
     return call;
   }
 
+  /** Answers nothing until the function that it returns is called. */
+  hold(): () => void {
+    let release = (): void => undefined;
+    this.#released = new Promise((resolve) => (release = resolve));
+    return () => release();
+  }
+
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -97,6 +106,7 @@ export class TestProvider {
     this.requests.push({ path: request.url ?? '', headers: request.headers, body: parse(text) });
     if (this.mode === 'hang') return;
     if (this.mode === 'reset') return void request.socket.resetAndDestroy();
+    await this.#released;
     const answer = (): void => void this.#answer(request, text, response);
     if (this.delayMs > 0) setTimeout(answer, this.delayMs);
     else answer();
