@@ -55,7 +55,7 @@ const whole = ({ server, database }) => server + database;
 async function startCrowd(start, calls, dist) {
   const stores = await start(startStores(false));
   const provider = await start(startStandIn());
-  const node = await start(startNode({ ...stores.environment, ...provider.environment, ...PATIENT }, dist));
+  const node = await start(startNode({ ...stores.environment, ...provider.environment, ...PATIENT }, { dist }));
   const offer = (await offerSdp())();
   await inTurns(calls, (n) => openOne(node, `user${n}@mail.example`, offer));
   const everyMs = (calls * 1000) / FIRST_A_SECOND;

@@ -53,7 +53,7 @@ export async function startStores(isEmbedded) {
 export async function startStandIn() {
   const script = fileURLToPath(new URL('stand-in.mjs', import.meta.url));
   const child = spawnNode(1, [script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
-  const [{ baseUrl, apiKey }] = await once(child, 'message');
+  const [{ baseUrl, apiKey, toolPort }] = await once(child, 'message');
   const waiting = new Map();
   child.on('message', ({ id, answer }) => {
     waiting.get(id)?.(answer);
@@ -62,6 +62,7 @@ export async function startStandIn() {
   let ids = 0;
   return {
     environment: { OPENAI_API_KEY: apiKey, UPSTREAM_BASE_URL: baseUrl },
+    toolPort,
     /** Has it do one of its works (see stand-in.mjs). */
     ask: (name, options = {}) =>
       new Promise((resolve) => {
@@ -73,8 +74,11 @@ export async function startStandIn() {
   };
 }
 
-/** A node of the built server in brokered mode. */
-export async function startNode(environment, dist) {
+/**
+ * A node of the built server in brokered mode.
+ * @param more `dist`: the build to run; `agents`: besides those that all have
+ */
+export async function startNode(environment, { dist, agents = [] } = {}) {
   const node = await startSwitchboard(
     {
       JWT_SECRET: 'a-secret-that-only-this-bench-knows-0123456789',
@@ -90,7 +94,11 @@ export async function startNode(environment, dist) {
       RESERVE_SEC: '60',
       ...environment,
     },
-    { dist, tenants, flags: memoryFlags },
+    {
+      dist,
+      tenants: tenants.map((tenant) => ({ ...tenant, agents: [...tenant.agents, ...agents] })),
+      flags: memoryFlags,
+    },
   );
   const { port, pid, child } = node;
   return {

@@ -1,4 +1,7 @@
-// The provider's part, in a process of its own: it answers offers, tells of usage on sidebands, and notes when it is asked to hang up.
+// The provider's part, in a process of its own: it answers offers, tells of usage on sidebands, and notes when it is asked to hang up. So
+// that one clock measures both, it is the server of tools as well.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 
@@ -40,6 +43,40 @@ async function tellWords(call) {
     }
     call.emit({ type: whole, ...place, transcript: 'word '.repeat(WORDS[who]) });
   }
+}
+
+/** How long the server of the tools had each request, by the name of its tool call. */
+const ownMs = new Map();
+const toolServer = createServer((request, response) => {
+  const from = performance.now();
+  request.resume().once('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"state":"on its way"}');
+    ownMs.set(request.headers['webhook-id'], performance.now() - from);
+  });
+});
+await once(toolServer.listen(0, '127.0.0.1'), 'listening');
+
+/** Who waits for the answers of tools, by the names of their calls. */
+const waiting = new Map();
+
+/** Has a call ask for a tool. @returns a promise of its answer, and of the milliseconds until then that were not the tool's own */
+function askForTool(call, callId) {
+  call.onPageEvent = ({ type, item }) => {
+    if (type === 'response.created') setImmediate(() => call.finishResponse());
+    if (type === 'conversation.item.added') waiting.get(item.call_id)?.(item.output);
+  };
+  const asked = { type: 'function_call', call_id: callId, name: 'lookup', arguments: '{"order":"A17"}' };
+  const response = { id: `resp_${callId}`, status: 'completed', output: [asked], usage: usageOf(600) };
+  const askedAt = performance.now();
+  const answered = new Promise((resolve) => {
+    waiting.set(callId, (output) => {
+      resolve({ output, ms: performance.now() - askedAt - (ownMs.get(callId) ?? 0) });
+      waiting.delete(callId);
+      ownMs.delete(callId);
+    });
+  });
+  call.emit({ type: 'response.done', response });
+  return answered;
 }
 
 let timer;
@@ -90,6 +127,25 @@ const work = {
     return heardAt.map((ms) => ms ?? Infinity);
   },
 
+  /** The calls take turns to ask for a tool. @returns what each tool call was answered, and its milliseconds */
+  async askTools({ perSecond, seconds, round }) {
+    const asked = [];
+    const startedAt = performance.now();
+    const isOver = () => {
+      const due = Math.min(seconds, (performance.now() - startedAt) / 1000) * perSecond;
+      while (asked.length < due) asked.push(askForTool(calls[asked.length % calls.length], `${round}_${asked.length}`));
+      return asked.length >= perSecond * seconds;
+    };
+    await new Promise((resolve) => {
+      const ticking = setInterval(() => {
+        if (!isOver()) return;
+        clearInterval(ticking);
+        resolve();
+      }, 2);
+    });
+    return Promise.all(asked);
+  },
+
   async count() {
     const open = calls.filter(({ ended }) => ended === undefined);
     return {
@@ -107,4 +163,4 @@ async function answer({ id, name, ...options }) {
 
 process.on('message', (message) => void answer(message));
 process.on('disconnect', () => process.exit());
-process.send({ baseUrl: provider.baseUrl, apiKey: provider.apiKey });
+process.send({ baseUrl: provider.baseUrl, apiKey: provider.apiKey, toolPort: toolServer.address().port });

@@ -30,12 +30,12 @@ export async function startPostgres(settings = []) {
   return {
     url: server.url,
     pid: server.pid,
-    /** Statements so far, those that only begin and end a transaction left out; NaN where nobody counts them. */
-    async statements() {
+    /** Statements so far that name a table, those that only begin and end a transaction left out; NaN where nobody counts them. */
+    async statements(table = '') {
       if (sql === undefined) return NaN;
       const [{ calls }] = await sql`
         select coalesce(sum(calls), 0)::int as calls from pg_stat_statements
-        where query !~* '^(begin|commit|rollback|set local|select coalesce.sum.calls)'`;
+        where query ~ ${table} and query !~* '^(begin|commit|rollback|set local|select coalesce.sum.calls)'`;
       return calls;
     },
     async stop() {
