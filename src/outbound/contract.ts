@@ -5,6 +5,8 @@ export interface OutboundRequest {
   readonly url: URL;
   /** Whose request it is: failures and requests in flight are counted for each owner and host. */
   readonly owner: string;
+  /** The voice session for which it is sent: one of them holds few of the owner's places at a host. */
+  readonly session: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   /** Milliseconds until the last byte of the reply. */

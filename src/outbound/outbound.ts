@@ -23,7 +23,6 @@ export interface OutboundOptions {
   readonly ca?: string | undefined;
 }
 
-const MAX_SOCKETS_PER_HOST = 8;
 /** Shorter than most servers keep a connection, so that a request seldom meets one that is being closed. */
 const IDLE_MS = 4000;
 
@@ -35,7 +34,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { allowCidrs: own, allowPorts, clock, after, resolve = resolveBySystem, ca } = options;
   const rule: UrlRule = { ports: allowPorts, hasOwnNetworks: own.rules.length > 0 };
   const traffic = new Traffic();
-  const agentOptions = { keepAlive: true, maxSockets: MAX_SOCKETS_PER_HOST, timeout: IDLE_MS };
+  // `Traffic` bounds connections: a request that waited for one would be over before it was sent.
+  const agentOptions = { keepAlive: true, timeout: IDLE_MS };
   const https = new HttpsAgent({ ...agentOptions, ...(ca === undefined ? {} : { ca }) });
   const http = new HttpAgent(agentOptions);
   /** One question a name at a time: the system's resolver has few threads, which one slow name server must not fill. */
@@ -114,9 +114,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   return {
     async request(request) {
-      const { url, owner } = request;
+      const { url, owner, session } = request;
       if (findUrlFault(url.href, rule) !== undefined) throw new OutboundFailure('forbidden');
-      const end = traffic.begin(owner, url.hostname, clock.now());
+      const end = traffic.begin({ owner, session, hostname: url.hostname }, clock.now());
       let ending: Ending = 'unknown';
       try {
         const reply = await exchange(request);

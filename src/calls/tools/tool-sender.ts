@@ -48,7 +48,7 @@ export class ToolSender {
   async send(request: ToolRequest, { timeoutMs, signal, leaves }: Sending): Promise<ToolOutcome> {
     const { outbound, secrets, clock, onError } = this.#deps;
     const { tool, context } = request;
-    const { tenantId } = context.session;
+    const { tenantId, ref } = context.session;
     try {
       const values = await this.#valuesFor(tenantId, request);
       if (values === undefined) return { code: 'failed' };
@@ -62,6 +62,7 @@ export class ToolSender {
           method: 'POST',
           url: new URL(tool.url),
           owner: tenantId,
+          session: ref,
           headers,
           body,
           timeoutMs,

@@ -53,6 +53,7 @@ function asking(url: string, more: Partial<OutboundRequest> = {}): OutboundReque
   const usual = {
     method: 'POST',
     owner: 'acme',
+    session: 'visitor',
     headers: {},
     body: '{}',
     timeoutMs: 8000,
@@ -297,25 +298,43 @@ describe('A request', () => {
 });
 
 describe('Many requests', () => {
-  test('of one owner to one host are at most 50 at once, over at most 8 connections; others go on', async () => {
+  const sessionOf = (n: number): string => `visitor${Math.floor(n / 4)}`;
+
+  test('of one owner to one host are at most 50 at once, none of which waits for a connection; others go on', async () => {
     const [server, other] = [await startServer(), await startServer()];
     server.mode = 'hang';
     const { outbound, timers } = make();
     const url = `http://tools.test:${server.port}/`;
-    const hanging = Array.from({ length: 50 }, () => outcome(outbound, asking(url)));
-    await vi.waitFor(() => expect(server.requests.length).toBe(8), soon);
-    expect(await outcome(outbound, asking(url))).toBe('too_many');
+    const hanging = Array.from({ length: 50 }, (_, n) => outcome(outbound, asking(url, { session: sessionOf(n) })));
+    await vi.waitFor(() => expect(server.requests.length).toBe(50), soon);
+    expect(await outcome(outbound, asking(url, { session: 'one more' }))).toBe('too_many');
     expect(await outcome(outbound, asking(`http://other.test:${other.port}/`))).toBe('200 {"ok":true}');
     timers.advance(8000);
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['timed_out']));
-    expect(server.connections).toBe(8);
+  });
+
+  test('of one session to one host are at most 4 at once, so that others are answered', async () => {
+    const server = await startServer();
+    server.mode = 'hang';
+    const { outbound, timers } = make();
+    const url = `http://tools.test:${server.port}/`;
+    const hanging = Array.from({ length: 4 }, () => outcome(outbound, asking(url)));
+    await vi.waitFor(() => expect(server.requests.length).toBe(4), soon);
+    expect(await outcome(outbound, asking(url))).toBe('too_many');
+    server.mode = { body: 'here' };
+    expect(await outcome(outbound, asking(url, { session: 'another' }))).toBe('200 here');
+    timers.advance(8000);
+    expect(new Set(await Promise.all(hanging))).toEqual(new Set(['timed_out']));
+    expect(await outcome(outbound, asking(url))).toBe('200 here');
   });
 
   test('of a process are at most 200 at once', async () => {
     const never = new Promise<never>(() => undefined);
     const { outbound, timers } = make({ resolve: () => never });
     const waiting = [1, 2, 3, 4].flatMap((host) =>
-      Array.from({ length: 50 }, () => outcome(outbound, asking(`http://host${host}.test/`))),
+      Array.from({ length: 50 }, (_, n) =>
+        outcome(outbound, asking(`http://host${host}.test/`, { session: sessionOf(n) })),
+      ),
     );
     expect(await outcome(outbound, asking('http://host5.test/'))).toBe('too_many');
     timers.advance(8000);
@@ -327,12 +346,15 @@ describe('Many requests', () => {
 });
 
 describe('A host that failed five times in a row', () => {
+  const url = (server: ToolServer): string => `http://tools.test:${server.port}/`;
+
   test('is tried once in ten seconds, for its owner, until it answers', async () => {
     const server = await startServer();
     server.mode = 'reset';
     const { outbound } = make();
+    let sessions = 0;
     const ask = (owner = 'acme'): Promise<string> =>
-      outcome(outbound, asking(`http://tools.test:${server.port}/`, { owner }));
+      outcome(outbound, asking(url(server), { owner, session: `visitor${(sessions += 1)}` }));
     for (let tried = 0; tried < 5; tried += 1) expect(await ask()).toBe('unreachable');
     server.mode = { body: 'back' };
     const before = server.requests.length;
@@ -346,5 +368,16 @@ describe('A host that failed five times in a row', () => {
     clock.advance(10 * SECOND);
     server.mode = { body: 'back' };
     expect([await ask(), await ask()]).toEqual(['200 back', '200 back']);
+  });
+
+  test('for one session alone is not tried for that one, and others are answered', async () => {
+    const server = await startServer();
+    const { outbound } = make();
+    const ask = (session: string): Promise<string> => outcome(outbound, asking(url(server), { session }));
+    server.mode = 'reset';
+    for (let tried = 0; tried < 9; tried += 1) expect(await ask('hostile')).toBe('unreachable');
+    expect(server.requests.length).toBe(5);
+    server.mode = { body: 'here' };
+    expect(await ask('another')).toBe('200 here');
   });
 });
