@@ -1,5 +1,5 @@
-import { assertEvent, assign, emit, setup } from 'xstate';
-import type { ToolCallEvent, ToolCallFact, ToolCallRecord, ToolFailure } from './types.ts';
+import { assertEvent, assign, setup } from 'xstate';
+import type { ToolCallEvent, ToolCallRecord, ToolFailure } from './types.ts';
 
 /** The change that ends it. */
 function ended(
@@ -20,7 +20,6 @@ export const toolCallMachine = setup({
   types: {
     context: {} as ToolCallRecord,
     events: {} as ToolCallEvent,
-    emitted: {} as ToolCallFact,
   },
   guards: {
     isLate: ({ context, event }) => event.at >= context.untilMs,
@@ -61,13 +60,6 @@ export const toolCallMachine = setup({
       assertEvent(event, 'TAKEN');
       return { ...ended(context, event.at, 'failed', 'interrupted'), fence: event.fence };
     }),
-    tellAnswered: emit(({ context: { name, ms } }) => ({ type: 'tool.answered', name, ms: ms ?? 0 })),
-    tellFailed: emit(({ context: { name, ms, code } }) => ({
-      type: 'tool.failed',
-      name,
-      ms: ms ?? 0,
-      code: code ?? 'failed',
-    })),
   },
 }).createMachine({
   id: 'tool-call',
@@ -103,9 +95,9 @@ export const toolCallMachine = setup({
         CLOCK: { guard: 'isLate', target: 'timed_out', actions: 'timeOut' },
       },
     },
-    answered: { type: 'final', entry: 'tellAnswered' },
-    failed: { type: 'final', entry: 'tellFailed' },
-    timed_out: { type: 'final', entry: 'tellFailed' },
+    answered: { type: 'final' },
+    failed: { type: 'final' },
+    timed_out: { type: 'final' },
     dropped: { type: 'final' },
   },
 });

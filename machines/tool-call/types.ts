@@ -60,7 +60,3 @@ export type ToolCallEvent =
   /** The voice call is over: nobody waits for the answer. */
   | { readonly type: 'CALL_CLOSED'; readonly at: number }
   | { readonly type: 'CLOCK'; readonly at: number };
-
-export type ToolCallFact =
-  | { readonly type: 'tool.answered'; readonly name: string; readonly ms: number }
-  | { readonly type: 'tool.failed'; readonly name: string; readonly ms: number; readonly code: ToolFailure };

@@ -8,7 +8,7 @@ import type { HeldCallSteps } from './held-call-state.ts';
 import type { CallSessions } from './contract.ts';
 import type { ListenerDeps } from './listener.ts';
 import type { Recaps } from './recaps.ts';
-import type { ServerToolsDeps } from './tools/server-tools.ts';
+import type { ServerToolsDeps } from './tools/server-tools-deps.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 
 /** What a held call is made of: the same for all of a node. */

@@ -39,6 +39,8 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
   describe(`calls of tools, ${name}`, () => {
     const stores = nodesOf(make);
     const tools = (): ToolCalls => stores().tools;
+    /** @returns what became of it */
+    const insert = async (record: ToolCallRecord, most = 50) => (await tools().insert([record], most))[0];
 
     /** A voice call of the first owner, and a tool call of it. */
     async function asked(changes: Partial<ToolCallRecord> = {}): Promise<ToolCallRecord> {
@@ -50,20 +52,20 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
     test('one comes back as it was inserted, and an unknown one not at all', async () => {
       const record = await asked();
       expect(await tools().load(record.id)).toBeUndefined();
-      expect(await tools().insert(record, 50)).toBe('inserted');
+      expect(await insert(record)).toBe('inserted');
       expect(await tools().load(record.id)).toEqual(record);
     });
 
     test('of those who insert the same at once one does, under whatever id', async () => {
       const record = await asked();
-      const told = await atOnce(RACERS, () => tools().insert({ ...record, id: `tool_${randomId()}` }, 500));
+      const told = await atOnce(RACERS, () => insert({ ...record, id: `tool_${randomId()}` }, 500));
       expect(told.filter((one) => one === 'inserted')).toHaveLength(1);
       expect(new Set(told)).toEqual(new Set(['inserted', 'taken']));
     });
 
     test('a save over the expected version replaces it, once', async () => {
       const record = await asked();
-      await tools().insert(record, 50);
+      await insert(record);
       const saved = await atOnce(RACERS, () => tools().save(answered(record), record.version));
       expect(saved.filter(Boolean)).toHaveLength(1);
       expect(await tools().save(answered(record), 7)).toBe(false);
@@ -72,38 +74,49 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
 
     test('a node that lost the voice call can neither insert nor save, and the one that took it can', async () => {
       const record = await asked();
-      await tools().insert(record, 50);
+      await insert(record);
       const voiceCall = await stores().calls.load(record.callId);
       expect(voiceCall).toBeDefined();
       await stores().calls.save({ ...call(voiceCall), fence: 2, version: 2 }, 1);
       expect(await tools().save(answered(record), 1)).toBe(false);
-      expect(await tools().insert(toolCall(record.callId), 50)).toBe('taken');
+      expect(await insert(toolCall(record.callId))).toBe('taken');
       expect(await tools().load(record.id)).toEqual(record);
       const taken = { ...record, fence: 2, version: 2 };
       expect(await tools().save(taken, 1)).toBe(true);
-      expect(await tools().insert(toolCall(record.callId, { fence: 2 }), 50)).toBe('inserted');
+      expect(await insert(toolCall(record.callId, { fence: 2 }))).toBe('inserted');
     });
 
     test('a session has so many at most, over all of its voice calls, and others theirs', async () => {
       const [first, other] = [await asked({ sessionId: 'busy' + randomId() }), await asked()];
       const { sessionId } = first;
-      expect(await tools().insert(first, 2)).toBe('inserted');
-      expect(await tools().insert(toolCall(other.callId, { sessionId }), 2)).toBe('inserted');
-      expect(await tools().insert(toolCall(first.callId, { sessionId }), 2)).toBe('too_many');
-      expect(await tools().insert(first, 2)).toBe('taken');
-      expect(await tools().insert(other, 2)).toBe('inserted');
+      expect(await insert(first, 2)).toBe('inserted');
+      expect(await insert(toolCall(other.callId, { sessionId }), 2)).toBe('inserted');
+      expect(await insert(toolCall(first.callId, { sessionId }), 2)).toBe('too_many');
+      expect(await insert(first, 2)).toBe('taken');
+      expect(await insert(other, 2)).toBe('inserted');
     });
 
-    test('those to be answered are found by their voice call, and all by their session, in order', async () => {
+    test('those of one response are inserted at once, as far as the session may have more, each of a name once', async () => {
+      const first = await asked();
+      const { callId, sessionId } = first;
+      const others = Array.from({ length: 4 }, () => toolCall(callId, { sessionId }));
+      await insert(first);
+      const again = { ...first, id: `tool_${randomId()}` };
+      const told = await tools().insert([...others.slice(0, 2), again, first, ...others.slice(2)], 4);
+      expect(told).toEqual(['inserted', 'inserted', 'taken', 'taken', 'inserted', 'too_many']);
+      const kept = (await tools().ofSession(sessionId)).map(({ id }) => id);
+      expect(kept.toSorted()).toEqual([first, ...others.slice(0, 3)].map(({ id }) => id).toSorted());
+    });
+
+    test('all of a session are found, in the order in which they were asked', async () => {
       const first = await asked();
       const { callId, sessionId } = first;
       const second = toolCall(callId, { sessionId, askedAtMs: DAY_BEGIN + 1, state: 'running', tries: 1 });
       const third = toolCall(callId, { sessionId, askedAtMs: DAY_BEGIN + 2 });
-      for (const record of [third, first, second]) await tools().insert(record, 50);
+      for (const record of [third, first, second]) await insert(record);
       await tools().save(answered(first), 1);
-      expect(await tools().unanswered(callId)).toEqual([second, third]);
       expect(await tools().ofSession(sessionId)).toEqual([answered(first), second, third]);
-      expect(await tools().unanswered('unknown')).toEqual([]);
+      expect(await tools().ofSession('unknown')).toEqual([]);
     });
   });
 }

@@ -156,10 +156,23 @@ describe('The list of calls', () => {
         code: 'timed_out',
         ms: 8000,
       },
+      // How it ended could not be saved.
+      {
+        ...asked,
+        id: unique('tool'),
+        toolCallId: 'c3',
+        name: 'hours',
+        askedAtMs: NOON - 9000,
+        untilMs: NOON - 1000,
+        state: 'running',
+        code: null,
+        ms: null,
+      },
     ];
-    for (const tool of tools) await app.service.stores.toolCalls.insert(tool, 50);
+    await app.service.stores.toolCalls.insert(tools, 50);
     const { body } = await app.get(`/api/operator/calls/${callId}`, service);
     expect(body['tools']).toEqual([
+      { name: 'hours', state: 'timed_out', code: null, askedAt: '2030-01-02T11:59:51.000Z', ms: null, tries: 1 },
       { name: 'hours', state: 'answered', code: null, askedAt: '2030-01-02T12:00:00.000Z', ms: 40, tries: 1 },
       {
         name: 'lookup_order',

@@ -11,7 +11,8 @@ import type { Conversation } from '../conversation.ts';
 import { Captions } from './captions.ts';
 import { KeptRecap, type KeptRecapDeps } from './kept-recap.ts';
 import { ForgedAnswers } from '../tools/forged-answers.ts';
-import { ServerTools, type ServerToolsDeps } from '../tools/server-tools.ts';
+import { ServerTools } from '../tools/server-tools.ts';
+import type { ServerToolsDeps } from '../tools/server-tools-deps.ts';
 import { ToolAnswers } from '../tools/tool-answers.ts';
 
 /** For so long a node's word holds that it has sockets which want to hear of the call. */
@@ -87,7 +88,11 @@ export class CallPages {
     const tools = serverToolsOf(setup?.tools ?? []);
     if (tools.size === 0) return;
     const terms = { tools, metadata: setup?.metadata ?? null };
-    this.#server = new ServerTools(call, terms, this.#answers, (tool) => this.#think(tool), deps);
+    const listener = {
+      asked: (callIds: readonly string[]) => callIds.forEach((callId) => this.#forged?.watch(callId)),
+      running: (tool: string | undefined) => this.#think(tool),
+    };
+    this.#server = new ServerTools(call, terms, this.#answers, listener, deps);
     if (!isOpen) return;
     this.#forged = new ForgedAnswers({
       itemOf,
@@ -211,16 +216,10 @@ export class CallPages {
     for (const call of calls) if (!ours.includes(call)) this.#forged?.leave(call.callId);
     const asked = ours.map((call) => ({ callId: call.callId, untilMs: isServers(call) ? Infinity : at + ANSWER_MS }));
     const fresh = new Set(this.#answers.ask(responseId, asked));
-    const frames: CallFrame[] = [];
-    for (const call of ours) {
-      // One that is named twice is run once.
-      if (!fresh.delete(call.callId)) continue;
-      if (isServers(call)) {
-        this.#forged?.watch(call.callId);
-        this.#server?.ask(call);
-      } else frames.push(...this.#askPages(call));
-    }
-    this.#show(frames);
+    // One that is named twice is run once.
+    const once = ours.filter(({ callId }) => fresh.delete(callId));
+    this.#server?.ask(once.filter(isServers));
+    this.#show(once.filter((call) => !isServers(call)).flatMap((call) => this.#askPages(call)));
   }
 
   /** Asks pages for a tool, or answers for them what they cannot be asked for. */

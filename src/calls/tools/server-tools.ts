@@ -1,63 +1,23 @@
-import { isUnanswered, savedState } from '../../../machines/tool-call/selectors.ts';
-import type { ToolCallEvent, ToolCallFact, ToolCallRecord } from '../../../machines/tool-call/types.ts';
-import { toolCallMachine } from '../../../machines/tool-call/machine.ts';
-import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import { Steps, type Snapshot } from '../../actors/steps.ts';
+import type { ToolCallEvent, ToolFailure } from '../../../machines/tool-call/types.ts';
 import { BackgroundTasks } from '../../kernel/background-tasks.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { randomId, refOf } from '../../kernel/ids.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
-import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
-import type { Events } from '../../telemetry/events.ts';
+import type { InsertedToolCall } from '../../stores/tool-calls/contract.ts';
 import type { ToolCall } from '../../upstream/contract.ts';
-import type { CallSessions } from '../contract.ts';
-import type { Conversation } from '../conversation.ts';
 import { readArguments } from './read-arguments.ts';
-import { ReservedPrices, type ReservedPricesDeps } from './reserved-prices.ts';
+import { ReservedPrices } from './reserved-prices.ts';
+import { RunningTools, type RunningTool } from './running-tools.ts';
+import type { ServerToolsDeps, ToolListener, ToolsCall } from './server-tools-deps.ts';
 import type { ToolAnswers } from './tool-answers.ts';
+import { ToolInserts } from './tool-inserts.ts';
 import type { ToolOutcome } from './tool-reply.ts';
 import { canNameRequest } from './tool-request.ts';
 import { ToolSaves } from './tool-saves.ts';
-import type { ToolSender } from './tool-sender.ts';
 
 /** A visitor who hears nothing for so long is told that the agent is looking, where the tool has words for that. */
 const SAY_MS = 1500;
-
-/** What a node calls tools of the server with. */
-export interface ServerToolParts {
-  readonly sender: Pick<ToolSender, 'send'>;
-  readonly store: ToolCalls;
-  /** How many calls of its tools a session of the agent may have, together. */
-  readonly perSession: (tenantId: string, agentId: string | null) => number;
-}
-
-export interface ServerToolsDeps extends ReservedPricesDeps {
-  readonly serverTools: ServerToolParts;
-  readonly sessions: Pick<CallSessions, 'find'>;
-  readonly clock: Clock;
-  readonly after: (ms: number, act: () => void) => () => void;
-  readonly events: Pick<Events, 'toolCalled'>;
-  readonly onError: (error: unknown) => void;
-}
-
-/** The voice call in which tools are called. */
-interface ToolsCall {
-  readonly record: CallRecord;
-  readonly conversation: Pick<Conversation, 'add' | 'respond'>;
-  /** Counts what a call of a tool costs, under its name, however often it is said. */
-  readonly charge: (toolCallId: string, microDollars: number) => void;
-}
-
-interface Running {
-  readonly tool: ServerTool;
-  readonly abort: AbortController;
-  snapshot: Snapshot<ToolCallRecord>;
-  isSent: boolean;
-  /** It was answered, or nobody waits for it. */
-  isOver: boolean;
-}
 
 /**
  * The tools of the server in one held call, as machines/tool-call decides: each call of one is in the database before its request leaves,
@@ -70,50 +30,52 @@ export class ServerTools {
   readonly #answers: ToolAnswers;
   readonly #deps: ServerToolsDeps;
   readonly #works: BackgroundTasks;
-  readonly #steps = new Steps<ToolCallRecord, ToolCallEvent, ToolCallFact>(toolCallMachine);
-  readonly #running = new Map<string, Running>();
-  /** Which of the session's calls of tools is above its limit is exact while one is inserted after the other. */
-  #inserting: Promise<unknown> = Promise.resolve();
+  readonly #running = new RunningTools();
+  readonly #inserts: ToolInserts;
   readonly #prices: ReservedPrices;
   readonly #saves: ToolSaves;
   /** The call was another node's, and what that did not live to answer is to be looked up. */
   #isTaken = false;
   #hasSaid = false;
-  readonly #tellRunning: (tool: string | undefined) => void;
+  readonly #listener: ToolListener;
+  /** Of the session, for good; undefined until it was looked up. */
+  #agentId: string | null | undefined;
 
-  /** @param tellRunning is told which tool runs, and that none does any more */
   constructor(
     call: ToolsCall,
     { tools, metadata }: { readonly tools: ReadonlyMap<string, ServerTool>; readonly metadata: Metadata | null },
     answers: ToolAnswers,
-    tellRunning: (tool: string | undefined) => void,
+    listener: ToolListener,
     deps: ServerToolsDeps,
   ) {
     this.#call = call;
     this.#tools = tools;
     this.#metadata = metadata ?? {};
     this.#answers = answers;
-    this.#tellRunning = tellRunning;
+    this.#listener = listener;
     this.#deps = deps;
     this.#works = new BackgroundTasks(deps.onError);
     this.#prices = new ReservedPrices(call.record.id, deps);
-    this.#saves = new ToolSaves(deps.serverTools.store);
+    const { store } = deps.serverTools;
+    this.#inserts = new ToolInserts({ store, after: deps.after });
+    this.#saves = new ToolSaves({ store, count: () => deps.metering.flushCall(call.record.id) });
   }
 
   /** The tool that runs, the one that was asked for first. */
   get running(): string | undefined {
-    const [first] = this.#running.values();
-    return first?.tool.name;
+    return this.#running.all[0]?.tool.name;
   }
 
   has(name: string): boolean {
     return this.#tools.has(name);
   }
 
-  /** Runs one that the agent asks for, which is pending already, and answers it. */
-  ask({ callId, name, arguments: json }: ToolCall): void {
-    const tool = this.#tools.get(name);
-    if (tool !== undefined) this.#works.start(this.#run(callId, tool, json));
+  /** Runs what one response asks for, which is pending already, and answers it. */
+  ask(calls: readonly ToolCall[]): void {
+    const asked = calls.flatMap((call) => this.#begin(call) ?? []);
+    if (asked.length === 0) return;
+    this.#listener.asked(asked.map(({ snapshot }) => snapshot.context.toolCallId));
+    this.#works.start(this.#runAll(asked));
   }
 
   /** Another node held the call. */
@@ -130,14 +92,14 @@ export class ServerTools {
 
   /** Answers what runs as interrupted, because another node is to hold the call. Resolves when that is saved, or cannot be. */
   async handOver(): Promise<void> {
-    for (const running of this.#running.values())
+    for (const running of this.#running.all)
       this.#finish(running, { type: 'FAILED', at: this.#now, code: 'interrupted' });
     await this.#works.settled();
   }
 
   /** This node holds the call no more: nobody waits for what runs. */
   release(): void {
-    for (const running of this.#running.values()) this.#finish(running, { type: 'CALL_CLOSED', at: this.#now });
+    for (const running of this.#running.all) this.#finish(running, { type: 'CALL_CLOSED', at: this.#now });
   }
 
   /** Resolves when every tool that was asked for is answered and saved: a node that stops waits for it. */
@@ -149,60 +111,79 @@ export class ServerTools {
     return this.#deps.clock.now();
   }
 
-  async #run(toolCallId: string, tool: ServerTool, json: string): Promise<void> {
-    const given = canNameRequest(toolCallId) ? readArguments(json, tool.parameters) : undefined;
-    const running = this.#begin(toolCallId, tool, given !== undefined);
-    const stopSaying = this.#deps.after(SAY_MS, () => this.#say(running));
+  async #runAll(asked: readonly RunningTool[]): Promise<void> {
+    const stopSaying = this.#deps.after(SAY_MS, () => this.#say(asked));
+    let inserted: ReadonlyMap<RunningTool, InsertedToolCall> = new Map();
+    let agentId: string | null = null;
     try {
-      const { agentId = null } = (await this.#deps.sessions.find(this.#call.record.sessionId)) ?? {};
+      agentId = await this.#agent();
+      inserted = await this.#insert(
+        asked.filter(({ isOver }) => !isOver),
+        agentId,
+      );
+    } catch (fault) {
+      this.#deps.onError(fault);
+    }
+    await Promise.all(asked.map((running) => this.#run(running, inserted.get(running), agentId)));
+    stopSaying();
+  }
+
+  /** @param inserted undefined where that failed */
+  async #run(running: RunningTool, inserted: InsertedToolCall | undefined, agentId: string | null): Promise<void> {
+    const { given, tool, snapshot } = running;
+    const { toolCallId } = snapshot.context;
+    try {
       if (running.isOver) return;
-      const inserted = await this.#insert(running.snapshot.context, agentId);
-      if (running.isOver) return;
-      if (inserted !== 'inserted') this.#leave(running, inserted);
-      else if (given === undefined) this.#tell(running, { code: 'bad_arguments' });
+      if (inserted === 'taken' || inserted === 'too_many') this.#leave(running, inserted);
+      else if (given === undefined) this.#leave(running, 'bad_arguments');
+      else if (inserted === undefined) this.#finishBy(running, { code: 'failed' });
       else if (!this.#prices.reserve(toolCallId, tool.microDollars)) this.#finishBy(running, { code: 'too_many' });
       else this.#finishBy(running, await this.#send(running, given, agentId));
     } catch (fault) {
       this.#deps.onError(fault);
-      if (given === undefined) this.#tell(running, { code: 'bad_arguments' });
-      else this.#finishBy(running, { code: 'failed' });
+      this.#finishBy(running, { code: 'failed' });
     } finally {
-      stopSaying();
       this.#end(toolCallId);
     }
   }
 
   #end(toolCallId: string): void {
-    this.#running.delete(toolCallId);
-    if (this.#running.size > 0) return;
+    this.#running.end(toolCallId);
+    if (this.running !== undefined) return;
     this.#hasSaid = false;
-    this.#tellRunning(undefined);
+    this.#listener.running(undefined);
   }
 
-  #begin(toolCallId: string, tool: ServerTool, isRight: boolean): Running {
-    const [steps, at, { id: callId, sessionId, fence }] = [this.#steps, this.#now, this.#call.record];
-    const terms = { id: `tool_${randomId()}`, callId, toolCallId, sessionId, name: tool.name };
-    const untilMs = at + tool.timeoutMs;
-    const [asked] = steps.send(steps.begin(undefined), { type: 'ASK', at, terms, untilMs, fence });
-    const [snapshot] = steps.send(
-      asked,
-      isRight ? { type: 'STARTED', at } : { type: 'REFUSED', at, code: 'bad_arguments' },
-    );
-    const running = { tool, abort: new AbortController(), snapshot, isSent: false, isOver: false };
-    this.#running.set(toolCallId, running);
-    if (this.#running.size === 1) this.#tellRunning(tool.name);
+  /** @returns undefined for one that is no tool of the server */
+  #begin({ callId: toolCallId, name, arguments: json }: ToolCall): RunningTool | undefined {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) return undefined;
+    const given = canNameRequest(toolCallId) ? readArguments(json, tool.parameters) : undefined;
+    const { id: callId, sessionId, fence } = this.#call.record;
+    const terms = { id: `tool_${randomId()}`, callId, toolCallId, sessionId, name };
+    const isFirst = this.running === undefined;
+    const running = this.#running.begin({ tool, given, at: this.#now, terms, fence });
+    if (isFirst) this.#listener.running(name);
     return running;
   }
 
-  #insert(record: ToolCallRecord, agentId: string | null): Promise<'inserted' | 'taken' | 'too_many'> {
-    const { store, perSession } = this.#deps.serverTools;
-    const most = perSession(this.#call.record.tenantId, agentId);
-    const inserting = this.#inserting.then(() => store.insert(record, most));
-    this.#inserting = inserting.catch(() => undefined);
-    return inserting;
+  async #agent(): Promise<string | null> {
+    this.#agentId ??= (await this.#deps.sessions.find(this.#call.record.sessionId))?.agentId;
+    return this.#agentId ?? null;
   }
 
-  #send(running: Running, given: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
+  /** All at once, and none waits longer than the first of them may. @throws Unavailable */
+  async #insert(asked: readonly RunningTool[], agentId: string | null): Promise<Map<RunningTool, InsertedToolCall>> {
+    // What cannot be named is not kept either: no request was sent for it.
+    const kept = asked.filter(({ snapshot }) => canNameRequest(snapshot.context.toolCallId));
+    const records = kept.map(({ snapshot }) => snapshot.context);
+    const most = this.#deps.serverTools.perSession(this.#call.record.tenantId, agentId);
+    const withinMs = Math.max(0, Math.min(...records.map(({ untilMs }) => untilMs)) - this.#now);
+    const inserted = records.length === 0 ? [] : await this.#inserts.insert(records, most, withinMs);
+    return new Map(kept.flatMap((running, n) => (inserted[n] === undefined ? [] : [[running, inserted[n]] as const])));
+  }
+
+  #send(running: RunningTool, given: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
     const { toolCallId, untilMs } = running.snapshot.context;
     const { id, sessionId, tenantId, subject } = this.#call.record;
     const session = { ref: refOf(sessionId), tenantId, agentId, subject, metadata: this.#metadata };
@@ -212,7 +193,7 @@ export class ServerTools {
     return this.#deps.serverTools.sender.send(request, { timeoutMs, signal: running.abort.signal, leaves });
   }
 
-  #finishBy(running: Running, outcome: ToolOutcome): void {
+  #finishBy(running: RunningTool, outcome: ToolOutcome): void {
     const at = this.#now;
     if (!('code' in outcome))
       return this.#finish(running, { type: 'ANSWERED', at, bytes: outcome.bytes }, outcome.output);
@@ -224,31 +205,30 @@ export class ServerTools {
   }
 
   /** What becomes of one that runs is told and saved; one that is over stays as it is. */
-  #finish(running: Running, event: ToolCallEvent, output?: unknown): void {
-    const before = running.snapshot.context;
-    if (running.isOver || !isUnanswered(before)) return;
-    const [snapshot] = this.#steps.send(running.snapshot, event);
-    running.snapshot = snapshot;
-    running.isOver = true;
-    running.abort.abort();
-    const record = snapshot.context;
-    const isReached = record.code !== 'unreachable' && record.code !== 'too_many';
-    this.#prices.release(record.toolCallId);
-    if (running.isSent && isReached) this.#call.charge(record.toolCallId, running.tool.microDollars);
-    if (record.state !== 'dropped') this.#tell(running, record.code === null ? { output } : { code: record.code });
+  #finish(running: RunningTool, event: ToolCallEvent, output?: unknown): void {
+    const { version: expectedVersion } = running.snapshot.context;
+    const record = this.#running.finish(running, event);
+    if (record === undefined) return;
+    const { toolCallId, code } = record;
+    const { microDollars } = running.tool;
+    const isReached = code !== 'unreachable' && code !== 'too_many';
+    const isCharged = running.isSent && isReached && microDollars > 0;
+    this.#prices.release(toolCallId);
+    if (isCharged) this.#call.charge(toolCallId, microDollars);
+    if (record.state !== 'dropped') this.#tell(running, code === null ? { output } : { code });
     // Its insert may be under way.
-    this.#works.start(this.#inserting.then(() => this.#saves.save(record, before.version)));
+    this.#works.start(this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged })));
   }
 
-  /** It is no call of this node's to run: another one has it, or the session has used up its limit. */
-  #leave(running: Running, why: 'taken' | 'too_many'): void {
+  /** It is not run here: another node has it, or nothing is sent for it. */
+  #leave(running: RunningTool, why: 'taken' | Extract<ToolFailure, 'too_many' | 'bad_arguments'>): void {
     running.isOver = true;
     if (why === 'taken') this.#answers.forget(running.snapshot.context.toolCallId);
-    else this.#tell(running, { code: 'too_many' });
+    else this.#tell(running, { code: why });
   }
 
   #tell(
-    { snapshot: { context } }: Running,
+    { snapshot: { context } }: RunningTool,
     outcome: { readonly output: unknown } | Extract<ToolOutcome, { code: unknown }>,
   ): void {
     const { toolCallId, name, ms } = context;
@@ -258,33 +238,35 @@ export class ServerTools {
   }
 
   /** Once for all that runs at the same time. */
-  #say({ tool: { name, say } }: Running): void {
+  #say(asked: readonly RunningTool[]): void {
     const { conversation } = this.#call;
-    if (say === undefined || this.#hasSaid) return;
+    const late = asked.find(({ tool, isOver }) => !isOver && tool.say !== undefined);
+    if (late === undefined || this.#hasSaid) return;
+    const { name, say } = late.tool;
     const text = `${name} takes a moment to answer. Until then say only: ${say}`;
     this.#hasSaid = conversation.add({ type: 'message', role: 'system', text });
     if (this.#hasSaid) conversation.respond(null);
   }
 
+  /** What the node before had asked is watched as well, and what it did not live to answer is answered. */
   async #interruptOthers(): Promise<void> {
     this.#isTaken = false;
     const { serverTools, onError, events } = this.#deps;
-    const { id, fence } = this.#call.record;
+    const { id, sessionId, fence } = this.#call.record;
     try {
-      const found = await serverTools.store.unanswered(id);
-      const at = this.#now;
-      const lost = found
-        .map((before) => ({ before, snapshot: this.#steps.resume(savedState(before), before) }))
-        .map(({ before, snapshot }) => ({
-          before,
-          record: this.#steps.send(snapshot, { type: 'TAKEN', at, fence })[0].context,
-        }))
-        .filter(({ before, record }) => record.version > before.version);
+      const found = (await serverTools.store.ofSession(sessionId)).filter(({ callId }) => callId === id);
+      this.#listener.asked(found.map(({ toolCallId }) => toolCallId));
+      const lost = found.flatMap((before) => {
+        const record = this.#running.take(before, fence, this.#now);
+        return record === undefined ? [] : [{ record, expectedVersion: before.version }];
+      });
       this.#answers.interrupt(lost.map(({ record }) => record.toolCallId));
-      for (const { before, record } of lost) {
+      for (const { record, expectedVersion } of lost) {
+        const microDollars = this.#tools.get(record.name)?.microDollars ?? 0;
+        const isCharged = record.tries > 0 && microDollars > 0;
         events.toolCalled(record.name, 'interrupted', record.ms ?? 0);
-        if (record.tries > 0) this.#call.charge(record.toolCallId, this.#tools.get(record.name)?.microDollars ?? 0);
-        await this.#saves.save(record, before.version);
+        if (isCharged) this.#call.charge(record.toolCallId, microDollars);
+        await this.#saves.save({ record, expectedVersion, isCharged });
       }
     } catch (fault) {
       this.#isTaken = true;

@@ -5,24 +5,38 @@ import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
 interface Unsaved {
   readonly record: ToolCallRecord;
   readonly expectedVersion: number;
+  /** It costs something, which the meter was told. */
+  readonly isCharged: boolean;
 }
 
-/** Saves how calls of tools ended. What the database does not take is kept: the model has its answer by then, and a taker must not give another. */
+interface ToolSavesDeps {
+  readonly store: Pick<ToolCalls, 'save'>;
+  /** Counts what the meter was told of the call. @throws Unavailable */
+  readonly count: () => Promise<void>;
+}
+
+/**
+ * Saves how calls of tools ended. What one cost is counted first: a node that dies in between leaves one that seems to run, whose taker
+ * charges it under the same name. What the database does not take is kept: the model has its answer by then, and a taker must not give
+ * another. Once the call is over nobody tries again, and nobody needs it: one that is late is read as timed out.
+ */
 export class ToolSaves {
-  readonly #store: Pick<ToolCalls, 'save'>;
+  readonly #deps: ToolSavesDeps;
   #unsaved: readonly Unsaved[] = [];
 
-  constructor(store: Pick<ToolCalls, 'save'>) {
-    this.#store = store;
+  constructor(deps: ToolSavesDeps) {
+    this.#deps = deps;
   }
 
   /** Never rejects because the database is away. */
-  async save(record: ToolCallRecord, expectedVersion: number): Promise<void> {
+  async save(ended: Unsaved): Promise<void> {
+    const { record, expectedVersion, isCharged } = ended;
     try {
-      await this.#store.save(record, expectedVersion);
+      if (isCharged) await this.#deps.count();
+      await this.#deps.store.save(record, expectedVersion);
     } catch (fault) {
       if (!(fault instanceof Unavailable)) throw fault;
-      this.#unsaved = [...this.#unsaved, { record, expectedVersion }];
+      this.#unsaved = [...this.#unsaved, ended];
     }
   }
 
@@ -31,6 +45,6 @@ export class ToolSaves {
     const unsaved = this.#unsaved;
     if (unsaved.length === 0) return undefined;
     this.#unsaved = [];
-    return Promise.all(unsaved.map(({ record, expectedVersion }) => this.save(record, expectedVersion)));
+    return Promise.all(unsaved.map((ended) => this.save(ended)));
   }
 }

@@ -102,7 +102,14 @@ export function namedCallRoute(services: Services): Route {
       const why = { sentence: whyOfCall(record, tools, core.config.calls, request.atMs) };
       return {
         status: 200,
-        body: { ...call, ...told, openResponses, captions, tools: tools.map(toOperatorToolCall), why },
+        body: {
+          ...call,
+          ...told,
+          openResponses,
+          captions,
+          tools: tools.map((tool) => toOperatorToolCall(tool, request.atMs)),
+          why,
+        },
       };
     },
   });

@@ -77,15 +77,17 @@ export function callRoute(services: Services): Route {
     handle: async (call) => {
       const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
+      const { atMs } = call.request;
       const known = await callsOf(record.id, services);
       const found = toOperatorCalls(known, call.operator).find(({ ref }) => ref === call.params[1]);
       if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');
+      const tools = await toolCallsOf({ id: found.ref, sessionId: record.id }, services);
       return {
         status: 200,
         body: {
           ...found,
           ...(await eventsOfActor('voice-call', found.ref, call.operator, services.core.stores.journal)),
-          tools: (await toolCallsOf({ id: found.ref, sessionId: record.id }, services)).map(toOperatorToolCall),
+          tools: tools.map((tool) => toOperatorToolCall(tool, atMs)),
         },
       };
     },

@@ -1,3 +1,4 @@
+import { classify } from '../../../machines/tool-call/selectors.ts';
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { nodeSeenBy, seesWholeIds, type Operator } from '../roles.ts';
@@ -70,8 +71,10 @@ export async function toolCallsOf(
   return (await stores.toolCalls.ofSession(sessionId)).filter(({ callId }) => callId === id);
 }
 
-export function toOperatorToolCall({ name, state, code, askedAtMs, ms, tries }: ToolCallRecord): OperatorToolCall {
-  return { name, state, code, askedAt: iso(askedAtMs), ms, tries };
+/** As it is by then: how one ended may not be saved, because the database was away until its voice call was over and its node gone. */
+export function toOperatorToolCall(record: ToolCallRecord, atMs: number): OperatorToolCall {
+  const { name, code, askedAtMs, ms, tries } = record;
+  return { name, state: classify(record, atMs), code, askedAt: iso(askedAtMs), ms, tries };
 }
 
 /** Whether what visitors say in a call is written down; null where its session's setup or its provider is not here any more. */

@@ -1,6 +1,6 @@
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
-import type { ToolCalls } from './contract.ts';
+import type { InsertedToolCall, ToolCalls } from './contract.ts';
 
 /** Calls of tools in PostgreSQL. */
 export function createPostgresToolCalls(database: Database): ToolCalls {
@@ -26,35 +26,33 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
       return count === 1;
     },
 
-    async insert(record, most) {
-      const { id, callId, toolCallId, sessionId, name, state, askedAtMs, untilMs } = record;
-      const { tries, code, ms, bytes, fence, version } = record;
-      const [told] = await database.run(
-        (sql) => sql<{ had: number; inserted: number }[]>`
-          with had as (select count(*)::integer as had from tool_call where session_id = ${sessionId}),
-          added as (
-            insert into tool_call (id, call_id, tool_call_id, session_id, name, state, asked_at_ms, until_ms,
-              tries, code, ms, bytes, fence, version)
-            select ${id}, ${callId}, ${toolCallId}, ${sessionId}, ${name}, ${state},
-              ${askedAtMs}::bigint, ${untilMs}::bigint, ${tries}::integer, ${code}::text, ${ms}::bigint, ${bytes}::integer,
-              ${fence}::integer, ${version}::integer
-            from had where had.had < ${most}::integer
-              and exists (select from voice_call where voice_call.id = ${callId} and voice_call.fence = ${fence}::integer)
-            on conflict do nothing returning 1)
-          select had, (select count(*)::integer from added) as inserted from had`,
+    async insert(records, most) {
+      const told = await database.run(
+        (sql) => sql<{ outcome: InsertedToolCall }[]>`
+          with given as (
+            select * from json_to_recordset(${JSON.stringify(records.map((record, n) => ({ n, ...record })))}::text::json) as given (
+              n integer, id text collate "C", "callId" text collate "C", "toolCallId" text collate "C", "sessionId" text collate "C",
+              name text, state text, "askedAtMs" bigint, "untilMs" bigint, tries integer, code text, ms bigint, bytes integer,
+              fence integer, version integer)
+          ), fresh as (
+            select given.*, row_number() over (order by n)
+              + (select count(*) from tool_call where session_id = given."sessionId") as nth
+            from given where not exists (
+              select from tool_call
+              where id = given.id or (call_id = given."callId" and tool_call_id = given."toolCallId"))
+          ), added as (
+            insert into tool_call (id, call_id, tool_call_id, session_id, name, state, asked_at_ms, until_ms, tries, code, ms, bytes,
+              fence, version)
+            select id, "callId", "toolCallId", "sessionId", name, state, "askedAtMs", "untilMs", tries, code, ms, bytes, fence, version
+            from fresh where nth <= ${most}::integer
+              and exists (select from voice_call where voice_call.id = "callId" and voice_call.fence = fresh.fence)
+            order by n on conflict do nothing returning id
+          )
+          select case when added.id is not null then 'inserted' when fresh.nth > ${most}::integer then 'too_many' else 'taken' end
+            as outcome
+          from given left join fresh using (n) left join added on added.id = given.id order by n`,
       );
-      if (told?.inserted === 1) return 'inserted';
-      const isKnown = (await load(id)) !== undefined;
-      return !isKnown && (told?.had ?? 0) >= most ? 'too_many' : 'taken';
-    },
-
-    async unanswered(callId) {
-      const found = await database.run(
-        (sql) => sql<ToolCallRecord[]>`
-          select ${columns(sql)} from tool_call where call_id = ${callId} and state in ('asked', 'running')
-          order by asked_at_ms, id`,
-      );
-      return [...found];
+      return told.map(({ outcome }) => outcome);
     },
 
     async ofSession(sessionId) {

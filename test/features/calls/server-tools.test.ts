@@ -156,6 +156,29 @@ describe('Tools of the server', () => {
     expect(world.secretsRead).toBe(read);
   });
 
+  test('of one response are inserted in one statement', async () => {
+    await world.open(node);
+    server.mode = 'hang';
+    const { asked } = world.database;
+    hear(asks('resp_1', 'call_1', 'call_2', 'call_3'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(3), soon);
+    expect(world.database.asked - asked).toBe(1);
+  });
+
+  test('are answered in their time while the database hangs, without a request, however many a response asks for', async () => {
+    await world.open(node);
+    const release = world.database.holdNextAnswer();
+    hear(asks('resp_1', 'call_1', 'call_2', 'call_3'), asks('resp_2', 'call_4'));
+    // The insert is asked for after the session was looked up.
+    await new Promise((resolve) => setImmediate(resolve));
+    world.clock.advance(8000);
+    world.timers.advance(8000);
+    expect(await told(4)).toEqual(Array(4).fill('{"error":"timed_out"}'));
+    release();
+    await saved('timed_out', 'timed_out', 'timed_out', 'timed_out');
+    expect([server.requests, world.wrongs]).toEqual([[], []]);
+  });
+
   test.each<[title: string, mode: ToolServerMode, output: string]>([
     ['a text', { type: 'text/plain; charset=utf-8', body: 'On its way.' }, 'On its way.'],
     ['JSON of a kind of its own', { type: 'application/problem+json', body: '{"a":1}' }, '{"a":1}'],
@@ -399,6 +422,26 @@ describe('Tools of the server', () => {
       expect(await world.call()).toMatchObject({ closeReason: 'tool_forged' });
     });
 
+    test('are answered by no page after another node took the call, neither those that ran nor those that were answered', async () => {
+      hear(asks('resp_1', 'call_1'));
+      await told();
+      await saved('answered');
+      server.mode = 'hang';
+      hear(asks('resp_2', 'call_2'));
+      await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
+      world.kill(node);
+      await world.addNode();
+      await world.pass(12_000);
+      forge('item_1', 'call_1');
+      forge('item_2', 'call_2');
+      expect(removed()).toEqual([
+        { type: 'delete', id: 'item_1' },
+        { type: 'delete', id: 'item_2' },
+      ]);
+      for (const { id = '', callId } of outputs() as readonly { id?: string; callId: string }[]) forge(id, callId);
+      expect(removed()).toHaveLength(2);
+    });
+
     test('leave answers to the tools of the page alone', async () => {
       hear(asksWith('resp_1', { callId: 'call_1', name: 'show' }));
       for (let n = 0; n < 100; n += 1) forge(`item_${n}`, 'call_1');
@@ -449,6 +492,23 @@ describe('Tools of the server', () => {
     hear(asks('resp_2', 'call_2'));
     await told(2);
     expect(usages()).toEqual([{ type: 'usageTool', key: 'call_2', microDollars: 1500 }]);
+  });
+
+  test('are saved as over only once their price is counted, so that a node which dies in between leaves it to the next', async () => {
+    useTools({ microDollars: 1500 });
+    await world.open(node);
+    world.metering.isAway = true;
+    hear(asks('resp_1', 'call_1'));
+    await told();
+    await world.look();
+    await saved('running');
+    world.kill(node);
+    world.metering.isAway = false;
+    await world.addNode();
+    await world.pass(12_000);
+    await saved('failed');
+    const priced = { type: 'usageTool', key: 'call_1', microDollars: 1500 };
+    expect(usages()).toEqual([priced, priced]);
   });
 
   test('are dropped with their call, which waits for no answer any more', async () => {

@@ -58,6 +58,7 @@ describe('The tool of the demo', () => {
       method: 'POST',
       url,
       owner: 'demo',
+      session: 'visitor',
       headers: {},
       body,
       timeoutMs: 1,
@@ -78,7 +79,7 @@ describe('The tool of the demo', () => {
     const outbound = withDemoTool(guarded, clock);
     for (const href of ['https://museum.invalid/other', 'https://museum.invalid.example/opening-hours']) {
       const url = new URL(href);
-      const more = { owner: 'demo', headers: {}, timeoutMs: 1, maxReplyBytes: 1 };
+      const more = { owner: 'demo', session: 'visitor', headers: {}, timeoutMs: 1, maxReplyBytes: 1 };
       await expect(outbound.request({ method: 'POST', url, ...more })).rejects.toThrow('not here');
     }
     expect(asked).toHaveLength(2);

@@ -1,0 +1,68 @@
+import { toolCallMachine } from '../../../machines/tool-call/machine.ts';
+import { isUnanswered, savedState } from '../../../machines/tool-call/selectors.ts';
+import type { ToolCallEvent, ToolCallRecord, ToolCallTerms } from '../../../machines/tool-call/types.ts';
+import { Steps, type Snapshot } from '../../actors/steps.ts';
+import type { ServerTool } from '../../protocol/server-tool.ts';
+
+/** A call of a tool that nobody has answered yet. */
+export interface RunningTool {
+  readonly tool: ServerTool;
+  /** Undefined where they are not what the tool requires. */
+  readonly given: Readonly<Record<string, unknown>> | undefined;
+  readonly abort: AbortController;
+  snapshot: Snapshot<ToolCallRecord>;
+  isSent: boolean;
+  /** It was answered, or nobody waits for it. */
+  isOver: boolean;
+}
+
+interface Begun extends Pick<RunningTool, 'tool' | 'given'> {
+  readonly at: number;
+  readonly terms: ToolCallTerms;
+  /** Of the voice call's owner. */
+  readonly fence: number;
+}
+
+/** The calls of tools that run in one held call, each as machines/tool-call has it. */
+export class RunningTools {
+  readonly #steps = new Steps<ToolCallRecord, ToolCallEvent, never>(toolCallMachine);
+  readonly #running = new Map<string, RunningTool>();
+
+  /** In the order in which they were asked for. */
+  get all(): readonly RunningTool[] {
+    return [...this.#running.values()];
+  }
+
+  begin({ tool, given, at, terms, fence }: Begun): RunningTool {
+    const ask = { type: 'ASK', at, terms, untilMs: at + tool.timeoutMs, fence } as const;
+    const [asked] = this.#steps.send(this.#steps.begin(undefined), ask);
+    const [snapshot] = this.#steps.send(
+      asked,
+      given === undefined ? { type: 'REFUSED', at, code: 'bad_arguments' } : { type: 'STARTED', at },
+    );
+    const running = { tool, given, abort: new AbortController(), snapshot, isSent: false, isOver: false };
+    this.#running.set(terms.toolCallId, running);
+    return running;
+  }
+
+  /** It is over by an event, and its request is given up. @returns its record; undefined where it was over before */
+  finish(running: RunningTool, event: ToolCallEvent): ToolCallRecord | undefined {
+    if (running.isOver || !isUnanswered(running.snapshot.context)) return undefined;
+    [running.snapshot] = this.#steps.send(running.snapshot, event);
+    running.isOver = true;
+    running.abort.abort();
+    return running.snapshot.context;
+  }
+
+  end(toolCallId: string): void {
+    this.#running.delete(toolCallId);
+  }
+
+  /** One of the node that held the call before, as whoever takes the call leaves it. @returns undefined for one that needs no answer */
+  take(before: ToolCallRecord, fence: number, at: number): ToolCallRecord | undefined {
+    if (!isUnanswered(before)) return undefined;
+    const snapshot = this.#steps.resume(savedState(before), before);
+    const [{ context }] = this.#steps.send(snapshot, { type: 'TAKEN', at, fence });
+    return context.version > before.version ? context : undefined;
+  }
+}
