@@ -7,10 +7,11 @@ import { DemoServer } from '../support/demo-server.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { soon } from '../support/soon.ts';
 import { openStored } from '../support/stored.ts';
 import { SocketClient } from '../support/socket-client.ts';
-import { runToEnd } from '../support/switchboard.ts';
+import { runToEnd, type Switchboard } from '../support/switchboard.ts';
 import { ToolServer } from '../support/tool-server.ts';
 import { site, siteKey, type World } from '../support/world.ts';
 import { Page, seen, startCalls, type CallSeen } from './calls-world.ts';
@@ -98,6 +99,65 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     expect(body).toMatchObject({ tools: [{ name: 'lookup_order', state: 'answered', code: null, tries: 1 }] });
     await page.end();
     expect(world.leaks()).toEqual([]);
+  });
+});
+
+const reasonForTwo = reason ?? reasonToSkipRedis();
+
+describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes ${reasonForTwo ?? ''}`, () => {
+  let tools: ToolServer;
+  let redis: RedisService;
+  let world: World;
+  /** Holds the call. */
+  let one: Switchboard;
+
+  beforeAll(async () => {
+    [tools, redis] = await Promise.all([ToolServer.start(), startRedis()]);
+    const lookup = { kind: 'server_tool', name: 'lookup', url: `http://localhost:${tools.port}/`, microDollars: 700 };
+    const agent = { id: 'support', dataChannel: 'none', tools: [lookup] };
+    const file = {
+      tenants: [{ id: 'acme', widgetKeys: [{ id: 'site', key: siteKey, origin: site }], agents: [agent] }],
+    };
+    world = await startCalls({ REDIS_URL: redis.url, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' }, file);
+    one = world.server;
+    await world.startServer();
+  });
+
+  afterAll(async () => {
+    await one?.end('SIGKILL');
+    await world?.close();
+    await redis?.stop();
+    await tools?.close();
+  });
+
+  test('whose node is killed while it runs is answered once, by the node that takes the call, and costs its price once', async () => {
+    tools.mode = 'hang';
+    const page = new Page(() => one.origin, world.confidential);
+    page.hasChannel = false;
+    const call = await page.call(world);
+    call.askForTool('call_1', 'lookup');
+    await vi.waitFor(() => expect(tools.requests).toHaveLength(1), soon);
+    await one.end('SIGKILL');
+    const outputs = () => call.heard.filter(({ type }) => type === 'conversation.item.create');
+    await vi.waitFor(() => expect(outputs()).toHaveLength(1), soon);
+    expect(outputs()).toMatchObject([
+      { item: { id: 'sb_call_1', call_id: 'call_1', output: '{"error":"interrupted"}' } },
+    ]);
+    await vi.waitFor(() => expect(call.heard.filter(({ type }) => type === 'response.create')).toHaveLength(1), soon);
+    const atOther = page.at(() => world.server.origin);
+    const [{ ref }] = (await seen(world, atOther)).calls as [CallSeen];
+    const toolsSeen = async () => (await world.backend().get(`/api/operator/calls/${ref}`)).body;
+    await vi.waitFor(
+      async () => expect(await toolsSeen()).toMatchObject({ tools: [{ state: 'failed', code: 'interrupted' }] }),
+      soon,
+    );
+    await vi.waitFor(async () => {
+      const { microDollars = 0, estimatedMicroDollars = 0 } = (await seen(world, atOther)).calls[0] ?? {};
+      expect(microDollars - estimatedMicroDollars).toBe(700);
+    }, soon);
+    await atOther.end();
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    expect([tools.requests, outputs()].map(({ length }) => length)).toEqual([1, 1]);
   });
 });
 
