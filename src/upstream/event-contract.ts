@@ -44,7 +44,7 @@ export type UpstreamEvent =
   /** A response that was completed asks for these, all at once. */
   | { readonly type: 'toolsAsked'; readonly responseId: string; readonly calls: readonly ToolCall[] }
   /** The conversation holds the answer to a tool call, given by whomever. */
-  | { readonly type: 'toolAnswered'; readonly item: string; readonly callId: string }
+  | { readonly type: 'toolAnswered'; readonly item: string; readonly callId: string; readonly isDenial: boolean }
   /** The conversation holds an item no more, taken out by whomever. */
   | { readonly type: 'itemRemoved'; readonly item: string }
   /** The provider makes no response that we asked for. `isBusy`: because another one runs. */

@@ -77,12 +77,21 @@ function cutOf(frame: CallFrame): readonly UpstreamEvent[] {
 /** Pages name these items as they like. */
 const named = z.string().max(1024);
 const answered = z.object({
-  item: z.object({ id: named, type: z.literal('function_call_output'), call_id: z.string().max(256) }),
+  item: z.object({
+    id: named,
+    type: z.literal('function_call_output'),
+    call_id: z.string().max(256),
+    output: z.string().catch(''),
+  }),
 });
+/** So OpenAI's own SDK answers a call of a tool that its page does not have. */
+const DENIAL = /^Tool [\w-]{1,64} not found$/;
 
 function toolAnswerOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { item } = answered.safeParse(frame).data ?? {};
-  return item === undefined ? NOTHING : [{ type: 'toolAnswered', item: item.id, callId: item.call_id }];
+  if (item === undefined) return NOTHING;
+  const { call_id: callId, output } = item;
+  return [{ type: 'toolAnswered', item: item.id, callId, isDenial: DENIAL.test(output) }];
 }
 
 const written = z.object({

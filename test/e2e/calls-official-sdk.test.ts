@@ -1,16 +1,19 @@
-import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession } from '@openai/agents-realtime';
+import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession, tool } from '@openai/agents-realtime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { noAudio, playBrowser } from '../support/official-page.ts';
 import type { TestCall } from '../support/provider/call.ts';
 import { soon } from '../support/soon.ts';
+import { ToolServer } from '../support/tool-server.ts';
 import { acme, site, siteKey, type World } from '../support/world.ts';
 import { Page, responseOf, seen, startCalls } from './calls-world.ts';
 
 let world: World;
+let tools: ToolServer;
 let page: Page;
 let session: RealtimeSession | undefined;
 
 beforeAll(async () => {
+  tools = await ToolServer.start();
   const locked = { id: 'site', key: siteKey, origin: site, allowOverrides: false };
   const tenants = acme.tenants.map((tenant) => ({
     ...tenant,
@@ -18,9 +21,10 @@ beforeAll(async () => {
     agents: (tenant['agents'] as readonly object[]).flatMap((agent) => [
       agent,
       { ...agent, id: 'captioned', transcribe: {} },
+      { ...agent, id: 'asking', dataChannel: 'open', tools: [hoursAt(tools.port)] },
     ]),
   }));
-  world = await startCalls({}, { tenants });
+  world = await startCalls({ OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' }, { tenants });
 });
 
 beforeEach(async () => {
@@ -33,7 +37,16 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-afterAll(() => world.close());
+afterAll(async () => {
+  await world?.close();
+  await tools?.close();
+});
+
+const hoursAt = (port: number): object => ({
+  kind: 'server_tool',
+  name: 'opening_hours',
+  url: `http://localhost:${port}/hours`,
+});
 
 /** The SDK as its documentation has it, with our address and our ticket. */
 async function connect(agent: RealtimeAgent): Promise<TestCall> {
@@ -70,7 +83,7 @@ function callTool(call: TestCall, name: string, callId: string): void {
     arguments: '{}',
   });
   call.emit({ type: 'response.output_item.done', ...of, item });
-  call.finishResponse('completed', id);
+  call.finishResponse('completed', id, [item]);
 }
 
 test('The provider’s own SDK connects to a call of a key without overrides, whose setup stays, and speaks', async () => {
@@ -111,6 +124,42 @@ test.each(['support', 'captioned'])('The provider’s own SDK may hand over agai
     await putBack(call);
     call.finishResponse();
   }
+  expect(await callOf()).toMatchObject({ state: 'open' });
+  expect(call.ended).toBeUndefined();
+});
+
+test('The provider’s own SDK answers tools of its page beside those of the server, again and again, in one conversation', async () => {
+  page = await Page.of(world).create({ agentId: 'asking' });
+  tools.mode = { body: '{"opens":"09:00"}' };
+  const parameters = { type: 'object' as const, properties: {}, required: [], additionalProperties: false as const };
+  const execute = (): string => 'shown';
+  const show = tool({ name: 'show_map', description: 'Shows a map.', parameters, execute, strict: true });
+  const call = await connect(new RealtimeAgent({ name: 'Guide', tools: [show] }));
+  // What it says of a tool that its page does not have is told to the page, and taken out of the conversation.
+  session?.on('error', () => undefined);
+  await putBack(call);
+  const answered: string[] = [];
+  const { onPageEvent } = call;
+  call.onPageEvent = (event) => {
+    const { item } = event as { readonly item?: { readonly type: string; readonly output?: string } };
+    if (event['type'] === 'conversation.item.added' && item?.type === 'function_call_output')
+      answered.push(item.output ?? '');
+    onPageEvent(event);
+  };
+  for (let n = 0; n < 4; n += 1) {
+    callTool(call, n % 2 === 0 ? 'opening_hours' : 'show_map', `call_${n}`);
+    await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
+    call.finishResponse();
+  }
+  for (let n = 4; n < 8; n += 1) {
+    callTool(call, 'opening_hours', `call_${n}`);
+    await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
+    call.finishResponse();
+  }
+  expect(answered.filter((output) => output === '{"opens":"09:00"}')).toHaveLength(6);
+  expect(answered.filter((output) => output === 'shown')).toHaveLength(2);
+  const deleted = (): unknown[] => call.heard.filter(({ type }) => type === 'conversation.item.delete');
+  await vi.waitFor(() => expect(deleted()).toHaveLength(6), soon);
   expect(await callOf()).toMatchObject({ state: 'open' });
   expect(call.ended).toBeUndefined();
 });

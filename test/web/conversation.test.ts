@@ -143,6 +143,23 @@ describe('A conversation', () => {
       slow: () => new Promise(() => undefined),
     };
 
+    test.each([
+      ['last', ['s1', 'c1'], 1],
+      ['first', ['c1', 's1'], 0],
+    ])('asks for the response after tools of both once, where its answer came %s', async (_title, order, times) => {
+      await call({ tools }, { ...created.call, serverTools: ['hours'] });
+      channel().open();
+      await respond([
+        { name: 'hours', call_id: 's1', arguments: '{}' },
+        { name: 'say', call_id: 'c1', arguments: '{}' },
+      ]);
+      expect(answers()).toEqual([answer('c1', 'a text')]);
+      for (const call_id of order)
+        for (const type of ['conversation.item.added', 'conversation.item.done'])
+          channel().tell({ type, item: { type: 'function_call_output', call_id } });
+      expect(answers().slice(1)).toEqual(Array.from({ length: times }, () => ({ type: 'response.create' })));
+    });
+
     test('answers all that a response asks for, and asks for the next response once', async () => {
       await call({ tools });
       channel().open();

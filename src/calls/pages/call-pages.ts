@@ -117,6 +117,7 @@ export class CallPages {
       case 'toolsAsked':
         return this.#ask(event.responseId, event.calls);
       case 'toolAnswered':
+        this.#answers.heard(event);
         return this.#forged?.answered(event);
       case 'itemRemoved':
         return this.#forged?.removed(event.item);
@@ -127,7 +128,8 @@ export class CallPages {
   follow(): void {
     const at = this.#deps.clock.now();
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
-    for (const callId of this.#answers.overdue(at)) this.#answer(callId, { error: 'timed_out' });
+    for (const callId of this.#answers.overdue(at))
+      if (!this.#answer(callId, { error: 'timed_out' })) this.#answers.giveUp(callId);
     this.#server?.follow();
     this.recap.follow();
     this.#answers.tell();
@@ -176,6 +178,7 @@ export class CallPages {
     for (const callId of this.#asked) this.#answer(callId, { error: 'interrupted' });
     this.recap.keep();
     await this.#server?.handOver();
+    this.#answers.giveUpPages();
   }
 
   /** This node holds the call no more. */
@@ -213,9 +216,13 @@ export class CallPages {
     const [setup, at] = [this.#setup, this.#deps.clock.now()];
     const isServers = ({ name }: ToolCall): boolean => this.#server?.has(name) === true;
     const ours = setup?.dataChannel === 'none' ? calls : calls.filter(isServers);
-    for (const call of calls) if (!ours.includes(call)) this.#forged?.leave(call.callId);
-    const asked = ours.map((call) => ({ callId: call.callId, untilMs: isServers(call) ? Infinity : at + ANSWER_MS }));
-    const fresh = new Set(this.#answers.ask(responseId, asked));
+    const asToAnswer = (call: ToolCall) => ({
+      callId: call.callId,
+      untilMs: isServers(call) ? Infinity : at + ANSWER_MS,
+    });
+    const pages = calls.filter((call) => !ours.includes(call));
+    for (const { callId } of pages) this.#forged?.leave(callId);
+    const fresh = new Set(this.#answers.ask(responseId, ours.map(asToAnswer), pages.map(asToAnswer)));
     // One that is named twice is run once.
     const once = ours.filter(({ callId }) => fresh.delete(callId));
     this.#server?.ask(once.filter(isServers));

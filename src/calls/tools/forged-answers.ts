@@ -18,6 +18,14 @@ interface ForgedAnswersDeps {
   readonly close: () => void;
 }
 
+/** An answer to a call of a tool in the conversation, given by whomever. */
+interface ToolAnswer {
+  readonly item: string;
+  readonly callId: string;
+  /** It says that the page has no such tool. */
+  readonly isDenial: boolean;
+}
+
 /**
  * Watches that the tools of the server are answered by nobody else: a page with a data channel can put answers into the conversation, and
  * take ours out. What it put in is taken out again.
@@ -29,7 +37,9 @@ export class ForgedAnswers {
   readonly #ours = new Set<string>();
   /** Calls of tools that are the page's own to answer. */
   readonly #left = new Set<string>();
-  #early: { readonly item: string; readonly callId: string }[] = [];
+  /** Calls of which the page has said once that it has no such tool. */
+  readonly #denied = new Set<string>();
+  #early: ToolAnswer[] = [];
   #forged = 0;
 
   constructor(deps: ForgedAnswersDeps) {
@@ -49,9 +59,12 @@ export class ForgedAnswers {
     this.#early = this.#early.filter((each) => each.callId !== callId);
   }
 
-  /** The conversation holds an answer to a call of a tool, given by whomever. */
-  answered(answer: { readonly item: string; readonly callId: string }): void {
-    const { item, callId } = answer;
+  /**
+   * The conversation holds an answer. A page whose SDK says that it does not have the tool has forged nothing, as often as there are calls:
+   * that is taken out like the others.
+   */
+  answered(answer: ToolAnswer): void {
+    const { item, callId, isDenial } = answer;
     if (this.#ours.has(item) || this.#left.has(callId)) return;
     if (!this.#watched.has(callId)) {
       this.#early.push(answer);
@@ -61,7 +74,8 @@ export class ForgedAnswers {
       return this.#strike();
     }
     this.#deps.remove(item);
-    this.#strike();
+    if (isDenial && !this.#denied.has(callId)) keepNewest(this.#denied.add(callId), MAX_WATCHED);
+    else this.#strike();
   }
 
   /** The conversation holds an item no more. Nobody here ever takes one of ours out: whoever puts one of that name in has forged it. */

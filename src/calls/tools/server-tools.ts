@@ -14,7 +14,7 @@ import type { ToolAnswers } from './tool-answers.ts';
 import { ToolInserts } from './tool-inserts.ts';
 import type { ToolOutcome } from './tool-reply.ts';
 import { canNameRequest } from './tool-request.ts';
-import { ToolSaves } from './tool-saves.ts';
+import { ToolSaves, type EndedTool } from './tool-saves.ts';
 
 /** A visitor who hears nothing for so long is told that the agent is looking, where the tool has words for that. */
 const SAY_MS = 1500;
@@ -215,9 +215,12 @@ export class ServerTools {
     const isCharged = running.isSent && isReached && microDollars > 0;
     this.#prices.release(toolCallId);
     if (isCharged) this.#call.charge(toolCallId, microDollars);
-    if (record.state !== 'dropped') this.#tell(running, code === null ? { output } : { code });
     // Its insert may be under way.
-    this.#works.start(this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged })));
+    const save = (): void =>
+      this.#works.start(this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged })));
+    // Not before it is told: where this node dies meanwhile, whoever takes the call tells something.
+    if (record.state === 'dropped') save();
+    else this.#tell(running, code === null ? { output } : { code }, save);
   }
 
   /** It is not run here: another node has it, or nothing is sent for it. */
@@ -230,11 +233,12 @@ export class ServerTools {
   #tell(
     { snapshot: { context } }: RunningTool,
     outcome: { readonly output: unknown } | Extract<ToolOutcome, { code: unknown }>,
+    told?: () => void,
   ): void {
     const { toolCallId, name, ms } = context;
     const isAnswered = !('code' in outcome);
     this.#deps.events.toolCalled(name, isAnswered ? 'answered' : outcome.code, ms ?? 0);
-    this.#answers.answer(toolCallId, isAnswered ? outcome.output : { error: outcome.code });
+    this.#answers.answer(toolCallId, isAnswered ? outcome.output : { error: outcome.code }, told);
   }
 
   /** Once for all that runs at the same time. */
@@ -251,26 +255,30 @@ export class ServerTools {
   /** What the node before had asked is watched as well, and what it did not live to answer is answered. */
   async #interruptOthers(): Promise<void> {
     this.#isTaken = false;
-    const { serverTools, onError, events } = this.#deps;
+    const { serverTools, onError } = this.#deps;
     const { id, sessionId, fence } = this.#call.record;
     try {
       const found = (await serverTools.store.ofSession(sessionId)).filter(({ callId }) => callId === id);
       this.#listener.asked(found.map(({ toolCallId }) => toolCallId));
       const lost = found.flatMap((before) => {
         const record = this.#running.take(before, fence, this.#now);
-        return record === undefined ? [] : [{ record, expectedVersion: before.version }];
+        return record === undefined ? [] : [[record.toolCallId, { record, expectedVersion: before.version }] as const];
       });
-      this.#answers.interrupt(lost.map(({ record }) => record.toolCallId));
-      for (const { record, expectedVersion } of lost) {
-        const microDollars = this.#tools.get(record.name)?.microDollars ?? 0;
-        const isCharged = record.tries > 0 && microDollars > 0;
-        events.toolCalled(record.name, 'interrupted', record.ms ?? 0);
-        if (isCharged) this.#call.charge(record.toolCallId, microDollars);
-        await this.#saves.save({ record, expectedVersion, isCharged });
-      }
+      const saves = new Map(lost.map(([toolCallId, ended]) => [toolCallId, this.#interrupted(ended)]));
+      this.#answers.interrupt([...saves.keys()], (toolCallId) => saves.get(toolCallId)?.());
     } catch (fault) {
       this.#isTaken = true;
       if (!(fault instanceof Unavailable)) onError(fault);
     }
+  }
+
+  /** @returns what saves it, to be called once it is told */
+  #interrupted(ended: Pick<EndedTool, 'record' | 'expectedVersion'>): () => void {
+    const { name, toolCallId, ms, tries } = ended.record;
+    const microDollars = this.#tools.get(name)?.microDollars ?? 0;
+    const isCharged = tries > 0 && microDollars > 0;
+    this.#deps.events.toolCalled(name, 'interrupted', ms ?? 0);
+    if (isCharged) this.#call.charge(toolCallId, microDollars);
+    return () => this.#works.start(this.#saves.save({ ...ended, isCharged }));
   }
 }

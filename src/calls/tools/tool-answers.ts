@@ -11,17 +11,28 @@ interface Output {
   readonly output: string;
   /** With it all that its response asked for is answered. */
   readonly isLast: boolean;
+  /** Called once the provider is told. */
+  readonly told: () => void;
 }
+
+const nothing = (): void => undefined;
 
 /**
  * What the agent of one held call is answered for the tools that it asks for, whoever runs them: each once, and once all of a response are
- * answered the agent goes on.
+ * answered the agent goes on. Where a page answers some of a response itself, over its data channel, whoever gave the answer that the
+ * conversation took last has the agent go on: both hear the same order.
  */
 export class ToolAnswers {
   readonly #conversation: Pick<Conversation, 'add' | 'respond'>;
   readonly #itemOf: (callId: string) => string;
   #tools = noTools;
   readonly #answered = new Set<string>();
+  /** Calls that the page answers, beside some of the same response that are answered here. */
+  readonly #pages = new Set<string>();
+  /** Those that are answered here. */
+  readonly #shared = new Set<string>();
+  /** Calls that the page had answered before the response that asks for them was heard to be done. */
+  readonly #early = new Set<string>();
   /** Answers that the provider was not told yet. */
   readonly #outputs: Output[] = [];
 
@@ -31,33 +42,68 @@ export class ToolAnswers {
     this.#itemOf = itemOf;
   }
 
-  /** A response asks for tools. @returns those that were not asked for before */
-  ask(responseId: string, asked: readonly AskedTool[]): readonly string[] {
+  /**
+   * A response asks for tools.
+   * @param pages those of them that the page answers over its data channel
+   * @returns those that were not asked for before
+   */
+  ask(responseId: string, asked: readonly AskedTool[], pages: readonly AskedTool[] = []): readonly string[] {
     const unanswered = asked.filter(({ callId }) => !this.#answered.has(callId));
-    const [tools, fresh] = withAsked(this.#tools, responseId, unanswered);
+    const awaited = unanswered.length === 0 ? [] : pages.filter(({ callId }) => !this.#early.has(callId));
+    const [tools, fresh] = withAsked(this.#tools, responseId, [...unanswered, ...awaited]);
     this.#tools = tools;
+    for (const { callId } of awaited) this.#pages.add(callId);
+    if (awaited.length > 0) for (const { callId } of unanswered) this.#shared.add(callId);
     return fresh;
   }
 
-  /** @returns false for one that nobody waits for */
-  answer(callId: string, output: unknown): boolean {
-    const [tools, { isKnown, isLast }] = withAnswered(this.#tools, callId);
-    if (!isKnown) return false;
-    this.#tools = tools;
-    this.#add(callId, output, isLast);
+  /** @param told called once the provider is told @returns false for one that nobody waits for */
+  answer(callId: string, output: unknown, told = nothing): boolean {
+    if (!this.#isPending(callId) || this.#pages.has(callId) || this.#answered.has(callId)) return false;
+    // Of one that is shared the conversation tells who was last.
+    this.#add({
+      callId,
+      output: toolOutputText(output),
+      isLast: !this.#shared.has(callId) && this.#settle(callId),
+      told,
+    });
     return true;
   }
 
-  /** Answers what another node asked for that held the call before, and did not live to see answered. @returns those that are answered by it */
-  interrupt(callIds: readonly string[]): readonly string[] {
+  /** The conversation holds an answer, given by whomever. */
+  heard({ item, callId }: { readonly item: string; readonly callId: string }): void {
+    if (this.#pages.has(callId)) this.#settle(callId);
+    else if (this.#shared.has(callId)) {
+      if (item === this.#itemOf(callId) && this.#settle(callId)) this.#conversation.respond(null);
+    } else if (!this.#answered.has(callId)) keepNewest(this.#early.add(callId), MAX_ANSWERED);
+  }
+
+  /** The page did not answer it in its time. */
+  giveUp(callId: string): void {
+    if (this.#pages.has(callId) && this.#settle(callId)) this.#conversation.respond(null);
+  }
+
+  /** Another node is to hold the call, which does not know what pages answer. */
+  giveUpPages(): void {
+    for (const callId of [...this.#shared].filter((each) => this.#answered.has(each))) this.#settle(callId);
+    for (const callId of this.#pages) this.giveUp(callId);
+  }
+
+  /**
+   * Answers what another node asked for that held the call before, and did not live to see answered.
+   * @param told called with each once the provider is told
+   * @returns those that are answered by it
+   */
+  interrupt(callIds: readonly string[], told: (callId: string) => void = nothing): readonly string[] {
     const lost = callIds.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
-    for (const callId of lost) this.#add(callId, { error: 'interrupted' }, callId === lost.at(-1));
+    const output = toolOutputText({ error: 'interrupted' });
+    for (const callId of lost) this.#add({ callId, output, isLast: callId === lost.at(-1), told: () => told(callId) });
     return lost;
   }
 
   /** Somebody else answers it, or has done so. */
   forget(callId: string): void {
-    [this.#tools] = withAnswered(this.#tools, callId);
+    this.#settle(callId);
   }
 
   overdue(at: number): readonly string[] {
@@ -67,20 +113,30 @@ export class ToolAnswers {
   /** Tells the provider what it was not told yet: call it now and then, because nobody can while the call is not heard. */
   tell(): void {
     for (let next = this.#outputs[0]; next !== undefined; next = this.#outputs[0]) {
-      const { callId, output, isLast } = next;
+      const { callId, output, isLast, told } = next;
       if (!this.#conversation.add({ id: this.#itemOf(callId), type: 'tool_output', callId, output })) return;
       this.#outputs.shift();
+      told();
       if (isLast) this.#conversation.respond(null);
     }
+  }
+
+  /** It is answered. @returns whether with it all of its response are */
+  #settle(callId: string): boolean {
+    const [tools, { isLast }] = withAnswered(this.#tools, callId);
+    this.#tools = tools;
+    this.#pages.delete(callId);
+    this.#shared.delete(callId);
+    return isLast;
   }
 
   #isPending(callId: string): boolean {
     return this.#tools.pending.some((tool) => tool.callId === callId);
   }
 
-  #add(callId: string, output: unknown, isLast: boolean): void {
-    keepNewest(this.#answered.add(callId), MAX_ANSWERED);
-    this.#outputs.push({ callId, output: toolOutputText(output), isLast });
+  #add(answer: Output): void {
+    keepNewest(this.#answered.add(answer.callId), MAX_ANSWERED);
+    this.#outputs.push(answer);
     this.tell();
   }
 }

@@ -2,7 +2,8 @@ import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
 
-interface Unsaved {
+/** A call of a tool that is over. */
+export interface EndedTool {
   readonly record: ToolCallRecord;
   readonly expectedVersion: number;
   /** It costs something, which the meter was told. */
@@ -22,14 +23,14 @@ interface ToolSavesDeps {
  */
 export class ToolSaves {
   readonly #deps: ToolSavesDeps;
-  #unsaved: readonly Unsaved[] = [];
+  #unsaved: readonly EndedTool[] = [];
 
   constructor(deps: ToolSavesDeps) {
     this.#deps = deps;
   }
 
   /** Never rejects because the database is away. */
-  async save(ended: Unsaved): Promise<void> {
+  async save(ended: EndedTool): Promise<void> {
     const { record, expectedVersion, isCharged } = ended;
     try {
       if (isCharged) await this.#deps.count();

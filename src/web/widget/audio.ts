@@ -67,7 +67,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   const send = (event: object): void => {
     if (channel?.readyState === 'open') channel.send(JSON.stringify(event));
   };
-  const follow = followConversation(deps.runTool, send, emit);
+  const follow = followConversation(deps.runTool, send, emit, terms.serverTools);
 
   function hear(event: ProviderEvent): void {
     const { type, response } = event;

@@ -26,6 +26,7 @@ export interface ProviderEvent {
   readonly delta: string;
   readonly transcript?: string;
   readonly text?: string;
+  readonly item?: { readonly type: string; readonly call_id: string };
   readonly response?: {
     readonly id: string;
     readonly status: string;
@@ -75,27 +76,38 @@ export function createTools(
 /**
  * Follows a conversation by the provider's events (OpenAI's realtime API): tells its words and who speaks, and answers the calls of tools.
  * @param send an event to the provider
+ * @param serverTools those that Switchboard answers
  */
 export function followConversation(
   runTool: RunTool,
   send: (event: object) => void,
   emit: Emitter<SessionEvents>['emit'],
+  serverTools: readonly string[] = [],
 ): (event: ProviderEvent) => void {
   const texts = new Map<string, string>();
+  /** Calls of responses of which Switchboard answers some, each with those of its response that are not answered yet. */
+  const shared = new Map<string, Set<string>>();
+  const own = new Set<string>();
 
-  /** All that a response asks for is answered together: the provider makes one response at a time. */
+  /**
+   * All that a response asks for is answered together: the provider makes one response at a time. Of one that is shared whoever gave the
+   * answer that the conversation took last asks for it; Switchboard hears the same order.
+   */
   async function answer(calls: readonly FunctionCall[]): Promise<void> {
+    const open = calls.some(({ name }) => serverTools.includes(name)) && new Set(calls.map((call) => call.call_id));
+    if (open) open.forEach((id) => shared.set(id, open));
     const answers = calls.map(async ({ call_id, name, arguments: json }) => {
       const answer = runTool(call_id, name, json);
       if (!answer) return false;
+      own.add(call_id);
       const output = JSON.stringify(await answer);
       send({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id, output } });
       return true;
     });
-    if ((await Promise.all(answers)).includes(true)) send({ type: 'response.create' });
+    if ((await Promise.all(answers)).includes(true) && !open) send({ type: 'response.create' });
   }
 
-  return ({ type, item_id: id, delta, transcript, text = transcript, response }) => {
+  return ({ type, item_id: id, delta, transcript, text = transcript, item, response }) => {
     const [, source, step] = WORDS.exec(type) ?? [];
     if (step) {
       const final = step !== 'delta';
@@ -105,6 +117,10 @@ export function followConversation(
     }
     const [, side, change] = SPEECH.exec(type) ?? [];
     if (side) emit('speech', { who: side === 'in' ? 'visitor' : 'agent', on: change === 'started' });
+    if (item?.type === 'function_call_output') {
+      const open = shared.get(item.call_id);
+      if (open?.delete(item.call_id) && !open.size && own.has(item.call_id)) send({ type: 'response.create' });
+    }
     // Not of a response that the visitor interrupted.
     if (response?.status === 'completed') void answer(response.output.filter((item) => item.type === 'function_call'));
   };

@@ -311,6 +311,27 @@ describe('Tools of the server', () => {
     expect(outputs()).toHaveLength(2);
   });
 
+  test('are saved as over only once the provider is told, so that no node dies with an answer that nobody else gives', async () => {
+    world.unheardSec = 300;
+    node = await world.addNode();
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+    for (const each of world.nodes) world.kill(each);
+    const taker = await world.addNode();
+    world.provider.isAway = true;
+    await world.pass(12_000);
+    expect(await world.call()).toMatchObject({ fence: 2 });
+    await saved('running');
+    world.kill(taker);
+    world.provider.isAway = false;
+    await world.addNode();
+    await world.pass(12_000);
+    expect(await told()).toEqual(['{"error":"interrupted"}']);
+    await saved('failed');
+  });
+
   test('are waited for by a node that stops, a few seconds, and then told to be interrupted', async () => {
     await world.addNode();
     await world.open(node);
@@ -355,18 +376,62 @@ describe('Tools of the server', () => {
     expect(responses()).toBe(1);
   });
 
-  test('run also where the page has a data channel, which answers its own tools there', async () => {
-    useTools({}, 'open');
-    await world.open(node);
-    hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
-    expect(await told()).toEqual([ANSWER]);
-    expect(responses()).toBe(1);
-    expect(outputs()).toMatchObject([{ callId: 'call_1' }]);
+  describe('beside a tool of a page with a data channel, which answers it there', () => {
+    beforeEach(async () => {
+      useTools({}, 'open');
+      await world.open(node);
+      hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
+      expect(await told()).toEqual([ANSWER]);
+      expect(outputs()).toMatchObject([{ callId: 'call_1' }]);
+    });
+
+    const answered = (item: string, callId: string): void =>
+      hear({ type: 'toolAnswered', item, callId, isDenial: false });
+    const ours = (): string => (outputs() as readonly { id?: string }[])[0]?.id ?? '';
+
+    test('have the agent go on when the conversation took their answer last', () => {
+      answered('item_page', 'call_2');
+      expect(responses()).toBe(0);
+      answered(ours(), 'call_1');
+      expect(responses()).toBe(1);
+    });
+
+    test('leave that to the page where its answer was taken last, and a forged one changes nothing', async () => {
+      answered('item_forged', 'call_1');
+      answered(ours(), 'call_1');
+      answered('item_page', 'call_2');
+      await world.pass(31_000);
+      expect(responses()).toBe(0);
+    });
+
+    test('have the agent go on without a page that does not answer for half a minute', async () => {
+      answered(ours(), 'call_1');
+      await world.pass(29_000);
+      expect(responses()).toBe(0);
+      await world.pass(1000);
+      expect(responses()).toBe(1);
+    });
+
+    test('have it go on when their node hands the call over', async () => {
+      answered(ours(), 'call_1');
+      await world.addNode();
+      const { sideband } = world.provider;
+      await node.stop();
+      expect(sideband.asked.filter(({ type }) => type === 'respond')).toHaveLength(1);
+    });
+
+    test('have it go on at once where the page had answered before', async () => {
+      answered('item_page', 'call_4');
+      hear(asksWith('resp_2', { callId: 'call_3' }, { callId: 'call_4', name: 'show' }));
+      await told(2);
+      expect(responses()).toBe(1);
+    });
   });
 
   describe('of a page with a data channel', () => {
     const removed = (): unknown[] => world.provider.sideband.asked.filter(({ type }) => type === 'delete');
-    const forge = (item: string, callId: string): void => hear({ type: 'toolAnswered', item, callId });
+    const forge = (item: string, callId: string, isDenial = false): void =>
+      hear({ type: 'toolAnswered', item, callId, isDenial });
 
     beforeEach(async () => {
       useTools({}, 'open');
@@ -391,6 +456,19 @@ describe('Tools of the server', () => {
       expect(removed()).toEqual([]);
       hear(asks('resp_1', 'call_1'));
       expect(removed()).toEqual([{ type: 'delete', id: 'item_early' }]);
+    });
+
+    test('are denied by the SDK of a page that does not have them, once a call, which is taken out and no forgery', async () => {
+      const calls = ['call_1', 'call_2', 'call_3', 'call_4'];
+      hear(asks('resp_1', ...calls));
+      await told(4);
+      for (const callId of calls) forge(`item_${callId}`, callId, true);
+      await world.pass(1250);
+      expect(removed()).toHaveLength(4);
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      for (const callId of calls) forge(`item_${callId}_again`, callId, true);
+      await world.pass(1250);
+      expect(await world.call()).toMatchObject({ closeReason: 'tool_forged' });
     });
 
     test('keep their answers: the third that is forged or taken out closes the call, and its session ends', async () => {

@@ -376,10 +376,13 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     const { call, heard } = await listen();
     const item = { id: 'item_1', type: 'function_call_output', call_id: 'call_1', output: '{}' };
     call.emit({ type: 'conversation.item.added', item });
+    const denial = { ...item, id: 'item_2', call_id: 'call_2', output: 'Tool lookup_order not found' };
+    call.emit({ type: 'conversation.item.added', item: denial });
     call.emit({ type: 'conversation.item.deleted', item_id: 'item_1' });
     await heard.next('itemRemoved');
     expect(heard.events.filter(({ type }) => type === 'toolAnswered' || type === 'itemRemoved')).toEqual([
-      { type: 'toolAnswered', item: 'item_1', callId: 'call_1' },
+      { type: 'toolAnswered', item: 'item_1', callId: 'call_1', isDenial: false },
+      { type: 'toolAnswered', item: 'item_2', callId: 'call_2', isDenial: true },
       { type: 'itemRemoved', item: 'item_1' },
     ]);
   });
@@ -406,7 +409,9 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(heard.of('transcript')).toEqual([
       { type: 'transcript', item: 'sb_1', who: 'visitor', text: 'Are you open?', isWhole: true },
     ]);
-    expect(heard.of('toolAnswered')).toEqual([{ type: 'toolAnswered', item: 'sb_3', callId: 'call_1' }]);
+    expect(heard.of('toolAnswered')).toEqual([
+      { type: 'toolAnswered', item: 'sb_3', callId: 'call_1', isDenial: false },
+    ]);
     expect(heard.of('trouble')).toEqual([{ type: 'trouble', code: 'item_not_found' }]);
   });
 
