@@ -204,7 +204,12 @@ function interrupted(call: HeldCallContext, { at }: EventOf<'INTERRUPT'>): Outco
   const spoken = runningOf(call.responses).filter(({ isInConversation }) => isInConversation);
   const ids = spoken.map(({ id }) => id);
   const [next, commands] = cancelled(call, ids, at);
-  return [{ ...next, responses: withWish(next.responses, { wanted: null }) }, [...commands, { type: 'clearSpeech' }]];
+  // One that was asked for may begin any moment: nobody knows its name yet.
+  const unnamed: readonly HeldCallCommand[] = next.responses.wish.isAsked
+    ? [{ type: 'cancelResponse', id: undefined }]
+    : [];
+  const silenced = { ...next, responses: withWish(next.responses, { wanted: null }) };
+  return [silenced, [...commands, ...unnamed, { type: 'clearSpeech' }]];
 }
 
 /** Nobody can be asked while nobody hears the call. */

@@ -1,4 +1,5 @@
 import { EventChannel, type Words } from './channel.ts';
+import { describeResponse, describeSession } from './describe.ts';
 import type { EchoConnection, EchoEvent, EchoSetup, OverReason } from './events.ts';
 import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
@@ -52,6 +53,9 @@ export class EchoCall {
   #isOver = false;
   readonly #tools: readonly string[];
   #maxOutputTokens: number | undefined;
+  readonly #isPush: boolean;
+  /** What the visitor said while they were heard, and is not answered yet. */
+  #turn: Utterance | undefined;
   #response: Response | undefined;
   #item = '';
 
@@ -61,12 +65,15 @@ export class EchoCall {
     this.#bornMs = deps.clock.now();
     this.#seenMs = this.#bornMs;
     this.#maxOutputTokens = setup.maxOutputTokens;
+    this.#isPush = setup.behaviour?.turns?.detect === 'push';
     const created = describeSession(setup);
     this.#channel = new EventChannel(created, {
       configured: (session) =>
         this.#tell({ type: 'configChanged', session, created, maxOutputTokens: this.#maxOutputTokens }),
       cancelled: () => this.#interrupt(),
-      asked: (words, instructions) => this.#say(words, instructions),
+      asked: (words, instructions) => this.#answer(words, instructions),
+      cleared: () => this.#clear(),
+      committed: (eventId) => this.#commit(eventId),
       told: (event) => this.#tell({ type: 'told', event }),
     });
     this.#tools = setup.tools.map(({ name }) => name);
@@ -122,7 +129,7 @@ export class EchoCall {
   #hear(levelDb: number | undefined, bytes: number): void {
     const nowMs = this.#deps.clock.now();
     this.#seenMs = nowMs;
-    if (!this.#speech.hear(nowMs, levelDb, bytes)) return;
+    if (!this.#speech.hear(nowMs, levelDb, bytes) || this.#isPush) return;
     this.#item = makeId('item_');
     this.#channel.tell({
       type: 'input_audio_buffer.speech_started',
@@ -133,12 +140,13 @@ export class EchoCall {
   }
 
   #tick(nowMs: number): void {
-    if (this.#speech.startMs !== undefined && nowMs - this.#activeMs >= ACTIVITY_MS) {
+    // Who holds a button says by that how long they speak.
+    if (!this.#isPush && this.#speech.startMs !== undefined && nowMs - this.#activeMs >= ACTIVITY_MS) {
       this.#activeMs = nowMs;
       this.#tell({ type: 'activity' });
     }
-    const ended = this.#speech.takeEnded(nowMs);
-    if (ended !== undefined) this.#respond(ended);
+    const ended = this.#isPush ? undefined : this.#speech.takeEnded(nowMs);
+    if (ended !== undefined) this.#hearOut(ended);
     // What is said last is heard so much later.
     const { utterance } = this.#response ?? {};
     if (utterance !== undefined && nowMs >= utterance.endMs + this.#times.delayMs) this.#complete('completed');
@@ -147,19 +155,55 @@ export class EchoCall {
     else if (nowMs - this.#bornMs > this.#times.maxMs) void this.#expire();
   }
 
-  #respond(utterance: Utterance): void {
+  #hearOut(utterance: Utterance): void {
     this.#complete('completed');
     this.#channel.tell({
       type: 'input_audio_buffer.speech_stopped',
       audio_end_ms: utterance.endMs - this.#bornMs,
       item_id: this.#item,
     });
+    this.#transcribe(utterance);
+    this.#respond(utterance);
+  }
+
+  #transcribe({ startMs, endMs }: Utterance): void {
     this.#channel.tell({
       type: 'conversation.item.input_audio_transcription.completed',
       item_id: this.#item,
       content_index: 0,
-      transcript: describeSpeech(utterance.endMs - utterance.startMs),
+      transcript: describeSpeech(endMs - startMs),
     });
+  }
+
+  #clear(): void {
+    this.#speech.take();
+    this.#channel.tell({ type: 'input_audio_buffer.cleared' });
+  }
+
+  #commit(eventId: unknown): void {
+    const said = this.#speech.take();
+    if (said === undefined)
+      return this.#channel.refuse(
+        eventId,
+        'input_audio_buffer_commit_empty',
+        'Nothing was said that could be committed.',
+      );
+    this.#turn = said;
+    this.#item = makeId('item_');
+    this.#channel.tell({ type: 'input_audio_buffer.committed', previous_item_id: null, item_id: this.#item });
+    this.#transcribe(said);
+  }
+
+  /** Answers what was said aloud, or else in words. */
+  #answer(words: readonly Words[], instructions?: string): void {
+    const turn = this.#turn;
+    if (turn === undefined || words.length > 0 || instructions !== undefined) return this.#say(words, instructions);
+    this.#complete('completed');
+    this.#turn = undefined;
+    this.#respond(turn);
+  }
+
+  #respond(utterance: Utterance): void {
     this.#response = { id: makeId('resp_'), utterance };
     this.#startResponse(this.#response.id);
     this.#channel.tell({ type: 'output_audio_buffer.started', response_id: this.#response.id });
@@ -252,17 +296,4 @@ export class EchoCall {
     for (const hear of this.#listeners.keys()) this.#detach(hear);
     await closed;
   }
-}
-
-function describeSession({ model, voice, instructions, tools }: EchoSetup): Readonly<Record<string, unknown>> {
-  return {
-    model,
-    ...(instructions !== undefined && { instructions }),
-    audio: { output: { voice } },
-    tools: tools.map(({ name }) => ({ type: 'function', name })),
-  };
-}
-
-function describeResponse(id: string, status: 'in_progress' | 'completed' | 'cancelled'): object {
-  return { object: 'realtime.response', id, status, output: [] };
 }

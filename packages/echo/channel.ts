@@ -7,6 +7,9 @@ export interface ChannelEvents {
   readonly configured: (session: Settings) => void;
   /** The page wants the agent to stop. */
   readonly cancelled: () => void;
+  /** What was said until then is forgotten, or is a turn of the conversation. */
+  readonly cleared: () => void;
+  readonly committed: (eventId: unknown) => void;
   /** An answer is wanted to what was said in words. @param instructions what to say where nothing was */
   readonly asked: (words: readonly Words[], instructions: string | undefined) => void;
   /** An event of the call, whether or not its page has a channel to hear it on. */
@@ -84,7 +87,9 @@ export class EventChannel {
     } else if (event?.type === 'response.cancel') this.#on.cancelled();
     else if (event?.type === 'response.create') {
       this.#on.asked(this.#words.splice(0), event.response?.instructions);
-    } else if (event?.type === 'conversation.item.delete' || event?.type === 'output_audio_buffer.clear') return;
+    } else if (event?.type === 'input_audio_buffer.clear') this.#on.cleared();
+    else if (event?.type === 'input_audio_buffer.commit') this.#on.committed(event.event_id);
+    else if (event?.type === 'conversation.item.delete' || event?.type === 'output_audio_buffer.clear') return;
     else if (event?.type !== 'conversation.item.create' || !this.#take(event.item ?? {})) this.#refuse(event);
   }
 
@@ -99,13 +104,16 @@ export class EventChannel {
   }
 
   #refuse(event: ClientEvent | undefined): void {
-    const error = {
-      type: 'invalid_request_error',
-      code: event === undefined ? 'invalid_json' : 'unknown_event',
-      message:
-        'The echo agent knows session.update, conversation.item.create (a message of input_text, or a function_call_output), response.create and response.cancel.',
-      event_id: event?.event_id ?? null,
-    };
+    this.refuse(
+      event?.event_id,
+      event === undefined ? 'invalid_json' : 'unknown_event',
+      'The echo agent knows session.update, conversation.item.create (a message of input_text, or a function_call_output), response.create, response.cancel, and clear and commit of input_audio_buffer.',
+    );
+  }
+
+  /** Tells that something was not done. @param eventId of what asked for it */
+  refuse(eventId: unknown, code: string, message: string): void {
+    const error = { type: 'invalid_request_error', code, message, event_id: eventId ?? null };
     this.tell({ type: 'error', error });
   }
 }

@@ -9,6 +9,8 @@ export interface EchoSetup {
   readonly voice: string;
   readonly instructions?: string | undefined;
   readonly tools: readonly { readonly name: string }[];
+  /** Whose turn it is: with `push` only its page says so. */
+  readonly behaviour?: { readonly turns?: { readonly detect?: string | undefined } | undefined } | null | undefined;
   /** Tokens that one response may have at most; undefined is without a bound. */
   readonly maxOutputTokens: number | undefined;
 }

@@ -38,7 +38,13 @@ export class SpeechDetector {
   takeEnded(nowMs: number): Utterance | undefined {
     const startMs = this.#startMs;
     if (startMs === undefined || nowMs - this.#lastLoudMs <= HANGOVER_MS) return undefined;
+    return this.take();
+  }
+
+  /** @returns the present utterance, which is over by that; undefined in silence */
+  take(): Utterance | undefined {
+    const startMs = this.#startMs;
     this.#startMs = undefined;
-    return { startMs, endMs: this.#lastLoudMs };
+    return startMs === undefined ? undefined : { startMs, endMs: this.#lastLoudMs };
   }
 }

@@ -24,6 +24,8 @@ function saying(words: string): string {
 export class Conversation {
   readonly #deps: ConversationDeps;
   #isWrappedUp = false;
+  /** The visitor holds the button to speak. */
+  #isTalking = false;
 
   constructor(deps: ConversationDeps) {
     this.#deps = deps;
@@ -60,6 +62,27 @@ export class Conversation {
     const isTold = wrapUp !== true || this.add({ type: 'message', role: 'system', text: GOODBYE });
     this.#isWrappedUp = isTold;
     if (isTold) this.respond(wrapUp === true ? null : saying(wrapUp));
+  }
+
+  /**
+   * The visitor presses the button that they hold to speak, and is heard from then on, or lets go of it, and is answered.
+   * @returns false while nobody hears the call
+   */
+  talk(on: boolean): boolean {
+    const sideband = this.#deps.sideband();
+    if (sideband === undefined) return false;
+    this.#isTalking = on;
+    if (!on) sideband.commitInput();
+    else {
+      sideband.clearInput();
+      this.interrupt();
+    }
+    return true;
+  }
+
+  /** What the visitor said until they let go of the button is in the conversation. Who presses it again is answered to all of it later. */
+  heardOut(): void {
+    if (!this.#isTalking) this.respond(null);
   }
 
   /** The agent stops at once. */

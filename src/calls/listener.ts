@@ -90,6 +90,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
       case 'rateLimit':
         return events.callRateLimit(call.provider, event.name, event.remaining);
       case 'speech':
+      case 'inputCommitted':
       case 'transcript':
       case 'transcriptCut':
       case 'toolsAsked':

@@ -21,6 +21,10 @@ const requests: Readonly<Record<ClientFrameName, { summary: string; answers: rea
   end: { summary: 'End the session', answers: ['ended', 'error'] },
   say: { summary: 'Say a text in the call, and have the agent answer it', answers: ['error'] },
   interrupt: { summary: 'Have the agent stop', answers: ['error'] },
+  talk: {
+    summary: 'Say that the visitor presses the button that they hold to speak, or lets go of it',
+    answers: ['error'],
+  },
   tool_result: { summary: 'Answer a tool that the page was asked to run; the first answer counts', answers: ['error'] },
 };
 

@@ -12,10 +12,12 @@ import type { ChannelDeps } from './deps.ts';
 const MINUTE_LIMITS = {
   say: { limit: 20, what: 'texts' },
   interrupt: { limit: 60, what: 'interruptions' },
+  talk: { limit: 120, what: 'presses and releases of the button to speak' },
 } as const;
 
 const WORDS = {
   CALL_NOT_OPEN: 'No call of this session is open and heard; nothing was said.',
+  INVALID_REQUEST: 'The agent of this session hears its visitor all the time: it has no turns.detect "push".',
   TOOL_UNKNOWN: 'The call waits for no answer of a tool by this id.',
 } as const;
 

@@ -180,6 +180,7 @@ export class Connection implements SocketListener {
         return this.#end(record, at);
       case 'say':
       case 'interrupt':
+      case 'talk':
       case 'tool_result':
         return askCall({ record, language: this.#language, send: (answer) => this.send(answer) }, frame, this.#context);
     }

@@ -57,7 +57,7 @@ const words = z.string().min(1).max(MAX_WORDS);
 
 const turns = z
   .strictObject({
-    detect: z.enum(['semantic', 'silence']).optional(),
+    detect: z.enum(['semantic', 'silence', 'push']).optional(),
     eagerness: z.enum(['low', 'medium', 'high']).optional().meta({ description: 'Of `semantic`: how soon it answers' }),
     silenceMs: z
       .int()
@@ -67,11 +67,12 @@ const turns = z
       .meta({ description: 'Of `silence`: how long nobody speaks before it answers' }),
     interrupt: z.boolean().optional().meta({ description: 'Whether the visitor interrupts the agent by speaking' }),
   })
-  .superRefine(({ detect = 'semantic', eagerness, silenceMs }, context) => {
+  .superRefine(({ detect = 'semantic', eagerness, silenceMs, interrupt }, context) => {
     const needs = (path: string, wanted: string): void =>
       context.addIssue({ code: 'custom', path: [path], message: `needs detect "${wanted}"` });
     if (eagerness !== undefined && detect !== 'semantic') needs('eagerness', 'semantic');
     if (silenceMs !== undefined && detect !== 'silence') needs('silenceMs', 'silence');
+    if (interrupt !== undefined && detect === 'push') needs('interrupt', 'semantic" or "silence');
   });
 
 const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {

@@ -8,7 +8,7 @@ import { operatorNode } from './operator/node.ts';
 const object: z.ZodType<object> = z.object();
 const texts: z.ZodType<readonly string[]> = z.array(z.string());
 /** Why a call does not do what a page asks; null where it does. */
-const callRefusal = z.enum(['CALL_NOT_OPEN', 'TOOL_UNKNOWN']);
+const callRefusal = z.enum(['CALL_NOT_OPEN', 'INVALID_REQUEST', 'TOOL_UNKNOWN']);
 const usageTotals = z.object({ tokens: z.int(), microDollars: z.int() });
 
 /** A word that nodes of another version may have more of: any text is taken for one. */

@@ -22,6 +22,10 @@ export const callRequestFrames = {
       .meta({ minLength: 1 }),
   }),
   interrupt: z.object({ type: z.literal('interrupt') }),
+  talk: z.object({
+    type: z.literal('talk'),
+    on: z.boolean().meta({ description: 'The visitor presses the button that they hold to speak, or lets go of it' }),
+  }),
   tool_result: z.object({
     type: z.literal('tool_result'),
     id: z.string().min(1).max(256).meta({ description: 'As the `tool` frame has it' }),
@@ -101,6 +105,7 @@ export type CallFrame = Readonly<z.infer<typeof callFrame>>;
 export const callRequest = z.discriminatedUnion('type', [
   callRequestFrames.say,
   callRequestFrames.interrupt,
+  callRequestFrames.talk,
   callRequestFrames.tool_result,
 ]);
 

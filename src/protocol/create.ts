@@ -49,6 +49,9 @@ export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 const agentTerms = z.object({
   captions: z.boolean().meta({ description: 'Whether what both sides say is written down for the page' }),
   greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
+  push: z.boolean().meta({
+    description: 'Whether the visitor is heard only while they hold a button, which the page tells by `talk` frames',
+  }),
   tellAi: z.boolean().meta({ description: 'Whether the page has to tell its visitor that they speak with an AI' }),
 });
 

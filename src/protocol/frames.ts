@@ -55,6 +55,7 @@ export const clientFrame = z.discriminatedUnion('type', [
   clientFrames.end,
   clientFrames.say,
   clientFrames.interrupt,
+  clientFrames.talk,
   clientFrames.tool_result,
 ]);
 

@@ -21,12 +21,16 @@ type Rows = { readonly [F in Field]?: Row<F> };
 /** The base language, which is all that most providers know: `de` of `de-AT`. */
 const baseOf = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? tag;
 
-const turnDetection = ({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>): Part => ({
-  type: detect === 'silence' ? 'server_vad' : 'semantic_vad',
-  ...(eagerness !== undefined && { eagerness }),
-  ...(silenceMs !== undefined && { silence_duration_ms: silenceMs }),
-  ...(interrupt !== undefined && { interrupt_response: interrupt }),
-});
+/** Null where nobody but the page says when it is whose turn. */
+function turnDetection({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>): Part | null {
+  if (detect === 'push') return null;
+  return {
+    type: detect === 'silence' ? 'server_vad' : 'semantic_vad',
+    ...(eagerness !== undefined && { eagerness }),
+    ...(silenceMs !== undefined && { silence_duration_ms: silenceMs }),
+    ...(interrupt !== undefined && { interrupt_response: interrupt }),
+  };
+}
 
 function describeTranscription(behaviour: Behaviour): Part | null {
   const { language } = behaviour;
@@ -59,8 +63,9 @@ const realtime: Rows = {
 const levels = { minimal: 'MINIMAL', low: 'LOW', medium: 'MEDIUM', high: 'HIGH' } as const;
 const sensitivities = { low: 'END_SENSITIVITY_LOW', high: 'END_SENSITIVITY_HIGH' } as const;
 
-function geminiTurns({ eagerness, silenceMs, interrupt }: Value<'turns'>): Part {
+function geminiTurns({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>): Part {
   const detection = {
+    ...(detect === 'push' && { disabled: true }),
     ...((eagerness === 'low' || eagerness === 'high') && { endOfSpeechSensitivity: sensitivities[eagerness] }),
     ...(silenceMs !== undefined && { silenceDurationMs: silenceMs }),
   };

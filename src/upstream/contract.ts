@@ -95,6 +95,10 @@ export interface Sideband {
   deleteItem(id: string): void;
   /** Asks for a response of the conversation, which begins or is told as `responseRefused`. @param instructions for it alone; null for those of the session */
   createResponse(instructions: string | null): void;
+  /** Forgets what the visitor said that is no turn of the conversation yet. */
+  clearInput(): void;
+  /** Makes that a turn, which is told as `inputCommitted`; where there is nothing of it, nothing is told. */
+  commitInput(): void;
   /** The visitor hears no more of what the agent has said until now. */
   clearSpeech(): void;
   /** Cuts a response off, whose end is told as ever. @param id undefined for the one that runs in the conversation, whichever it is */

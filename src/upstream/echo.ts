@@ -106,7 +106,13 @@ export class EchoProvider implements BrokeredProvider {
     const open = this.#calls.get(providerCallId);
     if (open === undefined) return Promise.reject(new CallOver());
     hear({ type: 'ready' });
-    const connection = open.call.attach((event) => inOurWords(event, open.request).forEach(hear));
+    let isCommitting = false;
+    const connection = open.call.attach((event) => {
+      inOurWords(event, open.request).forEach(hear);
+      // A page with a data channel commits as well.
+      const isCommitted = event.type === 'told' && event.event.type === 'input_audio_buffer.committed';
+      if (isCommitting && isCommitted) hear({ type: 'inputCommitted' });
+    });
     const take = (event: ClientEvent): void => connection.take(event);
     return Promise.resolve({
       ...connection,
@@ -114,6 +120,12 @@ export class EchoProvider implements BrokeredProvider {
       deleteItem: (id) => take({ type: 'conversation.item.delete', item_id: id }),
       createResponse: (instructions) =>
         take({ type: 'response.create', ...(instructions === null ? {} : { response: { instructions } }) }),
+      clearInput: () => take({ type: 'input_audio_buffer.clear' }),
+      commitInput() {
+        isCommitting = true;
+        take({ type: 'input_audio_buffer.commit' });
+        isCommitting = false;
+      },
       clearSpeech: () => take({ type: 'output_audio_buffer.clear' }),
     });
   }

@@ -11,6 +11,8 @@ export type UpstreamEvent =
   | { readonly type: 'speaking' | 'listening' }
   /** Somebody begins to speak, or stops. */
   | { readonly type: 'speech'; readonly who: Speaker; readonly isOn: boolean }
+  /** What the visitor said until we asked for it is a turn of the conversation. */
+  | { readonly type: 'inputCommitted' }
   /** Words of an item: more of them, or all of them (`isWhole`), after which no more come. */
   | {
       readonly type: 'transcript';

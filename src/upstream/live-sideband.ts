@@ -37,6 +37,10 @@ export class LiveSideband implements Sideband {
 
   createResponse(): void {}
 
+  clearInput(): void {}
+
+  commitInput(): void {}
+
   clearSpeech(): void {}
 
   close(): void {

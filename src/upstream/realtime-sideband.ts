@@ -46,6 +46,9 @@ interface AttachOptions extends RealtimeSidebandOptions {
 const UPDATE = 'sb_update';
 const CANCEL = 'sb_cancel';
 const ASK = 'sb_ask';
+const COMMIT = 'sb_commit';
+/** Of a commit of less than a tenth of a second. */
+const NOTHING_SAID = 'input_audio_buffer_commit_empty';
 /** Of a provider that makes no second response of a conversation at once. */
 const BUSY = 'conversation_already_has_active_response';
 /** Cancels whose answers are waited for; an older one is answered by the end of its response, or never. */
@@ -101,6 +104,8 @@ class RealtimeSideband implements Sideband {
   /** The last response that was asked for: there is one at a time. */
   #asked: { readonly eventId: string; readonly instructions: string | null } | undefined;
   #asks = 0;
+  /** Commits that are not answered yet: each is answered once. */
+  #commits = 0;
   #isAgentHeard = false;
   #isOver = false;
   #onReady: () => void = ignore;
@@ -164,6 +169,15 @@ class RealtimeSideband implements Sideband {
     this.#socket.send({ type: 'response.create', event_id: eventId, ...response });
   }
 
+  clearInput(): void {
+    this.#socket.send({ type: 'input_audio_buffer.clear' });
+  }
+
+  commitInput(): void {
+    this.#commits += 1;
+    this.#socket.send({ type: 'input_audio_buffer.commit', event_id: COMMIT });
+  }
+
   clearSpeech(): void {
     if (this.#isAgentHeard) this.#socket.send({ type: 'output_audio_buffer.clear' });
   }
@@ -188,6 +202,7 @@ class RealtimeSideband implements Sideband {
     if (frame === undefined) return this.#tell({ type: 'trouble', code: 'garbage_frame' });
     if (frame.type === 'session.updated') return this.#noteUpdated(frame);
     if (frame.type === 'error') return this.#noteError(frame);
+    if (frame.type === 'input_audio_buffer.committed') return this.#noteCommitted();
     for (const event of eventsOf(frame, this.#transcriber, this.#grantedTokens)) this.#tell(event);
     for (const event of wordsOf(frame)) {
       if (event.type === 'speech' && event.who === 'agent') this.#isAgentHeard = event.isOn;
@@ -219,9 +234,20 @@ class RealtimeSideband implements Sideband {
     if (holds) this.#grantedTokens = maxOutputTokens ?? Infinity;
   }
 
+  /** The provider's own turn detection, and pages with a data channel, commit as well. */
+  #noteCommitted(): void {
+    if (this.#commits === 0) return;
+    this.#commits -= 1;
+    this.#tell({ type: 'inputCommitted' });
+  }
+
   #noteError(frame: CallFrame): void {
     const { code, eventId = '' } = readError(frame);
     if (eventId.startsWith(CANCEL)) return this.#noteEnded(eventId);
+    if (eventId === COMMIT) {
+      this.#commits = Math.max(0, this.#commits - 1);
+      if (code === NOTHING_SAID) return;
+    }
     if (this.#asked !== undefined && eventId === this.#asked.eventId) {
       const isBusy = code === BUSY;
       this.#tell({ type: 'responseRefused', isBusy, instructions: this.#asked.instructions });

@@ -90,6 +90,8 @@ describe('a socket that wants to hear of its call', () => {
     const frames = [
       { type: 'say', id: 'm1', text: 'When do you open?' },
       { type: 'interrupt' },
+      { type: 'talk', on: true },
+      { type: 'talk', on: false },
       { type: 'tool_result', id: 'call_1', output: { open: [9, 17] } },
     ] as const;
     for (const frame of frames) client.say(frame);
@@ -105,13 +107,15 @@ describe('a socket that wants to hear of its call', () => {
     answer = undefined;
     client.say({ type: 'say', id: 'm1', text: 'hello' });
     client.say({ type: 'interrupt' });
+    client.say({ type: 'talk', on: true });
     expect(client.heard()).toMatchObject([
       { type: 'error', code: 'TOOL_UNKNOWN', id: 'call_1' },
       { type: 'error', code: 'CALL_NOT_OPEN', id: 'm1' },
+      { type: 'error', code: 'CALL_NOT_OPEN' },
     ]);
   });
 
-  test('says twenty texts a minute at most, and interrupts sixty times, on whichever socket', async () => {
+  test('says twenty texts a minute at most, interrupts sixty times and talks sixty times, on whichever socket', async () => {
     const [client, tab] = [await attach(), await attach()];
     for (let said = 0; said < 20; said += 1) client.say({ type: 'say', id: `m${said}`, text: 'hello' });
     expect(client.heard()).toEqual([]);
@@ -121,10 +125,12 @@ describe('a socket that wants to hear of its call', () => {
     expect(refusal).toHaveProperty('retryAfter');
     for (let times = 0; times < 61; times += 1) client.say({ type: 'interrupt' });
     expect(client.heard()).toMatchObject([{ type: 'error', code: 'RATE_LIMIT_EXCEEDED' }]);
-    expect(asked()).toHaveLength(80);
+    for (let times = 0; times < 121; times += 1) client.say({ type: 'talk', on: times % 2 === 0 });
+    expect(client.heard()).toMatchObject([{ type: 'error', code: 'RATE_LIMIT_EXCEEDED' }]);
+    expect(asked()).toHaveLength(200);
     app.clock.advance(60 * SECOND);
     client.say({ type: 'say', id: 'later', text: 'hello' });
-    expect(asked()).toHaveLength(81);
+    expect(asked()).toHaveLength(201);
   });
 
   test.each([
@@ -133,6 +139,8 @@ describe('a socket that wants to hear of its call', () => {
     { type: 'say', id: '', text: 'hello' },
     { type: 'say', text: 'hello' },
     { type: 'say', id: 'm1', text: 'x'.repeat(2001) },
+    { type: 'talk' },
+    { type: 'talk', on: 'yes' },
     { type: 'tool_result', id: 'call_1' },
     { type: 'tool_result', id: 'call_1', output: 'x'.repeat(16 * 1024) },
     '{"type":"tool_result","id":"call_1","output":' + '['.repeat(9000) + ']'.repeat(9000) + '}',

@@ -22,23 +22,25 @@ const ask = ({ key, origin }: Pick<WidgetKey, 'key' | 'origin'>, more = '', at =
 
 describe('What a page is told of an agent before a conversation', () => {
   test.each([
-    [{}, { captions: false, greets: false, tellAi: true }],
-    [{ dataChannel: 'none' }, { captions: true, greets: false, tellAi: true }],
+    [{}, { captions: false, greets: false, push: false, tellAi: true }],
+    [{ dataChannel: 'none' }, { captions: true, greets: false, push: false, tellAi: true }],
     [
       { dataChannel: 'none', transcribe: false },
-      { captions: false, greets: false, tellAi: true },
+      { captions: false, greets: false, push: false, tellAi: true },
     ],
     [
       { transcribe: {}, greeting: 'Hello.' },
-      { captions: true, greets: true, tellAi: true },
+      { captions: true, greets: true, push: false, tellAi: true },
     ],
-    [{ tellAi: false }, { captions: false, greets: false, tellAi: false }],
+    [{ turns: { detect: 'push' } }, { captions: false, greets: false, push: true, tellAi: true }],
+    [{ turns: { detect: 'silence' } }, { captions: false, greets: false, push: false, tellAi: true }],
+    [{ tellAi: false }, { captions: false, greets: false, push: false, tellAi: false }],
     [
       { tellAi: 'greeting', greeting: 'I am an AI.' },
-      { captions: false, greets: true, tellAi: false },
+      { captions: false, greets: true, push: false, tellAi: false },
     ],
     // No greeting would say it.
-    [{ tellAi: 'greeting' }, { captions: false, greets: false, tellAi: true }],
+    [{ tellAi: 'greeting' }, { captions: false, greets: false, push: false, tellAi: true }],
   ] as const)('of one that is set to %j is what the create of its session says too', async (settings, expected) => {
     const key = await keyFor([{ id: 'guide', instructions: 'A secret of the museum.', ...settings }], {
       agents: ['guide'],
@@ -86,7 +88,13 @@ describe('What a page is told of an agent before a conversation', () => {
   test('is what the page may rely on: no greeting of ours says it in a call that the page opens by itself', async () => {
     app = await build({ provider: new FakeProvider() });
     const key = await keyFor([{ id: 'guide', tellAi: 'greeting', greeting: 'I am an AI.' }], { agents: ['guide'] });
-    expect((await ask(key)).body).toEqual({ agent: { captions: false, greets: false, tellAi: true } });
+    expect((await ask(key)).body).toEqual({ agent: { captions: false, greets: false, push: false, tellAi: true } });
+  });
+
+  test('is no button to hold where the provider hears visitors by its own rules alone', async () => {
+    app = await build({ provider: new FakeProvider({ call: 'brokered', converses: false }) });
+    const key = await keyFor([{ id: 'guide', turns: { detect: 'push' } }], { agents: ['guide'] });
+    expect((await ask(key)).body).toMatchObject({ agent: { push: false } });
   });
 
   test('opens nothing, and asks no provider', async () => {

@@ -31,7 +31,7 @@ describe('A brokered session', () => {
       heartbeat: expect.anything(),
       limits: { maxMinutes: 15, maxIdleSec: 300 },
       call: { mode: 'brokered', url: `${CONSOLE}/api/realtime/calls`, dataChannel: 'open' },
-      agent: { captions: false, greets: false, tellAi: true },
+      agent: { captions: false, greets: false, push: false, tellAi: true },
     });
     expect(await app.sessions.find(String(body['sm_session_id']))).toMatchObject({
       provider: 'fake',
@@ -58,7 +58,7 @@ describe('A brokered session', () => {
     const { body } = await app.create(mute);
     expect(body['call']).toMatchObject({ dataChannel: 'none' });
     // Without a channel nobody but the provider can write down what a visitor says.
-    expect(body['agent']).toEqual({ captions: true, greets: true, tellAi: true });
+    expect(body['agent']).toEqual({ captions: true, greets: true, push: false, tellAi: true });
     expect(await setupOf(String(body['sm_session_id']))).toMatchObject({
       dataChannel: 'none',
       isLocked: true,

@@ -30,7 +30,7 @@ describe('A created session', () => {
       },
       limits: { maxMinutes: 15, maxIdleSec: 300 },
       call: { mode: 'direct', url: null, dataChannel: 'open' },
-      agent: { captions: false, greets: false, tellAi: true },
+      agent: { captions: false, greets: false, push: false, tellAi: true },
     });
   });
 

@@ -103,6 +103,14 @@ describe('A response that we want of the agent', () => {
     expect(call.send(end('r1'))).toEqual([]);
   });
 
+  test('is cut off when the visitor interrupts the agent before that one began', () => {
+    const call = new Call();
+    call.send(want());
+    expect(call.send({ type: 'INTERRUPT', at })).toEqual(['cancelResponse', 'clearSpeech']);
+    expect(call.send(start('r1'), end('r1'))).toEqual([]);
+    expect(call.send(want())).toEqual(['say something']);
+  });
+
   test('never meets another one of the conversation, and never stays away, whatever comes in between', () => {
     const step = fc.oneof(
       fc.constantFrom<HeldCallEvent[]>([want()], [want('x')], [{ type: 'INTERRUPT', at }]),

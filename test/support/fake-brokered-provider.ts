@@ -47,7 +47,7 @@ export class FakeSideband implements Sideband {
     | NewItem
     | { readonly type: 'delete'; readonly id: string }
     | { readonly type: 'respond'; readonly instructions: string | null }
-    | { readonly type: 'clear' }
+    | { readonly type: 'clear' | 'clear_input' | 'commit_input' }
   )[] = [];
 
   addItem(item: NewItem): void {
@@ -60,6 +60,14 @@ export class FakeSideband implements Sideband {
 
   createResponse(instructions: string | null): void {
     this.asked.push({ type: 'respond', instructions });
+  }
+
+  clearInput(): void {
+    this.asked.push({ type: 'clear_input' });
+  }
+
+  commitInput(): void {
+    this.asked.push({ type: 'commit_input' });
   }
 
   clearSpeech(): void {

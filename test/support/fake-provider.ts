@@ -14,15 +14,20 @@ export class FakeProvider implements UpstreamProvider {
   answer: (minted: Minted, request: MintRequest) => Promise<Minted> = (minted) => Promise.resolve(minted);
 
   constructor(
-    changes: { readonly call?: Capabilities['call']; readonly isSimulated?: boolean; readonly callUrl?: string } = {},
+    changes: {
+      readonly call?: Capabilities['call'];
+      readonly converses?: boolean;
+      readonly isSimulated?: boolean;
+      readonly callUrl?: string;
+    } = {},
   ) {
-    const { call = 'none', isSimulated = true, callUrl } = changes;
+    const { call = 'none', converses = true, isSimulated = true, callUrl } = changes;
     const nothing = {
       hangUp: 'none',
       lockConfig: false,
       capDuration: null,
       meter: 'none',
-      converses: true,
+      converses,
       tools: true,
       providerMaxSec: null,
     } as const;

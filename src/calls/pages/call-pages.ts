@@ -39,15 +39,15 @@ interface PagesCall {
   readonly close: (reason: CloseRequest) => Promise<void>;
 }
 
-type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata'>;
+type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata' | 'behaviour'>;
 
 /** What a provider tells of what is said. */
 export type WordsEvent = Extract<
   UpstreamEvent,
-  { type: 'speech' | 'transcript' | 'transcriptCut' | 'toolsAsked' | 'toolAnswered' | 'itemRemoved' }
+  { type: 'speech' | 'inputCommitted' | 'transcript' | 'transcriptCut' | 'toolsAsked' | 'toolAnswered' | 'itemRemoved' }
 >;
 
-type Refused = 'CALL_NOT_OPEN' | 'TOOL_UNKNOWN';
+type Refused = 'CALL_NOT_OPEN' | 'INVALID_REQUEST' | 'TOOL_UNKNOWN';
 
 /**
  * What the pages of one held call are shown of it, and what they do in it, by frames of our own sockets on whichever node
@@ -108,6 +108,8 @@ export class CallPages {
       case 'speech':
         if (this.#isWanted) this.#captions.speech(event.who, event.isOn);
         return;
+      case 'inputCommitted':
+        return this.#call.conversation.heardOut();
       case 'transcript':
         // What we put in is shown as it is put in, where it is to be shown.
         if (isOwnItem(event.item)) return;
@@ -151,6 +153,7 @@ export class CallPages {
   /** Does what a page asks for. @returns why not; undefined once it is done */
   take(frame: CallRequest): Refused | undefined {
     if (frame.type === 'say') return this.#say(frame.id, frame.text);
+    if (frame.type === 'talk') return this.#talk(frame.on);
     if (frame.type === 'tool_result') return this.#answer(frame.id, frame.output) ? undefined : 'TOOL_UNKNOWN';
     this.#call.hear({ type: 'activity' });
     this.#call.conversation.interrupt();
@@ -206,6 +209,16 @@ export class CallPages {
     if (this.#isWanted) this.#captions.hear({ type: 'transcript', item, who: 'visitor', text, isWhole: true });
     this.#call.hear({ type: 'activity' });
     conversation.respond(null);
+    return undefined;
+  }
+
+  /** The provider hears nobody begin or stop to speak who holds a button for it. */
+  #talk(on: boolean): Refused | undefined {
+    if (this.#setup?.behaviour?.turns?.detect !== 'push') return 'INVALID_REQUEST';
+    if (!this.#call.conversation.talk(on)) return 'CALL_NOT_OPEN';
+    this.#call.hear({ type: 'activity' });
+    if (on) this.#call.hear({ type: 'listening' });
+    this.#call.hear({ type: 'speech', who: 'visitor', isOn: on });
     return undefined;
   }
 

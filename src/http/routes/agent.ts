@@ -12,7 +12,7 @@ export function agentRoute({ describeAgent }: Pick<Services, 'describeAgent'>): 
     operationId: 'getAgent',
     summary: 'What a page has to know of an agent before a conversation',
     description:
-      'Whether visitors have to be told that they speak with an AI, whether there are captions, whether the agent speaks first. The same for everybody; may be cached for a minute.',
+      'Whether visitors have to be told that they speak with an AI, whether there are captions, whether the agent speaks first, whether visitors hold a button to speak. The same for everybody; may be cached for a minute.',
     tag: 'Voice sessions',
     access: 'public',
     cors: 'widgets',
@@ -21,7 +21,7 @@ export function agentRoute({ describeAgent }: Pick<Services, 'describeAgent'>): 
       200: {
         description: 'The agent, as a page has to know it',
         schema: agentReply,
-        example: { agent: { captions: true, greets: true, tellAi: true } },
+        example: { agent: { captions: true, greets: true, push: false, tellAi: true } },
       },
     },
     refusals: ['INVALID_WIDGET_KEY', 'ORIGIN_MISMATCH', 'FORBIDDEN'],

@@ -59,7 +59,7 @@ const exampleReply: CreateReply = {
   },
   limits: { maxMinutes: 15, maxIdleSec: 300 },
   call: { mode: 'direct', url: 'https://api.openai.com/v1/realtime/calls', dataChannel: 'open' },
-  agent: { captions: false, greets: true, tellAi: true },
+  agent: { captions: false, greets: true, push: false, tellAi: true },
 };
 
 async function create(

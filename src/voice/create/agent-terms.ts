@@ -30,12 +30,13 @@ export function agentTermsOf(
   isGreeted: boolean,
 ): AgentTerms {
   const isHeard = converses({ callMode }, provider);
-  const { greeting, tellAi = true } = behaviour ?? {};
+  const { greeting, turns, tellAi = true } = behaviour ?? {};
   const isGreeting = isHeard && greeting !== undefined;
   return {
     // What the agent says always is written down.
     captions: isHeard && transcriptionOf(behaviour ?? {}) !== undefined,
     greets: isGreeting && !isGreeted,
+    push: turns?.detect === 'push' && provider.capabilities.converses,
     tellAi: tellAi === 'greeting' ? !isGreeting : tellAi,
   };
 }

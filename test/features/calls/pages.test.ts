@@ -173,6 +173,13 @@ describe('The pages of a call', () => {
       expect(items()).toEqual([]);
     });
 
+    test('have no button to hold where the agent hears its visitor all the time', () => {
+      ask({ type: 'talk', on: true });
+      ask({ type: 'talk', on: false });
+      expect(answers).toEqual(['INVALID_REQUEST', 'INVALID_REQUEST']);
+      expect([world.provider.sideband.asked, take()]).toEqual([[], []]);
+    });
+
     test('run tools, whose first answers count, and the agent goes on when all of a response are answered', () => {
       hear(asks('resp_1', 'call_1', 'call_2'), asks('resp_1', 'call_1', 'call_2'));
       const tool = { type: 'tool', name: 'look_up', arguments: '{"q":1}' };
@@ -230,6 +237,63 @@ describe('The pages of a call', () => {
       expect(answers).toEqual([null, 'CALL_NOT_OPEN']);
       await world.pass(3000);
       expect(outputs()).toMatchObject([{ callId: 'call_1', output: 'kept' }]);
+    });
+  });
+
+  describe('whose visitor holds a button to speak', () => {
+    const talk = (...presses: readonly boolean[]): void => {
+      for (const on of presses) ask({ type: 'talk', on });
+    };
+    const told = (): unknown[] => world.provider.sideband.asked.map(({ type }) => type);
+
+    beforeEach(async () => {
+      const setup = world.setups.get(SESSION);
+      if (setup !== undefined) world.setups.set(SESSION, { ...setup, behaviour: { turns: { detect: 'push' } } });
+      await world.open(node);
+      want();
+      take();
+    });
+
+    test('are heard from the press on, which interrupts the agent, and answered once the provider has what was said', () => {
+      talk(true);
+      expect(told()).toEqual(['clear_input', 'clear']);
+      talk(false);
+      expect(told().slice(2)).toEqual(['commit_input']);
+      hear({ type: 'inputCommitted' });
+      expect(told().slice(3)).toEqual(['respond']);
+      expect([answers, asked()]).toEqual([[null, null], [null]]);
+      expect(take()).toEqual([
+        { type: 'speech', who: 'visitor', on: true },
+        { type: 'speech', who: 'visitor', on: false },
+      ]);
+    });
+
+    test('are not answered before they let go of the button for good', () => {
+      talk(true, false, true);
+      hear({ type: 'inputCommitted' });
+      expect(asked()).toEqual([]);
+      talk(false);
+      hear({ type: 'inputCommitted' });
+      expect(asked()).toEqual([null]);
+    });
+
+    test('are told that nobody hears them at the moment', async () => {
+      world.provider.sideband.close();
+      await node.settled();
+      talk(true, false);
+      expect(answers).toEqual(['CALL_NOT_OPEN', 'CALL_NOT_OPEN']);
+    });
+
+    test('are heard out by the node that takes the call over while the button is held', async () => {
+      talk(true);
+      world.kill(node);
+      await world.addNode();
+      await world.pass(15_000);
+      talk(false);
+      hear({ type: 'inputCommitted' });
+      // What the node before may have left running is waited for.
+      await world.pass(10_000);
+      expect(told()).toEqual(['commit_input', 'respond']);
     });
   });
 

@@ -23,6 +23,7 @@ const realtime: readonly (readonly [Behaviour, object])[] = [
     { turns: { detect: 'silence', silenceMs: 700 } },
     heard({ turn_detection: { type: 'server_vad', silence_duration_ms: 700 } }),
   ],
+  [{ turns: { detect: 'push' } }, heard({ turn_detection: null })],
   [{ transcribe: { model: 'gpt-transcribe' } }, heard({ transcription: { model: 'gpt-transcribe' } })],
   [{ transcribe: false }, heard({ transcription: null })],
   [

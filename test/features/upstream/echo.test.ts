@@ -57,6 +57,8 @@ test('An echo says back what the visitor says, and not what was said in a call b
       told: () => undefined,
       cancelled: () => undefined,
       configured: () => undefined,
+      cleared: () => undefined,
+      committed: () => undefined,
     },
   );
   for (const text of ['What was said before in this conversation: "Hello."', 'Are you there?'])

@@ -347,6 +347,15 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     }
   });
 
+  test('has no turn detection of its own again once it is put back, where visitors hold a button to speak', async () => {
+    bench = await StandInBench.open(name);
+    const call = await bench.create();
+    call.updateFromPage({ audio: { input: { turn_detection: { type: 'server_vad' } } } });
+    const behaviour = { turns: { detect: 'push' as const } };
+    await bench.provider.attach(call.id, { ...setup, behaviour, isPutBack: true }, new Heard().hear, noAbort());
+    expect(call.session['audio']).toMatchObject({ input: { turn_detection: null } });
+  });
+
   test('is put back first where it was open before', async () => {
     bench = await StandInBench.open(name);
     const call = await bench.create();
@@ -425,6 +434,26 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     sideband.cancelResponse(undefined);
     await heard.next('responseDone');
     expect(call.open).toEqual([]);
+  });
+
+  test('makes a turn of what the visitor said since it forgot what was said before, and tells nothing where that is nothing', async () => {
+    const { call, heard, sideband } = await listen();
+    call.inputMs = 3000;
+    sideband.clearInput();
+    sideband.commitInput();
+    await expect.poll(() => call.heard.at(-1)).toMatchObject({ type: 'input_audio_buffer.commit' });
+    call.inputMs = 900;
+    sideband.commitInput();
+    await heard.next('inputCommitted');
+    await heard.next('itemAdded');
+    // By the page, or by the provider itself.
+    call.inputMs = 900;
+    call.fromPage({ type: 'input_audio_buffer.commit' });
+    sideband.deleteItem('none');
+    await heard.next('trouble');
+    expect(heard.of('inputCommitted')).toHaveLength(1);
+    expect(heard.of('trouble')).toEqual([{ type: 'trouble', code: 'item_not_found' }]);
+    expect(call.billed).toEqual([]);
   });
 
   test('clears what the agent said while it is heard, and asks for nothing else', async () => {

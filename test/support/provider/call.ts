@@ -3,6 +3,8 @@ import { TestResponse, type Generation, type ResponseTerms } from './responses.t
 import {
   audioClear,
   clientEvent,
+  inputClear,
+  inputCommit,
   itemCreate,
   itemDelete,
   pageUpdate,
@@ -27,6 +29,8 @@ export interface CallTerms {
 }
 
 const LONG_RESPONSE_TOKENS = 200;
+/** Less is no turn of anybody. */
+const MIN_INPUT_MS = 100;
 
 let ids = 0;
 const nextId = (prefix: string): string => `${prefix}_${String((ids += 1)).padStart(8, '0')}`;
@@ -57,6 +61,8 @@ export class TestCall {
   tellsCancelledUsage = true;
   /** Whether its end tells usage that can be read. */
   tellsReadableUsage = true;
+  /** Milliseconds of audio of the visitor that are no turn of the conversation yet. */
+  inputMs = 0;
   /** What the provider tells the page alone. */
   readonly toPage: Json[] = [];
   /** Gets every event as the page's data channel does. */
@@ -256,6 +262,8 @@ export class TestCall {
       case 'realtime conversation.item.create':
       case 'realtime conversation.item.delete':
       case 'realtime output_audio_buffer.clear':
+      case 'realtime input_audio_buffer.clear':
+      case 'realtime input_audio_buffer.commit':
         return this.#take(event, refuse);
       case 'live session.close':
         return this.end('close_requested');
@@ -288,6 +296,17 @@ export class TestCall {
         if (!this.#items.delete(item_id)) return refuse('item_not_found', `There is no item ${item_id}.`);
         return this.emit({ type: 'conversation.item.deleted', item_id });
       }
+      case 'input_audio_buffer.clear': {
+        const asked = inputClear.safeParse(event);
+        if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+        this.inputMs = 0;
+        return this.emit({ type: 'input_audio_buffer.cleared' });
+      }
+      case 'input_audio_buffer.commit': {
+        const asked = inputCommit.safeParse(event);
+        if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+        return this.#commit(refuse);
+      }
       case 'output_audio_buffer.clear': {
         const asked = audioClear.safeParse(event);
         if (!asked.success) return refuse('unknown_parameter', asked.error.message);
@@ -296,6 +315,24 @@ export class TestCall {
       default:
         return refuse('unknown_event', `Unknown event ${String(event['type'])}.`);
     }
+  }
+
+  /** What the visitor said becomes a turn; no response comes of that. */
+  #commit(refuse: (code: string, message: string) => void): void {
+    const { inputMs } = this;
+    if (inputMs < MIN_INPUT_MS)
+      return refuse(
+        'input_audio_buffer_commit_empty',
+        `Error committing input audio buffer: buffer too small. Expected at least 100ms of audio, but buffer only has ${inputMs.toFixed(2)}ms of audio.`,
+      );
+    this.inputMs = 0;
+    const id = nextId('item');
+    this.#items.add(id);
+    this.emit({ type: 'input_audio_buffer.committed', previous_item_id: null, item_id: id });
+    const content = [{ type: 'input_audio', transcript: null }];
+    const item = { id, object: 'realtime.item', type: 'message', status: 'completed', role: 'user', content };
+    for (const type of ['conversation.item.added', 'conversation.item.done'])
+      this.emit({ type, previous_item_id: null, item });
   }
 
   /** Any number beside the conversation, and one in it. */

@@ -182,6 +182,10 @@ export const itemDelete = z.strictObject({
 
 export const audioClear = z.strictObject({ type: z.literal('output_audio_buffer.clear'), event_id: eventId });
 
+export const inputClear = z.strictObject({ type: z.literal('input_audio_buffer.clear'), event_id: eventId });
+
+export const inputCommit = z.strictObject({ type: z.literal('input_audio_buffer.commit'), event_id: eventId });
+
 /** What a session is where nobody says otherwise: the provider repeats it whole. */
 export const sessionDefaults = {
   instructions: 'Your knowledge cutoff is 2023-10. You are a helpful, witty, and friendly AI.',

@@ -1,0 +1,16 @@
+import type { EchoSetup } from './events.ts';
+
+/** A session as events of OpenAI's realtime API repeat it. */
+export function describeSession({ model, voice, instructions, tools }: EchoSetup): Readonly<Record<string, unknown>> {
+  return {
+    model,
+    ...(instructions !== undefined && { instructions }),
+    audio: { output: { voice } },
+    tools: tools.map(({ name }) => ({ type: 'function', name })),
+  };
+}
+
+/** A response as they repeat it. */
+export function describeResponse(id: string, status: 'in_progress' | 'completed' | 'cancelled'): object {
+  return { object: 'realtime.response', id, status, output: [] };
+}
