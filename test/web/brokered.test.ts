@@ -60,7 +60,7 @@ describe('A call that Switchboard opens', () => {
     vi.restoreAllMocks();
   });
 
-  async function open(dataChannel: string, options: object = {}, terms: object = {}): Promise<void> {
+  async function open(dataChannel: string, options: object = {}, terms: object = {}, agent?: object): Promise<void> {
     posted = [];
     refusals = [];
     let tickets = 0;
@@ -74,7 +74,7 @@ describe('A call that Switchboard opens', () => {
       fetch(url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
         const path = url.replace('https://s.example/voice', '');
         if (!path.endsWith('/session')) posted.push({ path, authorization: headers['Authorization'], body });
-        if (path.endsWith('/session')) return Promise.resolve(Response.json({ ...created, call }));
+        if (path.endsWith('/session')) return Promise.resolve(Response.json({ ...created, call, agent }));
         if (path.endsWith('/ticket')) {
           tickets += 1;
           return Promise.resolve(Response.json({ client_secret: { value: `ek_sb_${tickets}`, expires_at: 0 } }));
@@ -189,6 +189,84 @@ describe('A call that Switchboard opens', () => {
         { type: 'tool_result', id: 't2', output: { error: 'Error: There is no tool missing.' } },
         { type: 'tool_result', id: 't3', output: { error: 'too_large' } },
       ]);
+    });
+  });
+
+  describe('whose visitor holds a button to speak', () => {
+    const agent = { captions: true, greets: false, push: true, tellAi: true };
+    const isHeard = (): boolean => stream.current.tracks[0]?.enabled === true;
+    const types = (sent: readonly unknown[]): unknown[] => sent.map((event) => (event as { type: unknown }).type);
+    const socket = (): FakeSocket => FakeSocket.opened.at(-1) ?? new FakeSocket();
+
+    async function begin(dataChannel: string): Promise<void> {
+      await session.end();
+      await open(dataChannel, {}, {}, agent);
+      await session.connectAudio();
+      socket().dispatchEvent(new Event('open'));
+      socket().say({ type: 'attached', session: {}, state: 'engaged', heartbeat: { intervalSec: 45 } });
+    }
+
+    test('hears nothing of the microphone but while they do, and tells it over the socket, each press once', async () => {
+      await begin('none');
+      expect([isHeard(), session.agent]).toEqual([false, agent]);
+      session.talk(true);
+      session.talk(true);
+      expect(isHeard()).toBe(true);
+      session.mute(true);
+      expect(isHeard()).toBe(false);
+      session.mute(false);
+      session.talk(false);
+      session.talk(false);
+      expect(isHeard()).toBe(false);
+      expect(socket().sent.slice(1)).toEqual([
+        { type: 'talk', on: true },
+        { type: 'talk', on: false },
+      ]);
+    });
+
+    test('hears nothing where that cannot be told, and nothing in the next call before they press again', async () => {
+      await begin('none');
+      session.talk(true);
+      await session.connectAudio();
+      expect(isHeard()).toBe(false);
+      session.talk(true);
+      expect(isHeard()).toBe(true);
+      socket().dispatchEvent(new Event('close'));
+      expect(() => session.talk(false)).toThrow('NETWORK_ERROR');
+      expect(isHeard()).toBe(false);
+      expect(() => session.talk(true)).toThrow('NETWORK_ERROR');
+      expect(isHeard()).toBe(false);
+    });
+
+    test('is told by the provider’s own events where there is a data channel, and answered once what was said is a turn', async () => {
+      await begin('open');
+      const [channel] = peer().channels;
+      channel?.open();
+      session.talk(true);
+      session.talk(false);
+      expect(types(channel?.sent ?? [])).toEqual([
+        'input_audio_buffer.clear',
+        'response.cancel',
+        'output_audio_buffer.clear',
+        'input_audio_buffer.commit',
+      ]);
+      // Who said nothing is told nothing.
+      channel?.tell({ type: 'error', error: { code: 'input_audio_buffer_commit_empty' } });
+      expect(events.filter(({ type }) => type === 'error')).toEqual([]);
+      channel?.tell({ type: 'input_audio_buffer.committed', item_id: 'i' });
+      expect(types(channel?.sent.slice(4) ?? [])).toEqual(['response.create']);
+      session.talk(true);
+      channel?.tell({ type: 'input_audio_buffer.committed', item_id: 'j' });
+      expect(types(channel?.sent.slice(5) ?? [])).not.toContain('response.create');
+      const speech = events.filter(({ type }) => type === 'speech').map(({ event }) => event);
+      expect(speech).toEqual([true, false, true].map((on) => ({ who: 'visitor', on })));
+    });
+
+    test('is heard all the time by an agent that has none', async () => {
+      await session.connectAudio();
+      session.talk(true);
+      session.talk(false);
+      expect([isHeard(), session.agent]).toEqual([true, undefined]);
     });
   });
 

@@ -39,8 +39,8 @@ describe('A conversation', () => {
     vi.unstubAllGlobals();
   });
 
-  /** A session, and its call. @param call of the reply to its create */
-  async function call(options: object = {}, call: object = created.call): Promise<void> {
+  /** A session, and its call. @param call of the reply to its create, as the agent */
+  async function call(options: object = {}, call: object = created.call, agent?: object): Promise<void> {
     const { connect } = await loadSdk();
     session = await connect({
       baseUrl: 'https://s.example',
@@ -54,7 +54,7 @@ describe('A conversation', () => {
         if (url.endsWith('/usage')) return Promise.resolve(Response.json(refusal, { status: 429 }));
         if (!url.endsWith('/session')) return Promise.resolve(Response.json({ ok: true }, { status: 201 }));
         creates.push(JSON.parse(body) as Readonly<Record<string, unknown>>);
-        return Promise.resolve(Response.json({ ...created, call }));
+        return Promise.resolve(Response.json({ ...created, call, agent }));
       },
       ...options,
     });
@@ -97,6 +97,33 @@ describe('A conversation', () => {
         { id: 'i', who, text: 'Good mornin', final: false },
         { id: 'i', who, text: 'Good morning.', final: true },
       ]);
+    });
+
+    test('is begun by the agent where it greets: it is asked for that once in a session, when the first channel opens', async () => {
+      const agent = { greets: true };
+      await call({}, created.call, agent);
+      expect(channel().sent).toEqual([]);
+      channel().open();
+      expect(channel().sent).toEqual([{ type: 'response.create' }]);
+      await session.connectAudio();
+      channel().open();
+      expect(channel().sent).toEqual([]);
+    });
+
+    test('is begun by the visitor who was first, and by nobody where Switchboard greets or the agent does not', async () => {
+      await call({}, created.call, { greets: true });
+      session.send('Hello?');
+      channel().open();
+      expect(channel().sent).toMatchObject([{ type: 'conversation.item.create' }, { type: 'response.create' }]);
+      for (const [mode, greets] of [
+        ['brokered', true],
+        ['direct', false],
+      ]) {
+        await session.end();
+        await call({}, { ...created.call, mode }, { greets });
+        channel().open();
+        expect(channel().sent).toEqual([]);
+      }
     });
 
     test('takes no event for words that has none', async () => {

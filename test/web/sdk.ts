@@ -21,6 +21,8 @@ export interface Session {
   readonly setDevice: (deviceId: string) => Promise<void>;
   readonly send: (text: string) => void;
   readonly interrupt: () => void;
+  readonly talk: (on: boolean) => void;
+  readonly agent: Readonly<Record<string, unknown>> | undefined;
   readonly end: () => Promise<void>;
 }
 

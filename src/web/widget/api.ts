@@ -204,6 +204,8 @@ export interface Session {
   /** Whether Switchboard opens, meters and ends the calls. Otherwise it is the provider's secret that the page has. */
   readonly brokered: boolean;
   readonly limits: SessionLimits;
+  /** What a page has to know of the agent: whether it greets, is held a button for, is written down, is to be told of as an AI. */
+  readonly agent: CreateReply['agent'];
   readonly state: SessionState;
   readonly transport: 'socket' | 'http';
   /** Seconds since the last activity, as this page knows it. */
@@ -216,10 +218,7 @@ export interface Session {
    * that a forgotten tab goes idle; before it, every heartbeat counts as activity. `connectAudio` calls it by itself.
    */
   readonly active: () => void;
-  /**
-   * Adds to the user's daily totals. Repeated under the same id until the server has answered; resolves with the day's totals.
-   * @throws SwitchboardError DAILY_QUOTA_EXCEEDED: counted, and the session is over
-   */
+  /** Adds to the user's daily totals, once under its id; resolves with these. @throws DAILY_QUOTA_EXCEEDED: counted, and the session is over */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
   /**
    * Joins a WebRTC call with the provider; a call before it is hung up. Where `brokered` is true, every call has a ticket of its own,
@@ -240,13 +239,12 @@ export interface Session {
   readonly devices: () => Promise<MediaDeviceInfo[]>;
   /** Another microphone, in this call and the next; a stream that the page has given stays. @throws SwitchboardError those of the microphone: then the one before stays */
   readonly setDevice: (deviceId: string) => Promise<void>;
-  /**
-   * Says something to the agent in text; the agent answers aloud. What Switchboard refuses of it later is an `error`.
-   * @throws SwitchboardError CALL_LOST (there is no call), NETWORK_ERROR (the call has no data channel, and there is no socket at the moment)
-   */
+  /** Says a text to the agent, who answers aloud; what Switchboard refuses of it later is an `error`. @throws SwitchboardError CALL_LOST, NETWORK_ERROR */
   readonly send: (text: string) => void;
   /** The agent stops at once. @throws SwitchboardError as `send` */
   readonly interrupt: () => void;
+  /** With `agent.push`, else nothing: the visitor presses the button to speak, and is heard, or lets go of it, and is answered. @throws as `send` */
+  readonly talk: (on: boolean) => void;
   /** Ends the session. Leaving the page does it too, unless `keep` may. */
   readonly end: () => Promise<void>;
 }

@@ -28,7 +28,11 @@ export interface CallDeps {
   /** Ends the call, with the reason why there can be none. */
   readonly hangUp: AbortController;
   readonly emit: Emitter<SessionEvents>['emit'];
+  /** The provider has made what the visitor said a turn. */
+  readonly committed: () => void;
   readonly tellState: (state: CallState) => void;
+  /** Whether the agent is to be asked to speak first: true once. */
+  readonly greets: () => boolean;
 }
 
 /** Only the page hears what a call costs that it has with the provider itself. */
@@ -73,6 +77,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     const { type, response } = event;
     if (SPEECH.test(type)) session.active();
     follow(event);
+    if (type === 'input_audio_buffer.committed') deps.committed();
     if (!isBrokered && type === 'response.done' && response?.usage) {
       const { reportUsage = countTokens } = options;
       session.reportUsage({ id: response.id, ...reportUsage(response.usage) }).catch(() => 0);
@@ -95,6 +100,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     atEnd(line.signal, () => joined.close());
     channel = terms.dataChannel === 'none' ? undefined : peer.createDataChannel('oai-events');
     channel?.addEventListener('message', ({ data }) => hear(JSON.parse(data as string)));
+    channel?.addEventListener('open', () => deps.greets() && send({ type: 'response.create' }));
     tellState('creating');
     stream.getAudioTracks().forEach((track) => peer.addTrack(track, stream));
     peer.ontrack = ({ streams }) => {
@@ -160,8 +166,11 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     say(...events) {
       if (!channel) throw failure('PROVIDER_UNSUPPORTED');
       const say = (): void => events.forEach(send);
-      if (channel.readyState === 'connecting') channel.addEventListener('open', say);
-      else say();
+      if (channel.readyState === 'connecting') {
+        // Who speaks first is answered, and not greeted as well.
+        deps.greets();
+        channel.addEventListener('open', say);
+      } else say();
     },
     replaceTrack(track) {
       track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });

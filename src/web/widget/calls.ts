@@ -12,13 +12,24 @@ export interface Calls extends Pick<Session, 'connectAudio' | 'connectText'> {
 }
 
 /** @param farewell why there can be no other call, once the session is over */
-export function holdCalls(deps: Omit<CallDeps, 'hangUp'>, farewell: () => SwitchboardError | undefined): Calls {
+export function holdCalls(
+  deps: Omit<CallDeps, 'hangUp' | 'greets'>,
+  farewell: () => SwitchboardError | undefined,
+): Calls {
   /** Ends the present call, and says why there can be no other. */
   let hangUp = new AbortController();
   let opened: AudioCall | undefined;
   let isWritten = false;
+  /** Nobody else asks for it in the calls that a page has with the provider itself. */
+  let isToGreet = !deps.session.brokered && deps.session.agent?.greets;
 
   const present = (): AudioCall | undefined => (hangUp.signal.aborted ? undefined : opened);
+
+  function greets(): boolean {
+    const is = isToGreet === true;
+    isToGreet = false;
+    return is;
+  }
 
   async function open(options: AudioOptions): Promise<AudioCall> {
     const { microphone } = deps;
@@ -29,7 +40,7 @@ export function holdCalls(deps: Omit<CallDeps, 'hangUp'>, farewell: () => Switch
     if (why) own.abort(why);
     try {
       const stream = isWritten ? silence(own.signal) : options.stream;
-      const call = await callProvider({ ...deps, hangUp: own }, { ...options, stream });
+      const call = await callProvider({ ...deps, greets, hangUp: own }, { ...options, stream });
       if (hangUp === own) opened = call;
       return call;
     } catch (error) {

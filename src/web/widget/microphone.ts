@@ -52,23 +52,33 @@ export interface HeldMicrophone {
   /** The agent hears this one, which may be the page's own: then the page alone changes and stops it. */
   readonly use: (stream: MediaStream) => void;
   readonly mute: (on?: boolean) => void;
+  /** Of a visitor who holds a button to speak: whether they do. */
+  readonly talk: (on: boolean) => void;
   /** Puts another into the stream that is heard, if any. @returns what to send from now on @throws SwitchboardError as `openMicrophone` */
   readonly choose: (deviceId: string) => Promise<readonly MediaStreamTrack[]>;
   /** Gives back what no call has taken. */
   readonly drop: () => void;
 }
 
-/** @param opened what was opened before the first call */
-export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | undefined): HeldMicrophone {
+/**
+ * @param opened what was opened before the first call
+ * @param isPush nothing is heard unless the visitor holds a button
+ */
+export function holdMicrophone(
+  audio: AudioConstraints,
+  opened: MediaStream | undefined,
+  isPush: boolean,
+): HeldMicrophone {
   let constraints = audio;
   let isMuted = false;
+  let isTalking = !isPush;
   let unused = opened;
   let heard = opened;
   /** Not the page's. */
   let own = opened;
 
   function applyMute(): void {
-    heard?.getAudioTracks().forEach((track) => (track.enabled = !isMuted));
+    heard?.getAudioTracks().forEach((track) => (track.enabled = isTalking && !isMuted));
   }
 
   return {
@@ -91,6 +101,10 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
     },
     mute(on = true) {
       isMuted = on;
+      applyMute();
+    },
+    talk(on) {
+      isTalking = on;
       applyMute();
     },
     async choose(deviceId) {

@@ -58,8 +58,9 @@ export function holdSession(
   const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
   const runTool = createTools(options.tools, emit, created.call.serverTools);
-  const isLocked = created.call.dataChannel === 'none';
-  const microphone = holdMicrophone(options.audio || true, opened);
+  const { agent } = created;
+  const isPush = agent?.push === true;
+  const microphone = holdMicrophone(options.audio || true, opened, isPush);
   /** Ends with the session. */
   const life = new AbortController();
   /** Why there can be no other call. */
@@ -72,7 +73,9 @@ export function holdSession(
   let state: SessionState = 'engaged';
 
   const words = createWords({
-    isLocked,
+    isLocked: created.call.dataChannel === 'none',
+    isPush,
+    microphone,
     call: () => calls.present(),
     link: () => connection.link(),
     runTool,
@@ -100,6 +103,7 @@ export function holdSession(
   function enterCall(next: CallState): void {
     if (next === callState) return;
     callState = next;
+    if (next === 'closed') words.closed();
     emit('call', { state: next });
   }
 
@@ -227,6 +231,7 @@ export function holdSession(
     clientSecret: created.client_secret,
     brokered: created.call.mode === 'brokered',
     limits,
+    agent,
     on,
     off,
     get state() {
@@ -263,6 +268,7 @@ export function holdSession(
     },
     send: words.send,
     interrupt: words.interrupt,
+    talk: words.talk,
     async end() {
       hangUp(closedHere);
       if (state !== 'ended') await persist(() => post(END_PATH, proof, undefined, true), END_TRIES).catch(() => 0);
@@ -270,7 +276,17 @@ export function holdSession(
     },
   };
   const calls = holdCalls(
-    { session, terms: created.call, secret, microphone, options, runTool, emit, tellState: enterCall },
+    {
+      session,
+      terms: created.call,
+      secret,
+      microphone,
+      options,
+      runTool,
+      emit,
+      committed: words.committed,
+      tellState: enterCall,
+    },
     () => farewell,
   );
   if (options.signal) atEnd(options.signal, () => void session.end(), life.signal);

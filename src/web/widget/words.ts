@@ -5,10 +5,14 @@ import type { Emitter } from './emitter.ts';
 import { failure } from './error.ts';
 import { makeId } from './id.ts';
 import type { Link } from './link.ts';
+import type { HeldMicrophone } from './microphone.ts';
 
 interface WordsDeps {
   /** What a page does by its data channel elsewhere goes over the socket then. */
   readonly isLocked: boolean;
+  /** The visitor holds a button to speak. */
+  readonly isPush: boolean;
+  readonly microphone: Pick<HeldMicrophone, 'talk'>;
   /** Undefined where there is none. */
   readonly call: () => AudioCall | undefined;
   readonly link: () => Link | undefined;
@@ -17,15 +21,26 @@ interface WordsDeps {
   readonly active: () => void;
 }
 
+interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
+  readonly hear: (frame: ServerFrame) => void;
+  /** The provider has what the visitor said, and answers it when it is asked to. */
+  readonly committed: () => void;
+  /** There is no call any more. */
+  readonly closed: () => void;
+}
+
+/** Stops the agent. */
+const silence = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear' }];
+
 /** What a page writes in its call and hears of it: by the provider's own events, or where it has no data channel by frames of the socket. */
-export function createWords({
-  isLocked,
-  call,
-  link,
-  runTool,
-  emit,
-  active,
-}: WordsDeps): Pick<Session, 'send' | 'interrupt'> & { readonly hear: (frame: ServerFrame) => void } {
+export function createWords({ isLocked, isPush, microphone, call, link, runTool, emit, active }: WordsDeps): Words {
+  let isTalking = false;
+
+  function become(on: boolean): void {
+    isTalking = on;
+    microphone.talk(on);
+  }
+
   function tell(frame: ClientFrame, ...events: object[]): void {
     const present = call();
     if (!present) throw failure('CALL_LOST');
@@ -60,7 +75,24 @@ export function createWords({
       if (!isLocked) emit('transcript', { id, who: 'visitor', text, final: true });
     },
     interrupt() {
-      tell({ type: 'interrupt' }, { type: 'response.cancel' }, { type: 'output_audio_buffer.clear' });
+      tell({ type: 'interrupt' }, ...silence);
+    },
+    talk(on) {
+      if (!isPush || on === isTalking) return;
+      // Nobody is heard of whom that cannot be told.
+      become(false);
+      tell(
+        { type: 'talk', on },
+        ...(on ? [{ type: 'input_audio_buffer.clear' }, ...silence] : [{ type: 'input_audio_buffer.commit' }]),
+      );
+      become(on);
+      if (!isLocked) emit('speech', { who: 'visitor', on });
+    },
+    committed() {
+      if (isPush && !isTalking) call()?.say({ type: 'response.create' });
+    },
+    closed() {
+      if (isTalking) become(false);
     },
   };
 }
