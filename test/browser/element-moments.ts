@@ -4,6 +4,8 @@ export interface Moment {
   readonly language?: 'en' | 'de' | 'ja';
   readonly texts?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly consent?: string;
+  /** Its agent hears visitors while they hold a button. */
+  readonly isPush?: boolean;
   readonly captions?: readonly { readonly who: 'visitor' | 'agent'; readonly text: string; readonly final: boolean }[];
   readonly levels?: { readonly visitor: number; readonly agent: number };
   /** Of a Situation (src/web/element/conversation.ts). */
@@ -43,9 +45,17 @@ export const moments: Readonly<Record<string, Moment>> = {
     captions,
     situation: { ...live, isWritten: true, notice: refused('MICROPHONE_LOST', '') },
   },
+  'ready-to-hold': { isPush: true },
+  'to-hold': { captions, situation: { ...live, isPush: true } },
+  held: {
+    levels: { visitor: 0.2, agent: 0 },
+    situation: { ...live, isPush: true, isTalking: true, isVisitorSpeaking: true },
+  },
   'call-away': { captions, situation: { ...live, isCallAway: true } },
   'server-away': { situation: { ...live, isServerAway: true } },
   quiet: { situation: { ...live, isQuiet: true } },
+  'quiet-to-hold': { situation: { ...live, isPush: true, isQuiet: true } },
+  'quiet-written': { captions, situation: { ...live, isWritten: true, isQuiet: true } },
   'warned-idle': { endsIn: 41.5, situation: { ...live, isQuiet: true, warning: { reason: 'idle' } } },
   'warned-duration': { captions, endsIn: 59.5, situation: { ...live, warning: { reason: 'duration' } } },
   'warned-quota': { situation: { ...live, warning: { reason: 'quota' } } },

@@ -23,6 +23,8 @@ export class Website {
     const host = await serveHostPage(() => world?.server.origin ?? '');
     const key = { id: 'host', key: widgetKey, origin: host.origin, ...more };
     const agent = { id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help.', tools: [] };
+    const held = { ...agent, id: 'held', turns: { detect: 'push' } };
+    const lockedHeld = { ...held, id: 'locked-held', dataChannel: 'none' };
     world = await World.start(
       {
         NODE_ENV: 'development',
@@ -33,7 +35,15 @@ export class Website {
         WIDGET_SESSION_PER_MIN: '1000',
         ...environment,
       },
-      { tenants: [{ id: 'host', widgetKeys: [key], agents: [agent, { ...agent, id: 'silent', tellAi: false }] }] },
+      {
+        tenants: [
+          {
+            id: 'host',
+            widgetKeys: [key],
+            agents: [agent, { ...agent, id: 'silent', tellAi: false }, held, lockedHeld],
+          },
+        ],
+      },
     );
     return new Website(world, host);
   }

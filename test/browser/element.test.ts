@@ -93,6 +93,78 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await vi.waitFor(async () => expect(await told()).toEqual(['', '']), soon);
   });
 
+  test.each(['held', 'locked-held'])(
+    'hears nothing of the microphone but while a button is held, of the agent %s',
+    async (agent) => {
+      page = await ElementPage.open(browser, site, site.script + site.tag('open').replace('"support"', `"${agent}"`));
+      const { mouse, keyboard } = page.visit.page;
+      await page.sees('hint', 'You hold a button while you speak.');
+      await page.run(`(() => {
+      const { mediaDevices } = navigator;
+      const give = mediaDevices.getUserMedia.bind(mediaDevices);
+      mediaDevices.getUserMedia = async (asked) => (globalThis.given = await give(asked));
+      globalThis.loud = 0;
+      document.addEventListener('switchboard-level', ({ detail }) => (globalThis.loud += detail.visitor > 0.01 ? 1 : 0));
+    })()`);
+      const hold = page.button('Hold to speak');
+      const isHeard = (): Promise<boolean> => page.run('given.getAudioTracks()[0].enabled');
+      const isPressed = (): Promise<unknown> => hold.getAttribute('aria-pressed');
+      const press = async (): Promise<void> => {
+        await hold.hover();
+        await mouse.down();
+        await page.sees('status', 'Listening');
+      };
+
+      await page.button('Start a conversation').click();
+      await page.sees('status', 'Hold the button to speak');
+      expect([await isHeard(), await isPressed(), await page.button('Mute').isVisible()]).toEqual([
+        false,
+        'false',
+        false,
+      ]);
+      expect(await violations(page.visit.page)).toEqual([]);
+      await press();
+      expect([await isHeard(), await isPressed()]).toEqual([true, 'true']);
+      expect(await violations(page.visit.page)).toEqual([]);
+      // Chromium's pretended microphone beeps.
+      await vi.waitFor(async () => expect(await page.run('loud')).toBeGreaterThan(10), soon);
+      await mouse.up();
+      expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
+      await page.sees('visitor', 's of speech');
+      await page.sees('agent', 's of speech');
+
+      for (const key of ['Space', 'Enter']) {
+        await keyboard.down(key);
+        await page.sees('status', 'Listening');
+        await keyboard.down(key);
+        expect([await isHeard(), await isPressed()]).toEqual([true, 'true']);
+        await keyboard.up(key);
+        expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
+      }
+      await press();
+      await mouse.move(0, 0);
+      expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
+      await mouse.up();
+      await press();
+      await page.run('widget.shadowRoot.activeElement.blur()');
+      expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
+      await mouse.up();
+      // As assistive technology presses it: until it does so again.
+      for (const on of [true, false]) {
+        await page.run(`widget.shadowRoot.querySelector('.hold').click()`);
+        expect([await isHeard(), await isPressed()]).toEqual([on, String(on)]);
+      }
+
+      await press();
+      await page.run('widget.end()');
+      await page.sees('status', 'Conversation ended');
+      await mouse.up();
+      await page.button('Start a new conversation').click();
+      await page.sees('status', 'Hold the button to speak');
+      expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
+    },
+  );
+
   test('is used by the keyboard alone: the conversation goes on while the panel is closed', async () => {
     page = await ElementPage.open(browser, site);
     const { keyboard } = page.visit.page;

@@ -22,6 +22,7 @@ export interface Texts {
   readonly tryAgain?: string;
   readonly end?: string;
   readonly cancel?: string;
+  readonly hold?: string;
   readonly mute?: string;
   readonly unmute?: string;
   readonly captions?: string;
@@ -37,6 +38,7 @@ export interface Texts {
     readonly ready?: string;
     readonly connecting?: string;
     readonly listening?: string;
+    readonly waiting?: string;
     readonly reading?: string;
     readonly speaking?: string;
     readonly thinking?: string;
@@ -48,9 +50,12 @@ export interface Texts {
   };
   readonly hint?: {
     readonly ready?: string;
+    readonly readyToHold?: string;
     readonly connecting?: string;
     readonly muted?: string;
     readonly idle?: string;
+    /** Of a visitor who writes. */
+    readonly idleWritten?: string;
   };
   /** `{time}` is such as "in 42 seconds". */
   readonly warning?: {

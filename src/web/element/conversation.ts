@@ -14,6 +14,9 @@ export interface Situation {
   readonly isServerAway: boolean;
   readonly isQuiet: boolean;
   readonly isMuted: boolean;
+  /** The visitor is heard only while they hold a button, and whether they do. */
+  readonly isPush: boolean;
+  readonly isTalking: boolean;
   readonly isVisitorSpeaking: boolean;
   readonly isAgentSpeaking: boolean;
   /** The provider says that the agent speaks: also in a pause between two words. */
@@ -45,6 +48,8 @@ export const atRest: Situation = {
   isServerAway: false,
   isQuiet: false,
   isMuted: false,
+  isPush: false,
+  isTalking: false,
   isVisitorSpeaking: false,
   isAgentSpeaking: false,
   isAgentOn: false,
@@ -89,6 +94,8 @@ export interface Conversation {
   readonly send: (text: string) => void;
   /** The agent stops at once. */
   readonly interrupt: () => void;
+  /** The visitor presses the button to speak, or lets go of it. */
+  readonly talk: (on: boolean) => void;
   readonly use: (deviceId: string) => void;
   /** Changes from speaking to writing, without a microphone, or back; no microphone is no loss: the visitor goes on writing. */
   readonly write: (on: boolean) => void;
@@ -141,6 +148,8 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
         isAgentSpeaking: agent,
         ...((visitor || agent) && { isQuiet: false, ...withoutIdleWarning() }),
       }),
+    // Without its call nobody is heard.
+    call: ({ state }) => state === 'closed' && become({ isTalking: false }),
     thinking: ({ on }) => become({ isThinking: on }),
     warning: ({ reason, secondsLeft }) =>
       become({
@@ -226,6 +235,7 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
+      become({ isPush: opened.agent?.push === true });
       // A page that is not secure has none.
       navigator.mediaDevices?.addEventListener('devicechange', () => showDevices(), { signal: given.signal });
       await join(opened, isWritten);
@@ -249,6 +259,12 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
     },
     send: (text) => attempt(() => session?.send(text)),
     interrupt: () => attempt(() => session?.interrupt()),
+    talk: (on) =>
+      attempt(() => {
+        become({ isTalking: false });
+        session?.talk(on);
+        become({ isTalking: on });
+      }),
     use(deviceId) {
       const chosen = session?.setDevice(deviceId).then(() => become({ microphone: deviceId, notice: undefined }));
       // The one before stays.

@@ -1,16 +1,19 @@
-import type { AgentReply } from '../../protocol/create.ts';
+import type { AgentReply, AgentTerms } from '../../protocol/create.ts';
 
-/**
- * Asks whether the agent of a key has its visitors told that they speak with an AI (docs/contract.md, section 5.15). They are told as well
- * where the server does not say.
- */
-export async function tellsAi(baseUrl: string, widgetKey: string, agentId: string | undefined): Promise<boolean> {
+/** What is shown of an agent before a conversation. */
+export type Disclosure = Pick<AgentTerms, 'tellAi' | 'push'>;
+
+/** Where the server does not say, visitors are told that they speak with an AI. */
+export const unknown: Disclosure = { tellAi: true, push: false };
+
+/** Asks what the visitors of a key's agent have to be told before a conversation (docs/contract.md, section 5.15). */
+export async function askAgent(baseUrl: string, widgetKey: string, agentId: string | undefined): Promise<Disclosure> {
   const query = new URLSearchParams({ widgetKey, ...(agentId !== undefined && { agentId }) });
   try {
     const reply = await fetch(`${baseUrl.replace(/\/+$/, '')}/api/realtime/agent?${query}`, { credentials: 'omit' });
-    const { agent } = (await reply.json()) as AgentReply;
-    return agent.tellAi;
+    const { agent } = (await reply.json()) as Partial<AgentReply>;
+    return agent ?? unknown;
   } catch {
-    return true;
+    return unknown;
   }
 }

@@ -2,7 +2,7 @@ import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { applyStyles } from './styles.ts';
-import { tellsAi } from './disclosure.ts';
+import { askAgent, unknown } from './disclosure.ts';
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
@@ -23,8 +23,8 @@ export function defineElement(home: string): void {
     #conversation: Conversation | undefined;
     /** The visitor writes: no microphone is asked for, in the next conversation neither. */
     #isWritten = false;
-    /** Whether visitors have to be told that they speak with an AI, and of which agent the server was asked that. */
-    #tellsAi = true;
+    /** What visitors have to be told of the agent, and of which one the server was asked that. */
+    #disclosure = unknown;
     #askedOf: string | undefined;
     /** What the visitor agreed to. */
     #agreed = '';
@@ -44,6 +44,7 @@ export function defineElement(home: string): void {
         captions: (on) => this.setAttribute('captions', on ? 'on' : 'off'),
         send: (text) => this.#conversation?.send(text),
         interrupt: () => this.#conversation?.interrupt(),
+        talk: (on) => this.#conversation?.talk(on),
         use: (deviceId) => this.#conversation?.use(deviceId),
         write: (on) => this.#write(on),
       });
@@ -181,9 +182,9 @@ export function defineElement(home: string): void {
       const agent = this.#kept;
       if (widgetKey === undefined || this.#askedOf === agent) return;
       this.#askedOf = agent;
-      void tellsAi(this.#baseUrl, widgetKey, this.#attribute('agent-id')).then((on) => {
-        if (this.#askedOf !== agent || this.#tellsAi === on) return;
-        this.#tellsAi = on;
+      void askAgent(this.#baseUrl, widgetKey, this.#attribute('agent-id')).then((disclosure) => {
+        if (this.#askedOf !== agent) return;
+        this.#disclosure = disclosure;
         this.#show();
       });
     }
@@ -242,7 +243,8 @@ export function defineElement(home: string): void {
         isOpen: this.open,
         isInline,
         hasCaptions: this.getAttribute('captions') !== 'off',
-        tellsAi: this.#tellsAi,
+        tellsAi: this.#disclosure.tellAi,
+        isPush: this.#disclosure.push,
         consent: this.#consent,
       });
       const isCounting = this.isConnected && (situation.warning !== undefined || situation.retryAtMs !== undefined);

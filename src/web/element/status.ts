@@ -11,7 +11,8 @@ export function statusOf(now: Situation): Status {
   if (now.isThinking) return 'thinking';
   if (now.isWritten) return now.isQuiet ? 'idle' : 'reading';
   if (now.isMuted) return 'muted';
-  return now.isQuiet ? 'idle' : 'listening';
+  if (now.isPush && !now.isTalking) return now.isQuiet ? 'idle' : 'waiting';
+  return now.isQuiet && !now.isTalking ? 'idle' : 'listening';
 }
 
 /** Why it is over, or what did not work. That the visitor ended it needs no words. */

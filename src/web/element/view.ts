@@ -2,12 +2,13 @@ import type { Levels, Transcript } from '../widget/api.ts';
 import { createCaptions } from './captions.ts';
 import type { Situation } from './conversation.ts';
 import { icon, linked, make, part, say } from './dom.ts';
+import { createHold } from './hold.ts';
 import { icons } from './icons.ts';
 import { createInstead } from './instead.ts';
 import { createMicrophones } from './microphones.ts';
 import { createOrb } from './orb.ts';
 import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
-import type { Words } from './words/words.ts';
+import type { Status, Words } from './words/words.ts';
 
 /** What the visitor wants. */
 export interface Wishes {
@@ -19,6 +20,7 @@ export interface Wishes {
   readonly captions: (on: boolean) => void;
   readonly send: (text: string) => void;
   readonly interrupt: () => void;
+  readonly talk: (on: boolean) => void;
   readonly use: (deviceId: string) => void;
   /** To write, without a microphone, or to speak again. */
   readonly write: (on: boolean) => void;
@@ -33,6 +35,8 @@ export interface Look {
   readonly hasCaptions: boolean;
   /** Whether the visitor has to be told that they speak with an AI. */
   readonly tellsAi: boolean;
+  /** Whether visitors of its agent hold a button to speak. */
+  readonly isPush: boolean;
   /** What the visitor has not agreed to yet. */
   readonly consent: string;
 }
@@ -55,6 +59,7 @@ export function createView(wishes: Wishes): View {
   const captions = createCaptions();
   const microphones = createMicrophones(wishes.use);
   const instead = createInstead(wishes.write);
+  const hold = createHold(wishes.talk);
 
   const launcherText = make('span');
   const launcherMore = make('span', { class: 'sr' });
@@ -91,7 +96,7 @@ export function createView(wishes: Wishes): View {
     part('header', 'header', title, ai, toggle, close),
     part('div', 'stage', orb.element, make('div', {}, status, hint)),
     part('div', 'body', captions.element, warning, message),
-    part('footer', 'footer', disclosure, consent, start, row, instead.element, microphones.element, form),
+    part('footer', 'footer', disclosure, consent, start, hold.element, row, instead.element, microphones.element, form),
   );
   panel.tabIndex = -1;
   // Outside of the panel: what happens is told also while that is closed.
@@ -139,6 +144,14 @@ export function createView(wishes: Wishes): View {
     say(announcer, now === 'ready' ? '' : told + words.status[now]);
   }
 
+  function hintOf(now: Status): string {
+    const { situation, words, isPush } = look;
+    if (now === 'ready' && isPush) return words.hint.readyToHold;
+    if (now === 'idle' && situation.isWritten) return words.hint.idleWritten;
+    if (now === 'idle' && situation.isPush) return words.status.waiting;
+    return situation.isWritten && now === 'connecting' ? '' : ((words.hint as Hints)[now] ?? '');
+  }
+
   /**
    * Where the keyboard goes on when what had it is gone: never on a button that undoes what was just done, or a key that is pressed twice,
    * or held, would do both.
@@ -176,7 +189,7 @@ export function createView(wishes: Wishes): View {
     name(toggle, words.captions);
     toggle.ariaPressed = String(hasCaptions);
     say(status, words.status[now]);
-    say(hint, situation.isWritten && phase === 'connecting' ? '' : ((words.hint as Hints)[now] ?? ''));
+    say(hint, hintOf(now));
     orb.element.classList.toggle('visitor', isVisitorSpeaking && !isMuted);
     orb.element.classList.toggle('agent', isAgentSpeaking);
     if (!isOn) orb.show({ visitor: 0, agent: 0 });
@@ -195,7 +208,7 @@ export function createView(wishes: Wishes): View {
     const beginning = now === 'over' ? words.again : now === 'failed' ? words.tryAgain : words.start;
     say(startText, look.consent === '' ? beginning : words.agree);
     row.hidden = !isOn;
-    mute.hidden = phase === 'connecting' || situation.isWritten;
+    mute.hidden = phase === 'connecting' || situation.isWritten || (situation.isPush && !isMuted);
     say(muteText, isMuted ? words.unmute : words.mute);
     mute.classList.toggle('on', isMuted);
     muteText.previousSibling?.remove();
@@ -203,6 +216,7 @@ export function createView(wishes: Wishes): View {
     say(endText, phase === 'connecting' ? words.cancel : words.end);
     microphones.show(look);
     instead.show(look);
+    hold.show(look);
     form.hidden = phase !== 'live' || !situation.canWrite;
     text.placeholder = words.write;
     text.ariaLabel = words.write;

@@ -30,7 +30,15 @@ function draw(moment: Moment): HTMLElement {
   for (const [name, value] of Object.entries(attributes)) host.setAttribute(name, value);
   const root = host.attachShadow({ mode: 'open' });
   const wishes = { open: nothing, close: nothing, start: nothing, end: nothing };
-  const more = { mute: nothing, captions: nothing, send: nothing, interrupt: nothing, use: nothing, write: nothing };
+  const more = {
+    mute: nothing,
+    captions: nothing,
+    send: nothing,
+    interrupt: nothing,
+    talk: nothing,
+    use: nothing,
+    write: nothing,
+  };
   const view = createView({ ...wishes, ...more });
   root.append(view.element);
   applyStyles(root, '/');
@@ -44,6 +52,7 @@ function draw(moment: Moment): HTMLElement {
     isInline: attributes['placement'] === 'inline',
     hasCaptions: true,
     tellsAi: true,
+    isPush: moment.isPush === true,
     consent,
   } as const;
   view.show(look);

@@ -14,6 +14,7 @@ export const words: Words = {
   tryAgain: 'Erneut versuchen',
   end: 'Beenden',
   cancel: 'Abbrechen',
+  hold: 'Zum Sprechen halten',
   mute: 'Stumm schalten',
   unmute: 'Stummschaltung aufheben',
   captions: 'Untertitel',
@@ -29,6 +30,7 @@ export const words: Words = {
     ready: 'Wie können wir helfen?',
     connecting: 'Verbindung wird aufgebaut',
     listening: 'Hört zu',
+    waiting: 'Halten Sie die Taste, um zu sprechen',
     reading: 'Wartet auf Ihre Nachricht',
     speaking: 'Der Assistent spricht',
     thinking: 'Schlägt das nach',
@@ -40,9 +42,11 @@ export const words: Words = {
   },
   hint: {
     ready: 'Sprechen Sie einfach, wie am Telefon.',
+    readyToHold: 'Sie halten eine Taste, während Sie sprechen.',
     connecting: 'Bitte erlauben Sie das Mikrofon, wenn Ihr Browser danach fragt.',
     muted: 'Der Assistent hört Sie nicht.',
     idle: 'Sagen Sie etwas, um fortzufahren.',
+    idleWritten: 'Schreiben Sie etwas, um fortzufahren.',
   },
   warning: {
     duration: 'Dieses Gespräch endet {time}.',

@@ -14,6 +14,7 @@ export const en: Words = {
   tryAgain: 'Try again',
   end: 'End',
   cancel: 'Cancel',
+  hold: 'Hold to speak',
   mute: 'Mute',
   unmute: 'Unmute',
   captions: 'Captions',
@@ -29,6 +30,7 @@ export const en: Words = {
     ready: 'How can we help?',
     connecting: 'Connecting',
     listening: 'Listening',
+    waiting: 'Hold the button to speak',
     reading: 'Waiting for your message',
     speaking: 'Assistant is speaking',
     thinking: 'Looking that up',
@@ -40,9 +42,11 @@ export const en: Words = {
   },
   hint: {
     ready: 'Just talk, as on the phone.',
+    readyToHold: 'You hold a button while you speak.',
     connecting: 'Please allow the microphone if your browser asks.',
     muted: 'The assistant does not hear you.',
     idle: 'Say something to go on.',
+    idleWritten: 'Write something to go on.',
   },
   warning: {
     duration: 'This conversation ends {time}.',

@@ -14,6 +14,7 @@ export const words: Words = {
   tryAgain: 'Intentar de nuevo',
   end: 'Finalizar',
   cancel: 'Cancelar',
+  hold: 'Mantener para hablar',
   mute: 'Silenciar',
   unmute: 'Activar micrófono',
   captions: 'Subtítulos',
@@ -29,6 +30,7 @@ export const words: Words = {
     ready: '¿En qué podemos ayudarle?',
     connecting: 'Conectando',
     listening: 'Escuchando',
+    waiting: 'Mantenga pulsado el botón para hablar',
     reading: 'Esperando su mensaje',
     speaking: 'El asistente está hablando',
     thinking: 'Buscando la respuesta',
@@ -40,9 +42,11 @@ export const words: Words = {
   },
   hint: {
     ready: 'Hable con naturalidad, como por teléfono.',
+    readyToHold: 'Mantenga pulsado un botón mientras habla.',
     connecting: 'Permita el micrófono si su navegador lo pide.',
     muted: 'El asistente no le oye.',
     idle: 'Diga algo para continuar.',
+    idleWritten: 'Escriba algo para continuar.',
   },
   warning: {
     duration: 'Esta conversación termina {time}.',

@@ -14,6 +14,7 @@ export const words: Words = {
   tryAgain: 'Réessayer',
   end: 'Terminer',
   cancel: 'Annuler',
+  hold: 'Maintenir pour parler',
   mute: 'Couper le micro',
   unmute: 'Réactiver le micro',
   captions: 'Sous-titres',
@@ -29,6 +30,7 @@ export const words: Words = {
     ready: 'Comment pouvons-nous vous aider ?',
     connecting: 'Connexion en cours',
     listening: 'À l’écoute',
+    waiting: 'Maintenez le bouton pour parler',
     reading: 'Attend votre message',
     speaking: 'L’assistant parle',
     thinking: 'Recherche en cours',
@@ -40,9 +42,11 @@ export const words: Words = {
   },
   hint: {
     ready: 'Parlez simplement, comme au téléphone.',
+    readyToHold: 'Vous maintenez un bouton pendant que vous parlez.',
     connecting: 'Veuillez autoriser le microphone si votre navigateur le demande.',
     muted: 'L’assistant ne vous entend pas.',
     idle: 'Dites quelque chose pour continuer.',
+    idleWritten: 'Écrivez quelque chose pour continuer.',
   },
   warning: {
     duration: 'Cette conversation se termine {time}.',

@@ -14,6 +14,7 @@ export const words: Words = {
   tryAgain: 'もう一度試す',
   end: '終了',
   cancel: 'キャンセル',
+  hold: '押している間だけ話す',
   mute: 'ミュート',
   unmute: 'ミュート解除',
   captions: '字幕',
@@ -29,6 +30,7 @@ export const words: Words = {
     ready: 'どのようなご用件ですか？',
     connecting: '接続しています',
     listening: 'お話しください',
+    waiting: 'ボタンを押しながらお話しください',
     reading: 'メッセージをお待ちしています',
     speaking: 'アシスタントが話しています',
     thinking: 'お調べしています',
@@ -40,9 +42,11 @@ export const words: Words = {
   },
   hint: {
     ready: '電話のように、そのままお話しください。',
+    readyToHold: 'ボタンを押しながら話します。',
     connecting: 'ブラウザーに確認されたら、マイクの使用を許可してください。',
     muted: 'お客様の声はアシスタントに届いていません。',
     idle: '続けるには何かお話しください。',
+    idleWritten: '続けるには何か入力してください。',
   },
   warning: {
     duration: 'この会話は{time}に終了します。',

@@ -6,6 +6,7 @@ export type Status =
   | 'ready'
   | 'connecting'
   | 'listening'
+  | 'waiting'
   | 'reading'
   | 'speaking'
   | 'thinking'
@@ -35,6 +36,8 @@ export interface Words {
   readonly tryAgain: string;
   readonly end: string;
   readonly cancel: string;
+  /** On the button that visitors of some agents hold while they speak. */
+  readonly hold: string;
   readonly mute: string;
   readonly unmute: string;
   readonly captions: string;
@@ -50,7 +53,7 @@ export interface Words {
   readonly agent: string;
   readonly status: Readonly<Record<Status, string>>;
   /** What to do about it, beneath the status. */
-  readonly hint: { readonly ready: string; readonly connecting: string; readonly muted: string; readonly idle: string };
+  readonly hint: Readonly<Record<'ready' | 'readyToHold' | 'connecting' | 'muted' | 'idle' | 'idleWritten', string>>;
   /** `{time}` is such as "in 42 seconds". */
   readonly warning: Readonly<Record<'duration' | 'idle' | 'quota' | 'soon', string>>;
   readonly retry: string;
