@@ -31,6 +31,7 @@ import {
   unsavedAnswered,
 } from './rules.ts';
 import { beginStep, continueSaving, savedStep, saveOver } from './saving.ts';
+import { askedWhoIsThere, heardAnew, spoken, withSilence, written } from './silence.ts';
 import { changed, isStruckOut, restored, struck, toolCalled } from './strikes.ts';
 import { asked, refused, wanting, withWish } from './wish.ts';
 import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes, Outcome } from './types.ts';
@@ -88,7 +89,7 @@ export const actions = {
 
   dial: always((call) => [call, [{ type: 'dial' }]]),
   attach: by('ATTACHED', (call, event) =>
-    inOrder(call, (present) => caughtUp(attached(present, event), event.at), asked),
+    inOrder(heardAnew(call, event.at), (present) => caughtUp(attached(present, event), event.at), asked),
   ),
   noteDialFailed: by('DIAL_FAILED', (call, event) => only(dialFailed(call, event))),
   noteLost: by(['SIDEBAND_LOST', 'LEASE_LOST'], lost),
@@ -118,10 +119,10 @@ export const actions = {
   wantResponse: by('RESPONSE_WANTED', (call, { instructions }) => asked(wanting(call, instructions))),
   noteRefused: by('RESPONSE_REFUSED', refused),
   interrupt: by('INTERRUPT', interrupted),
-  noteToolCalled: withResponses('TOOL_CALLED', (responses) => ({
-    ...responses,
-    strikes: toolCalled(responses.strikes),
-  })),
+  noteToolCalled: by('TOOL_CALLED', (call) => only(withSilence(withStrikes(call, toolCalled), { isToolCalled: true }))),
+  noteSpeech: by('SPEECH', (call, event) => only(spoken(call, event))),
+  noteWords: by('WORDS', (call, { at }) => only(written(call, at))),
+  askWhoIsThere: always((call, { at }) => askedWhoIsThere(call, at)),
   putBack: by('CONFIG_CHANGED', configChanged),
   noteRestored: withResponses('CONFIG_RESTORED', (responses) => ({
     ...responses,
@@ -144,7 +145,7 @@ function begun(call: HeldCallContext, { at, response, isAffordable }: EventOf<'R
   const kind = kindOf(responses, terms, response);
   const isAdmitted = kind === 'ordinary' || (kind === 'extra' && isAffordable);
   return inOrder(
-    { ...call, responses: started(responses, terms, response, at) },
+    withSilence({ ...call, responses: started(responses, terms, response, at) }, { isToolCalled: false }),
     (present) => (isAdmitted ? [present, []] : cancelled(present, [response.id], at)),
     (present) => [isAdmitted && !responses.strikes.isChanged ? present : withStrikes(present, struck), []],
   );
@@ -165,7 +166,7 @@ function heardToSpeak(call: HeldCallContext, { at, id, tokens }: EventOf<'RESPON
 
 function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE'>): Outcome {
   return inOrder(
-    call,
+    withSilence(call, { sinceMs: at }),
     (present) => charged(present, doneOf(present.responses, present.terms, id, isTold, at)),
     (present) => [present, isQuiet(present.responses) ? [{ type: 'quiet' }] : []],
     asked,

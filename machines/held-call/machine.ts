@@ -3,6 +3,7 @@ import { actions } from './actions.ts';
 import { isQuiet, noResponses } from './responses.ts';
 import { hasNews, nextStep, savedStep } from './saving.ts';
 import { mayDial } from './selectors.ts';
+import { noSilence } from './silence.ts';
 import type { HeldCallCommand, HeldCallContext, HeldCallEvent, HeldCallInput } from './types.ts';
 
 interface At {
@@ -55,6 +56,7 @@ function heldCallContext(input: HeldCallInput): HeldCallContext {
     },
     gaps: { closingSinceMs: null, wentAtMs: null, toldSinceMs: -Infinity },
     responses: noResponses(input.terms),
+    silence: noSilence,
     saving: null,
     isMoreToSave: false,
   };
@@ -216,7 +218,9 @@ export const heldCallMachine = setup({
             CONFIG_CHANGED: { actions: 'putBack' },
             CONFIG_RESTORED: { actions: 'noteRestored' },
             GRANTED: { actions: 'grant' },
-            CLOCK: { actions: 'chargeOverdue' },
+            SPEECH: { actions: 'noteSpeech' },
+            WORDS: { actions: 'noteWords' },
+            CLOCK: { actions: ['chargeOverdue', 'askWhoIsThere'] },
             CANCEL_SPEECH: { target: '.cancelling', actions: 'cutOff' },
             CUT_OFF: { actions: 'cutOff' },
             SETTLE_RESPONSES: { actions: 'chargeAll' },

@@ -1,6 +1,7 @@
 import type { StateValue } from 'xstate';
 import { heardOf, isOverdue, kindOf, started, withItem, withUsage, worstCasesOf, type WorstCase } from './responses.ts';
 import { nextStep } from './saving.ts';
+import { isTooSilent, spoken, withSilence, written } from './silence.ts';
 import { restored, toolCalled } from './strikes.ts';
 import type { HeldCallContext, HeldCallEvent, StartedResponse, Strikes } from './types.ts';
 
@@ -77,7 +78,9 @@ const fast: { readonly [T in HeldCallEvent['type']]?: Fast<T> } = {
   USAGE: (call, { id, tokens }) => ({ ...call, responses: withUsage(call.responses, id, tokens) }),
   ITEM_ADDED: (call, { id, tokens }) => ({ ...call, responses: withItem(call.responses, id, tokens) }),
   CONVERSATION_IDLE: (call) => (call.responses.inherited > 0 || call.responses.wish.wanted !== null ? undefined : call),
-  TOOL_CALLED: (call) => withStrikes(call, toolCalled(call.responses.strikes)),
+  TOOL_CALLED: (call) => withSilence(withStrikes(call, toolCalled(call.responses.strikes)), { isToolCalled: true }),
+  SPEECH: spoken,
+  WORDS: (call, { at }) => written(call, at),
   CONFIG_RESTORED: (call) => withStrikes(call, restored(call.responses.strikes)),
   GRANTED: (call, { tokens }) => ({ ...call, responses: { ...call.responses, grantedTokens: tokens } }),
   RECORD: (call, { record }) => (record.version <= call.record.version ? call : undefined),
@@ -99,6 +102,7 @@ export function fastPath(states: HeldStates, call: HeldCallContext, event: HeldC
 function isAtRest({ sideband, record, end }: HeldStates, call: HeldCallContext, event: HeldCallEvent): boolean {
   if (end !== 'none' || record !== 'saved' || nextStep(call) !== undefined || isOverdue(call.responses, event.at))
     return false;
+  if (isTooSilent(call, event.at)) return false;
   if (sideband === 'dropped' && event.type === 'CLOCK' && event.mayHear) return false;
   return (sideband !== 'lost' && sideband !== 'dropped') || !mayDial(call, event);
 }

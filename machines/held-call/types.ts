@@ -1,4 +1,5 @@
 import type { CallEvent, CallRecord, CloseRequest } from '../voice-call/types.ts';
+import type { ResponseWish, Silence } from './conversation-facts.ts';
 
 export type TokenCounts = Readonly<
   Record<
@@ -69,14 +70,6 @@ export interface Responses {
   readonly wish: ResponseWish;
 }
 
-/** The response that we want of the conversation, which has one at a time. */
-export interface ResponseWish {
-  /** It waits for the one that runs. `instructions`: for it alone; null for those of the session. */
-  readonly wanted: { readonly instructions: string | null } | null;
-  /** The provider was asked for one, and has not said that it began. */
-  readonly isAsked: boolean;
-}
-
 /** What a page did that differs from what it may do (docs/contract.md, section 5.10). */
 export interface Strikes {
   readonly count: number;
@@ -98,6 +91,8 @@ export interface HeldCallInput {
   /** Whether all is known that a lost sideband is dialled again with. */
   readonly isDiallable: boolean;
   readonly terms: ResponseTerms;
+  /** After so long a silence the agent asks whether somebody is there; null where it does not. */
+  readonly askAfterMs: number | null;
 }
 
 /** What a node knows of a call that it holds. Times are milliseconds since the Unix epoch. */
@@ -110,6 +105,7 @@ export interface HeldCallContext extends HeldCallInput {
   readonly end: EndFacts;
   readonly gaps: GapFacts;
   readonly responses: Responses;
+  readonly silence: Silence;
   /** The step that the database was asked to save, and when; null while it is asked for nothing. */
   readonly saving: { readonly step: SaveStep; readonly atMs: number } | null;
   /** Something came up while that is being saved. */
@@ -248,6 +244,10 @@ export type ResponseEvent =
       readonly instructions: string | null;
     }
   | { readonly type: 'TOOL_CALLED'; readonly at: number }
+  /** Somebody begins to speak, or stops. */
+  | { readonly type: 'SPEECH'; readonly at: number; readonly who: 'visitor' | 'agent'; readonly isOn: boolean }
+  /** The visitor has written something, or what they said is written down. */
+  | { readonly type: 'WORDS'; readonly at: number }
   | { readonly type: 'CONFIG_CHANGED'; readonly at: number; readonly isAsSdk: boolean }
   | { readonly type: 'CONFIG_RESTORED'; readonly at: number }
   /** A response may have so many tokens from now on. */
@@ -267,6 +267,8 @@ export type HeldCallCommand =
   /** Of a response, or of the one that runs in the conversation, whichever it is. */
   | { readonly type: 'cancelResponse'; readonly id: string | undefined }
   | { readonly type: 'createResponse'; readonly instructions: string | null }
+  /** Nobody has said anything for so long that the agent is to ask whether somebody is there. */
+  | { readonly type: 'askWhoIsThere' }
   /** What the visitor still has to hear is not to be heard. */
   | { readonly type: 'clearSpeech' }
   | { readonly type: 'restoreConfig' }

@@ -1,4 +1,5 @@
-import type { EventOf, HeldCallContext, Responses, ResponseWish, Outcome } from './types.ts';
+import type { ResponseWish } from './conversation-facts.ts';
+import type { EventOf, HeldCallContext, Responses, Outcome } from './types.ts';
 
 // The response that we want of the agent: an answer to words or to tools, a greeting, a goodbye.
 

@@ -1,7 +1,7 @@
 import type { HeldCallEvent } from '../../machines/held-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Behaviour } from '../protocol/behaviour.ts';
-import type { NewItem, Sideband } from '../upstream/contract.ts';
+import type { NewItem, Sideband, Speaker } from '../upstream/contract.ts';
 
 interface ConversationDeps {
   readonly clock: Clock;
@@ -14,6 +14,8 @@ interface ConversationDeps {
 }
 
 const GOODBYE = 'The conversation ends in about half a minute. Say goodbye in one short sentence.';
+
+const ANYBODY = 'Nobody has said anything for a while. Ask in one short sentence whether somebody is there.';
 
 /** What makes an agent say these words and no others. */
 function saying(words: string): string {
@@ -59,9 +61,13 @@ export class Conversation {
     const { behaviour } = this.#deps;
     const { wrapUp } = behaviour ?? {};
     if (wrapUp === undefined || this.#isWrappedUp) return;
-    const isTold = wrapUp !== true || this.add({ type: 'message', role: 'system', text: GOODBYE });
-    this.#isWrappedUp = isTold;
-    if (isTold) this.respond(wrapUp === true ? null : saying(wrapUp));
+    this.#isWrappedUp = this.#say(wrapUp, GOODBYE);
+  }
+
+  /** Nobody has said anything for long: the agent asks whether somebody is there, where it is to. */
+  askWhoIsThere(): void {
+    const { silence } = this.#deps.behaviour ?? {};
+    if (silence !== undefined) this.#say(silence.say ?? true, ANYBODY);
   }
 
   /**
@@ -85,8 +91,24 @@ export class Conversation {
     if (!this.#isTalking) this.respond(null);
   }
 
+  /** Somebody begins to speak, or stops. */
+  speech(who: Speaker, isOn: boolean): void {
+    this.#deps.send({ type: 'SPEECH', at: this.#deps.clock.now(), who, isOn });
+  }
+
+  /** The visitor has written something, or what they said is written down. */
+  words(): void {
+    this.#deps.send({ type: 'WORDS', at: this.#deps.clock.now() });
+  }
+
   /** The agent stops at once. */
   interrupt(): void {
     this.#deps.send({ type: 'INTERRUPT', at: this.#deps.clock.now() });
+  }
+  /** @param words true for the agent's own, for which it is told `why` @returns false while nobody hears the call */
+  #say(words: string | true, why: string): boolean {
+    const isTold = words !== true || this.add({ type: 'message', role: 'system', text: why });
+    if (isTold) this.respond(words === true ? null : saying(words));
+    return isTold;
   }
 }

@@ -54,7 +54,7 @@ export class HeldCall implements HangUpListener {
       record,
       needsSideband: meter === 'events',
       isDiallable: setup !== undefined && deps.provider !== undefined,
-      terms: responseTermsOf(setup, deps.maxOpenResponses),
+      ...responseTermsOf(setup, deps.maxOpenResponses),
     });
     const send = (event: HeldCallEvent): void => this.#send(event);
     this.#saver = new CallSaver({
@@ -94,7 +94,10 @@ export class HeldCall implements HangUpListener {
       listen(event);
     };
     if (record.providerCallId !== null) deps.metering.begin(this.#metered, this.#now);
-    deps.budgets.watch(this.#metered, (tokens) => this.#limit(tokens));
+    deps.budgets.watch(this.#metered, (tokens) => {
+      send({ type: 'GRANTED', at: this.#now, tokens });
+      this.#connection.sideband?.limitResponses(tokens);
+    });
   }
 
   get record(): CallRecord {
@@ -251,6 +254,8 @@ export class HeldCall implements HangUpListener {
       case 'clearSpeech':
       case 'restoreConfig':
         return this.#connection.tell(command);
+      case 'askWhoIsThere':
+        return this.conversation.askWhoIsThere();
       case 'charge':
         return metering.hear(this.#metered, { ...command, type: 'usageEstimated' }, this.#now);
       case 'gap':
@@ -274,11 +279,6 @@ export class HeldCall implements HangUpListener {
     const { readyMs, events } = this.#deps;
     await this.#connection.redial(readyMs, (fault) => events.dependencyAway('provider', fault, undefined, 'sideband'));
     await this.#saver.settled();
-  }
-
-  #limit(tokens: number): void {
-    this.#send({ type: 'GRANTED', at: this.#now, tokens });
-    this.#connection.sideband?.limitResponses(tokens);
   }
 
   #affords(started: Extract<UpstreamEvent, { type: 'responseStarted' }>): boolean {

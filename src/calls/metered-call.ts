@@ -1,4 +1,4 @@
-import type { ResponseTerms } from '../../machines/held-call/types.ts';
+import type { HeldCallInput } from '../../machines/held-call/types.ts';
 import { wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -17,12 +17,19 @@ const BYTES_A_TOKEN = 4;
 /** No model reads more of a conversation. It holds for pages that may set this limit themselves. */
 const MAX_UNBOUND_CONTEXT_TOKENS = 128_000;
 
-/** What bounds the responses of a call. @param setup of its session, where it is still kept */
-export function responseTermsOf(setup: SessionSetup | undefined, max: number): ResponseTerms {
+/** What bounds the responses of a call, and when one is asked for. @param setup of its session, where it is still kept */
+export function responseTermsOf(
+  setup: SessionSetup | undefined,
+  max: number,
+): Pick<HeldCallInput, 'terms' | 'askAfterMs'> {
   const { instructions = null, tools = [], isLocked = false } = setup ?? {};
   const setupTokens = Math.ceil(Buffer.byteLength((instructions ?? '') + JSON.stringify(tools)) / BYTES_A_TOKEN);
   const maxItemTokens = isLocked ? MAX_CONTEXT_TOKENS : MAX_UNBOUND_CONTEXT_TOKENS;
-  return { max, isLocked, setupTokens, maxItemTokens, maxResponseTokens: MAX_RESPONSE_TOKENS };
+  const { askAfterSec } = setup?.behaviour?.silence ?? {};
+  return {
+    terms: { max, isLocked, setupTokens, maxItemTokens, maxResponseTokens: MAX_RESPONSE_TOKENS },
+    askAfterMs: askAfterSec === undefined ? null : askAfterSec * 1000,
+  };
 }
 
 /** How often it is told of a call that goes on. */

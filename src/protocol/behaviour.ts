@@ -75,6 +75,18 @@ const turns = z
     if (interrupt !== undefined && detect === 'push') needs('interrupt', 'semantic" or "silence');
   });
 
+const silence = z.strictObject({
+  askAfterSec: z
+    .int()
+    .min(5)
+    .max(600)
+    .meta({ description: 'Seconds in which nobody says anything, after which the agent asks, once' }),
+  say: z
+    .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
+    .optional()
+    .meta({ description: 'These words, or `true` (default) for its own' }),
+});
+
 const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {
   for (const path of findOwned(value))
     context.addIssue({ code: 'custom', path: [...path], message: 'is set by a field of its own, or by Switchboard' });
@@ -121,6 +133,7 @@ export const behaviour = z.object({
   noise: z.enum(['near', 'far', 'off']).optional().meta({ description: 'Which microphone noise is taken away for' }),
   speed: z.number().min(0.5).max(1.5).optional().meta({ description: 'How fast the agent speaks; 1 is as usual' }),
   effort: z.enum(['minimal', 'low', 'medium', 'high']).optional().meta({ description: 'How long the model thinks' }),
+  silence: silence.optional().meta({ description: 'The agent asks whether somebody is there' }),
   extra: extra
     .optional()
     .meta({ description: "Further fields of the provider's own session, merged into it: at most 4 KiB" }),

@@ -49,6 +49,7 @@ const microphones = { near: { type: 'near_field' }, far: { type: 'far_field' }, 
 const realtime: Rows = {
   greeting: 'ours',
   wrapUp: 'ours',
+  silence: 'ours',
   tellAi: 'ours',
   // In the instructions, and with the transcription.
   language: 'ours',
@@ -85,6 +86,7 @@ const providers: Readonly<Record<string, Rows>> = {
     ...Object.fromEntries(BEHAVIOUR_FIELDS.map((field) => [field, 'always'])),
     greeting: 'ours',
     wrapUp: 'ours',
+    silence: 'ours',
   },
   'openai-live': { language: 'ours', tellAi: 'ours', transcribe: 'always', extra: (value) => value },
   gemini: {

@@ -33,7 +33,14 @@ export const response = (id: string, changes: Partial<StartedResponse> = {}): St
 });
 
 function hold(record: CallRecord, changes: Partial<HeldCallInput> = {}): HeldCallState {
-  return new HeldCallState(steps, { record, needsSideband: true, isDiallable: true, terms, ...changes });
+  return new HeldCallState(steps, {
+    record,
+    needsSideband: true,
+    isDiallable: true,
+    terms,
+    askAfterMs: 10 * SECOND,
+    ...changes,
+  });
 }
 
 /** Records of a call as a node may see them, by what they say. */
@@ -105,6 +112,9 @@ export function everyEvent(at: number): Readonly<Record<string, HeldCallEvent>> 
     'RESPONSE_REFUSED, for good': { type: 'RESPONSE_REFUSED', at, isBusy: false, instructions: null },
     INTERRUPT: { type: 'INTERRUPT', at },
     TOOL_CALLED: { type: 'TOOL_CALLED', at },
+    'SPEECH, visitor': { type: 'SPEECH', at, who: 'visitor', isOn: true },
+    'SPEECH, agent': { type: 'SPEECH', at, who: 'agent', isOn: false },
+    WORDS: { type: 'WORDS', at },
     CONFIG_CHANGED: { type: 'CONFIG_CHANGED', at, isAsSdk: false },
     CONFIG_RESTORED: { type: 'CONFIG_RESTORED', at },
     GRANTED: { type: 'GRANTED', at, tokens: 500 },

@@ -47,7 +47,13 @@ function bring(events: readonly string[]): Snapshot<HeldCallContext> {
     response: { id: 'r1', isInConversation: true, maxOutputTokens: 1000, grantedTokens: 1000, modality: 'audio' },
     isAffordable: true,
   };
-  const begun = steps.begin({ record: records.creating, needsSideband: true, isDiallable: true, terms });
+  const begun = steps.begin({
+    record: records.creating,
+    needsSideband: true,
+    isDiallable: true,
+    terms,
+    askAfterMs: null,
+  });
   return events.reduce(
     (snapshot, name) => steps.send(snapshot, name === 'r1' ? r1 : (known[name] as HeldCallEvent))[0],
     begun,
@@ -468,7 +474,7 @@ describe('A held call', () => {
     'is saved as it ends, whatever its record was as it began: %s, needs a sideband %s, diallable %s',
     (_, needsSideband, isDiallable, record) => {
       const at = 60 * SECOND;
-      const call = new HeldCallState(steps, { record, needsSideband, isDiallable, terms });
+      const call = new HeldCallState(steps, { record, needsSideband, isDiallable, terms, askAfterMs: null });
       const done = [
         ...call.send({ type: 'CLOCK', at, mayHear: true }),
         ...call.send({ type: 'CLOSE', at, reason: 'session_ended' }),
@@ -505,7 +511,7 @@ describe('The model of a held call', () => {
     const events = Object.values(everyEvent(AT));
     const paths = getShortestPaths(heldCallMachine, {
       events,
-      input: { record: records.creating, needsSideband: true, isDiallable: true, terms },
+      input: { record: records.creating, needsSideband: true, isDiallable: true, terms, askAfterMs: null },
       serializeState: ({ value }) => JSON.stringify(value),
     });
     const reached = paths.map(({ state }) => heldStates(state.value)).filter((states) => states !== undefined);

@@ -29,6 +29,7 @@ class Call {
     needsSideband: true,
     isDiallable: true,
     terms,
+    askAfterMs: null,
   });
 
   constructor(names: readonly string[] = ['DIAL', 'ATTACHED', 'RECORD, open']) {

@@ -106,11 +106,13 @@ export class CallPages {
   hear(event: WordsEvent): void {
     switch (event.type) {
       case 'speech':
+        this.#call.conversation.speech(event.who, event.isOn);
         if (this.#isWanted) this.#captions.speech(event.who, event.isOn);
         return;
       case 'inputCommitted':
         return this.#call.conversation.heardOut();
       case 'transcript':
+        if (event.who === 'visitor') this.#call.conversation.words();
         // What we put in is shown as it is put in, where it is to be shown.
         if (isOwnItem(event.item)) return;
         return this.#isWanted ? this.#captions.hear(event) : this.#captions.miss(event);

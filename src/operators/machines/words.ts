@@ -104,6 +104,8 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     RESPONSE_REFUSED: 'response refused',
     INTERRUPT: 'interrupted',
     TOOL_CALLED: 'tool called',
+    SPEECH: 'somebody talks',
+    WORDS: 'visitor’s words',
     CONFIG_CHANGED: 'page changed it',
     CONFIG_RESTORED: 'put back',
     GRANTED: 'size granted',

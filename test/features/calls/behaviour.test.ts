@@ -86,4 +86,34 @@ describe('The agent of a call', () => {
     world.provider.sideband.hear(done('resp_1'));
     expect(asked()[1]).toEqual({ type: 'respond', instructions: null });
   });
+
+  test('asks once whether somebody is there when nobody has said anything for so long, and again after the visitor has', async () => {
+    await open({ silence: { askAfterSec: 20, say: 'Are you there?' } });
+    await world.pass(19_500);
+    expect(asked()).toEqual([]);
+    await world.pass(1000);
+    const question = { type: 'respond', instructions: 'Say exactly: Are you there?' };
+    expect(asked()).toEqual([question]);
+    world.provider.sideband.hear(started('resp_1'));
+    world.provider.sideband.hear(done('resp_1'));
+    await world.pass(120_000);
+    expect(asked()).toEqual([question]);
+    for (const isOn of [true, false]) world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn });
+    await world.pass(20_500);
+    expect(asked()).toEqual([question, question]);
+  });
+
+  test('is told that it is quiet where the words are its own, and is asked for nothing where a visitor writes meanwhile', async () => {
+    await open({ silence: { askAfterSec: 20 } });
+    await world.pass(15_000);
+    const words = { type: 'transcript', item: 'item_1', who: 'visitor', text: 'Hello.', isWhole: true } as const;
+    world.provider.sideband.hear(words);
+    await world.pass(15_000);
+    expect(asked()).toEqual([]);
+    await world.pass(5500);
+    expect(asked()).toEqual([
+      { type: 'message', role: 'system', text: expect.stringContaining('whether somebody is there') },
+      { type: 'respond', instructions: null },
+    ]);
+  });
 });

@@ -13,6 +13,7 @@ const heard = (input: object) => ({ audio: { ...voice, input } });
 /** What OpenAI's realtime API is told of each field, beside model, voice and tools. */
 const realtime: readonly (readonly [Behaviour, object])[] = [
   [{ greeting: 'Hello.', wrapUp: true, tellAi: false }, {}],
+  [{ silence: { askAfterSec: 30, say: 'Are you there?' } }, {}],
   [{ language: 'de-AT' }, { instructions: 'Speak Austrian German unless the visitor asks for another language.' }],
   [{ turns: {} }, heard({ turn_detection: { type: 'semantic_vad' } })],
   [
@@ -110,7 +111,7 @@ describe('At Gemini', () => {
       fieldMask:
         'model,generation_config,system_instruction,tools,realtime_input_config,input_audio_transcription,output_audio_transcription',
     });
-    expect(unsupportedOf(gemini, allOf())).toEqual(['greeting', 'wrapUp', 'noise', 'speed']);
+    expect(unsupportedOf(gemini, allOf())).toEqual(['greeting', 'wrapUp', 'noise', 'speed', 'silence']);
     await standIn.close();
   });
 });
@@ -123,8 +124,8 @@ test('Whoever has no model that writes visitors down unless the agent names one 
 });
 
 test.each([
-  ['openai-live', ['greeting', 'wrapUp', 'turns', 'noise', 'speed', 'effort']],
-  ['assemblyai', ['greeting', 'wrapUp', 'language', 'turns', 'noise', 'speed', 'effort', 'extra']],
+  ['openai-live', ['greeting', 'wrapUp', 'turns', 'noise', 'speed', 'effort', 'silence']],
+  ['assemblyai', ['greeting', 'wrapUp', 'language', 'turns', 'noise', 'speed', 'effort', 'silence', 'extra']],
   ['local', []],
 ])('What %s cannot do is told by name', (name, fields) => {
   expect(unsupportedOf({ name }, allOf())).toEqual(fields);
@@ -141,6 +142,7 @@ function allOf(): Behaviour {
     noise: 'near',
     speed: 1,
     effort: 'low',
+    silence: { askAfterSec: 30 },
     extra: {},
     tellAi: true,
   };

@@ -1,0 +1,21 @@
+// What is known of the conversation of a call beside its responses.
+
+/** The response that we want of the conversation, which has one at a time. */
+export interface ResponseWish {
+  /** It waits for the one that runs. `instructions`: for it alone; null for those of the session. */
+  readonly wanted: { readonly instructions: string | null } | null;
+  /** The provider was asked for one, and has not said that it began. */
+  readonly isAsked: boolean;
+}
+
+/** How long nobody has said anything. */
+export interface Silence {
+  /** Since when; null while nobody hears the call. */
+  readonly sinceMs: number | null;
+  readonly isVisitorSpeaking: boolean;
+  readonly isAgentSpeaking: boolean;
+  /** The agent waits for a tool. */
+  readonly isToolCalled: boolean;
+  /** The agent has asked whether somebody is there, and the visitor has said nothing since. */
+  readonly isAsked: boolean;
+}
