@@ -19,7 +19,7 @@ import {
 import { fingerprintOf, malformed, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
 import type { ToldSession } from './realtime-config-diff.ts';
-import { describeCall, describeSession } from './realtime-session.ts';
+import { describeCall, describeMint } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
@@ -99,7 +99,7 @@ export class RealtimeProvider implements BrokeredProvider {
       },
       body: JSON.stringify({
         expires_after: { anchor: 'created_at', seconds },
-        session: describeSession(asked),
+        session: describeMint(asked),
       }),
       signal: asked.signal,
       wanted: 'client secret',

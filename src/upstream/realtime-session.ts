@@ -22,6 +22,14 @@ export function describeSession({ model, voice, tools, behaviour, ...setup }: Se
   return merged(session, describeBehaviour(REALTIME, behaviour));
 }
 
+/** A session that a page opens by itself, and whose agent it asks to speak first: the words for that are the agent's to know. */
+export function describeMint(setup: Setup): object {
+  const { greeting } = setup.behaviour ?? {};
+  if (greeting === undefined || greeting === true) return describeSession(setup);
+  const greet = `As long as the visitor has said nothing, say exactly: ${greeting}`;
+  return describeSession({ ...setup, instructions: `${setup.instructions ?? ''}\n${greet}`.trim() });
+}
+
 export function describeCall(setup: CallSetup): object {
   return { ...describeSession(setup), ...describeLimit(setup.maxOutputTokens), truncation };
 }

@@ -21,8 +21,9 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   beforeAll(async () => {
     [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
     const key = { id: 'host', key: widgetKey, origin: host.origin };
+    const agents = [{ id: 'greeter', greeting: 'Welcome to the museum.' }];
     const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
-    world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key] }] });
+    world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key], agents }] });
   });
 
   beforeEach(() => begin(browser));
@@ -68,16 +69,16 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   const inPage = (expression: string): Promise<unknown> => visit.page.evaluate<unknown>(expression);
 
   /** `session` and `heard` (the states of the media, with codes) are globals of the page afterwards. */
-  async function connect(): Promise<void> {
+  async function connect(more = ''): Promise<void> {
     await inPage(`(async () => {
-      globalThis.session = await Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}', audio: true });
+      globalThis.session = await Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}', audio: true, ${more} });
       session.on('media', ({ state, error }) => heard.push([state, error?.code].filter(Boolean).join(' ')));
       session.on('ended', ({ reason }) => heard.push('ended ' + reason));
     })()`);
   }
 
-  async function call(): Promise<void> {
-    await connect();
+  async function call(more = ''): Promise<void> {
+    await connect(more);
     await inPage('session.connectAudio().then((call) => { globalThis.call = call; })');
     await hears(['connecting', 'connected']);
   }
@@ -91,6 +92,15 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   test('tells its page that it is connected, with the microphone open', async () => {
     await call();
     expect(await microphones()).toEqual(['live']);
+  });
+
+  test('is begun by the agent that greets: the page asks for it, and only the agent knows the words', async () => {
+    await call(`agentId: 'greeter'`);
+    expect(await inPage('session.agent.greets')).toBe(true);
+    await vi.waitFor(async () => expect(await provider.told).toEqual([{ type: 'response.create' }]), soon);
+    const mint = world.provider.requests.at(-1)?.body as { readonly session: { readonly instructions: string } };
+    expect(mint.session.instructions).toContain('say exactly: Welcome to the museum.');
+    await inPage('session.end()');
   });
 
   test('that the provider ends is lost, and gives the microphone back, while the session goes on', async () => {

@@ -85,10 +85,20 @@ describe('What a page is told of an agent before a conversation', () => {
     expect((await ask(await app.key(), '&what=1')).status).toBe(400);
   });
 
-  test('is what the page may rely on: no greeting of ours says it in a call that the page opens by itself', async () => {
+  test('is what the page may rely on: where it opens the call by itself, it is what asks for the greeting', async () => {
     app = await build({ provider: new FakeProvider() });
     const key = await keyFor([{ id: 'guide', tellAi: 'greeting', greeting: 'I am an AI.' }], { agents: ['guide'] });
-    expect((await ask(key)).body).toEqual({ agent: { captions: false, greets: false, push: false, tellAi: true } });
+    const { text, body } = await ask(key);
+    expect(body).toEqual({ agent: { captions: false, greets: true, push: false, tellAi: true } });
+    const created = await app.create(key);
+    expect(created.body['agent']).toEqual(body['agent']);
+    expect(text + JSON.stringify(created.body)).not.toContain('I am an AI');
+  });
+
+  test('is no greeting where nobody can ask for one', async () => {
+    app = await build({ provider: new FakeProvider({ converses: false }) });
+    const key = await keyFor([{ id: 'guide', greeting: true }], { agents: ['guide'] });
+    expect((await ask(key)).body).toMatchObject({ agent: { greets: false } });
   });
 
   test('is no button to hold where the provider hears visitors by its own rules alone', async () => {

@@ -6,7 +6,11 @@ const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers
 /** Answers an offer with a tone, as JavaScript of the page that plays the provider. */
 const program = `globalThis.answer = async (sdp) => {
   globalThis.provider = new RTCPeerConnection();
-  provider.ondatachannel = ({ channel }) => { globalThis.events = channel; };
+  globalThis.told = [];
+  provider.ondatachannel = ({ channel }) => {
+    globalThis.events = channel;
+    channel.onmessage = ({ data }) => told.push(JSON.parse(data));
+  };
   const speaker = new AudioContext();
   const tone = new OscillatorNode(speaker);
   const voice = speaker.createMediaStreamDestination();
@@ -58,6 +62,11 @@ export class ProviderPeer {
   /** What the provider says on the channel. */
   async say(event: object): Promise<void> {
     await this.#page.evaluate(`events.send(${JSON.stringify(JSON.stringify(event))})`);
+  }
+
+  /** What the page said on the channel of its last call. */
+  get told(): Promise<readonly unknown[]> {
+    return this.#page.evaluate<readonly unknown[]>('told');
   }
 
   get isReady(): Promise<boolean> {

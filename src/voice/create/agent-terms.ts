@@ -31,13 +31,14 @@ export function agentTermsOf(
 ): AgentTerms {
   const isHeard = converses({ callMode }, provider);
   const { greeting, turns, tellAi = true } = behaviour ?? {};
-  const isGreeting = isHeard && greeting !== undefined;
+  const isGreeting = provider.capabilities.converses && greeting !== undefined;
   return {
     // What the agent says always is written down.
     captions: isHeard && transcriptionOf(behaviour ?? {}) !== undefined,
     greets: isGreeting && !isGreeted,
     push: turns?.detect === 'push' && provider.capabilities.converses,
-    tellAi: tellAi === 'greeting' ? !isGreeting : tellAi,
+    // Where the page opens the call, the greeting is the page's to ask for.
+    tellAi: tellAi === 'greeting' ? !(isGreeting && isHeard) : tellAi,
   };
 }
 

@@ -12,7 +12,7 @@ const heard = (input: object) => ({ audio: { ...voice, input } });
 
 /** What OpenAI's realtime API is told of each field, beside model, voice and tools. */
 const realtime: readonly (readonly [Behaviour, object])[] = [
-  [{ greeting: 'Hello.', wrapUp: true, tellAi: false }, {}],
+  [{ greeting: true, wrapUp: true, tellAi: false }, {}],
   [{ silence: { askAfterSec: 30, say: 'Are you there?' } }, {}],
   [{ language: 'de-AT' }, { instructions: 'Speak Austrian German unless the visitor asks for another language.' }],
   [{ turns: {} }, heard({ turn_detection: { type: 'semantic_vad' } })],
@@ -68,6 +68,16 @@ describe.each(Object.keys(realtimeProviders))('At %s', (name) => {
     const told = { type: 'realtime', model: expect.any(String), audio: voice, ...expected };
     expect(mint.session).toEqual(told);
     expect(call.session).toMatchObject(told);
+  });
+
+  test('the words of a greeting are told to the agent where its page asks for them, and to no agent that Switchboard asks', async () => {
+    const asked = { behaviour: { greeting: 'Hello.', language: 'de' }, instructions: 'Be kind.' };
+    await bench.provider.mint(mintRequest(asked));
+    await bench.provider.createCall(callRequest(bench.offerSdp, asked));
+    const mint = bench.standIn.requests[0]?.body as { session: { instructions: string } };
+    const own = 'Speak German unless the visitor asks for another language.\nBe kind.';
+    expect(mint.session.instructions).toBe(`${own}\nAs long as the visitor has said nothing, say exactly: Hello.`);
+    expect(bench.standIn.lastCall.session['instructions']).toBe(own);
   });
 
   test('nothing is left out that is told of', () => {
