@@ -132,13 +132,22 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     socket.say({ type: 'talk', on: true });
     await vi.waitFor(() => expect(said()).toHaveLength(3), soon);
     call.inputMs = 1200;
+    call.isPlayed = true;
+    call.playedMs = 700;
     socket.say({ type: 'talk', on: false });
     await vi.waitFor(() => expect(said().at(-1)).toBe('response.create'), soon);
     expect(said().slice(2)).toEqual(['input_audio_buffer.clear', 'input_audio_buffer.commit', 'response.create']);
 
-    // The next press interrupts the answer.
+    const agent = (on: boolean): object => ({ type: 'speech', who: 'agent', on });
+    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(agent(true)), soon);
+    call.say('It is a long story');
+
+    // The next press interrupts the answer, of which so much was heard.
     socket.say({ type: 'talk', on: true });
-    await vi.waitFor(() => expect(said()).toContain('response.cancel'), soon);
+    await vi.waitFor(() => expect(said().slice(-2)).toEqual(['response.cancel', 'output_audio_buffer.clear']), soon);
+    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(agent(false)), soon);
+    const cut = { text: 'It is a long story', final: true, cutAtMs: 700 };
+    await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(expect.objectContaining(cut)), soon);
     const presses = (): readonly unknown[] =>
       framesOf(socket).flatMap(({ type, who, on }) => (type === 'speech' && who === 'visitor' ? [on] : []));
     await vi.waitFor(() => expect(presses()).toEqual([true, false, true, false, true]), soon);

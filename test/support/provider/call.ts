@@ -63,6 +63,12 @@ export class TestCall {
   tellsReadableUsage = true;
   /** Milliseconds of audio of the visitor that are no turn of the conversation yet. */
   inputMs = 0;
+  /** Whether what the agent says is played to the page, as over WebRTC: the events of that come by themselves then. */
+  isPlayed = false;
+  /** How much was played of what is cut off, in milliseconds. */
+  playedMs = 0;
+  /** What is played at the moment, which may be longer than the response runs. */
+  #playing: { readonly response_id: string; readonly item_id: string } | undefined;
   /** What the provider tells the page alone. */
   readonly toPage: Json[] = [];
   /** Gets every event as the page's data channel does. */
@@ -95,8 +101,57 @@ export class TestCall {
     for (const sideband of this.sidebands) sideband.send(data);
   }
 
+  /** The visitor begins to speak, which cuts off what is played. */
   speechStarted(): void {
     this.emit({ type: 'input_audio_buffer.speech_started', audio_start_ms: 0, item_id: nextId('item') });
+    if (this.#playing === undefined) return;
+    this.#cutPlaying();
+    this.finishResponse('cancelled', this.#inConversation);
+  }
+
+  /** More of what is played, as words. */
+  say(delta: string): void {
+    if (this.#playing !== undefined)
+      this.emit({
+        type: 'response.output_audio_transcript.delta',
+        ...this.#playing,
+        output_index: 0,
+        content_index: 0,
+        delta,
+      });
+  }
+
+  /** All that was said was played. */
+  playOut(): void {
+    const playing = this.#playing;
+    this.#playing = undefined;
+    if (playing !== undefined) this.emit({ type: 'output_audio_buffer.stopped', response_id: playing.response_id });
+  }
+
+  #play(response_id: string): void {
+    const item_id = nextId('item');
+    this.#playing = { response_id, item_id };
+    const item = {
+      id: item_id,
+      object: 'realtime.item',
+      type: 'message',
+      status: 'in_progress',
+      role: 'assistant',
+      content: [],
+    };
+    this.emit({ type: 'response.output_item.added', response_id, output_index: 0, item });
+    const part = { type: 'audio', transcript: '' };
+    this.emit({ type: 'response.content_part.added', response_id, item_id, output_index: 0, content_index: 0, part });
+    this.emit({ type: 'output_audio_buffer.started', response_id });
+  }
+
+  #cutPlaying(): void {
+    const playing = this.#playing;
+    this.#playing = undefined;
+    if (playing === undefined) return;
+    const { item_id, response_id } = playing;
+    this.emit({ type: 'conversation.item.truncated', item_id, content_index: 0, audio_end_ms: this.playedMs });
+    this.emit({ type: 'output_audio_buffer.cleared', response_id });
   }
 
   /** Begins a response, which is billed when it is done. @param usage undefined: none is told, or it says by itself what it does */
@@ -116,6 +171,7 @@ export class TestCall {
     );
     this.#open.set(id, response);
     this.emit({ type: 'response.created', response: response.describe('in_progress') });
+    if (this.isPlayed && response.terms.modalities.includes('audio')) this.#play(id);
     return id;
   }
 
@@ -310,6 +366,7 @@ export class TestCall {
       case 'output_audio_buffer.clear': {
         const asked = audioClear.safeParse(event);
         if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+        if (this.isPlayed) return this.#cutPlaying();
         return this.emit({ type: 'output_audio_buffer.cleared', response_id: nextId('resp') });
       }
       default:
