@@ -106,7 +106,8 @@ export class TestCall {
     this.emit({ type: 'input_audio_buffer.speech_started', audio_start_ms: 0, item_id: nextId('item') });
     if (this.#playing === undefined) return;
     this.#cutPlaying();
-    this.finishResponse('cancelled', this.#inConversation);
+    const running = this.#inConversation;
+    if (running !== undefined) this.finishResponse('cancelled', running);
   }
 
   /** More of what is played, as words. */
