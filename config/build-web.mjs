@@ -28,6 +28,14 @@ const servedSdk = {
   resolveId: (source) => (source === '../widget/main.ts' ? { id: '/widget.mjs', external: 'absolute' } : null),
 };
 
+/** The pages of the demo: their names and their programs. */
+const demoPages = [
+  ['demo', 'main.ts'],
+  ['take-over', 'take-over.ts'],
+];
+
+const demoFiles = ['index.html', 'take-over.html', ...demoPages.flatMap(([name]) => [`${name}.css`, `${name}.js`])];
+
 /** Of all bundles here. */
 const notices = collectNotices();
 
@@ -89,8 +97,7 @@ async function pack(name) {
 /** The files that other people's pages load, and their types; and the demo. */
 async function packForPages() {
   const names = (await readdir(out)).filter((name) => /^(?:switchboard-)?widget.*(?:\.m?js|\.css|\.m?ts)$/.test(name));
-  const demo = ['index.html', 'demo.css', 'demo.js'].map((name) => `demo/${name}`);
-  await Promise.all([...names, ...demo].map(pack));
+  await Promise.all([...names, ...demoFiles.map((name) => `demo/${name}`)].map(pack));
 }
 
 const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
@@ -166,13 +173,17 @@ export async function buildWithVite(startedAt) {
     { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js', generatedCode: { symbols: false }, ...small },
   ]);
   await buildElement(vite);
-  await bundle(
-    vite,
-    { demo: join(web, 'demo/main.ts') },
-    { format: 'es', entryFileNames: 'demo/[name].js', assetFileNames: 'demo/[name][extname]' },
-    [servedSdk],
-  );
-  await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
+  // Each page of the demo is one file of its own, whose address does not change.
+  for (const [name, entry] of demoPages) {
+    await bundle(
+      vite,
+      { [name]: join(web, 'demo', entry) },
+      { format: 'es', entryFileNames: 'demo/[name].js', assetFileNames: 'demo/[name][extname]' },
+      [servedSdk],
+    );
+  }
+  for (const name of demoFiles.filter((file) => file.endsWith('.html')))
+    await cp(join(web, 'demo', name), join(out, 'demo', name));
   await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
   await buildPage(vite, 'home', 'main.ts');
   await buildPage(vite, 'docs', 'main.ts');

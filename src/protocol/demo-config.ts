@@ -21,6 +21,15 @@ export interface DemoConfig {
   readonly provider: DemoProvider;
 }
 
+/** What the page "Take this page over" must know: the reply of /demo/take-over.json, for the key of that page. */
+export interface TakeOverConfig extends DemoConfig {
+  /** Whether pages with the key have no data channel to the provider. */
+  readonly isLocked: boolean;
+  /** What one visitor, and all of them together, may cost in a day; null where the key sets no such limit. */
+  readonly dailyDollars: number | null;
+  readonly dailyDollarsOfAll: number | null;
+}
+
 /** A machine as the build has drawn it, with the words of this installation. */
 export type DrawnMachine = Pick<OperatorMachine, 'charts' | 'words'>;
 

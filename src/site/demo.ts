@@ -1,8 +1,8 @@
-import type { DemoConfig, DemoMachines, DrawnMachine } from '../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/demo-config.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { resolveSessionConfig } from '../tenants/agents.ts';
+import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
-import { findDemoKey } from '../tenants/demo.ts';
+import { findDemoKey, type DemoKeyUse } from '../tenants/demo.ts';
 import type { Header } from '../http/message.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
@@ -38,7 +38,7 @@ export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
 
   return [
     ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendPacked(call, file(name), forEverybody), 'everybody')),
-    ...['demo.js', 'demo.css'].map((name) =>
+    ...['demo.js', 'demo.css', 'take-over.js', 'take-over.css'].map((name) =>
       pageRoute(`/demo/${name}`, (call) => sendPacked(call, file(`demo/${name}`))),
     ),
     ...['/demo', '/demo/'].map((path) =>
@@ -46,10 +46,19 @@ export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
         sendPacked(call, file('demo/index.html'), [policyFor(findShown(services, call.request), services)]),
       ),
     ),
+    pageRoute('/demo/take-over', (call) => {
+      const policy = policyFor(findDemo(services, call.request.headers['host'], 'take-over'), services);
+      return sendPacked(call, file('demo/take-over.html'), [policy]);
+    }),
     pageRoute('/third-party-notices.txt', (call) => sendFile(call, file('third-party-notices.txt'))),
     pageRoute('/demo/config.json', ({ request }) => ({
       status: 200,
       body: demoConfig(services, findDemo(services, request.headers['host'])),
+      headers: [['Cache-Control', 'no-store']],
+    })),
+    pageRoute('/demo/take-over.json', ({ request }) => ({
+      status: 200,
+      body: takeOverConfig(services, findDemo(services, request.headers['host'], 'take-over')),
       headers: [['Cache-Control', 'no-store']],
     })),
     pageRoute(
@@ -64,9 +73,14 @@ export interface DemoTarget extends NonNullable<ReturnType<TenantDirectory['keyO
   readonly agentId: string | undefined;
 }
 
-export function findDemo({ core, tenants }: DemoServices, host: string | undefined): DemoTarget | undefined {
+/** @param use of which page of the demo */
+export function findDemo(
+  { core, tenants }: DemoServices,
+  host: string | undefined,
+  use?: DemoKeyUse,
+): DemoTarget | undefined {
   const { protocol, host: ownHost } = new URL(core.publicUrl());
-  const found = findDemoKey(tenants, `${protocol}//${host ?? ownHost}`);
+  const found = findDemoKey(tenants, `${protocol}//${host ?? ownHost}`, use);
   return found && { ...found, agentId: found.tenant.agents[0]?.id };
 }
 
@@ -79,13 +93,17 @@ function findShown(services: DemoServices, { query, headers }: Call['request']):
 }
 
 /** What a page may do that shows a conversation: talk to the provider too, where it opens the calls itself. */
-export function policyFor(
-  shown: Pick<DemoTarget, 'tenant' | 'key' | 'agentId'> | undefined,
-  { core, calls }: DemoServices,
-): Header {
+export function policyFor(shown: Shown | undefined, services: DemoServices): Header {
+  const isDirect = sessionOf(shown, services)?.callMode === 'direct';
+  return pagePolicyWith(isDirect ? services.core.provider.callOrigins : []);
+}
+
+type Shown = Pick<DemoTarget, 'tenant' | 'key' | 'agentId'>;
+
+/** What a session of the page will be; undefined where it can open none. */
+function sessionOf(shown: Shown | undefined, { calls }: DemoServices): SessionConfig | undefined {
   const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, calls.modeOf);
-  const isDirect = session !== undefined && !(session instanceof Refusal) && session.callMode === 'direct';
-  return pagePolicyWith(isDirect ? core.provider.callOrigins : []);
+  return session instanceof Refusal ? undefined : session;
 }
 
 function demoConfig({ core: { provider } }: DemoServices, shown: DemoTarget | undefined): DemoConfig {
@@ -100,6 +118,15 @@ function demoConfig({ core: { provider } }: DemoServices, shown: DemoTarget | un
       call: provider.capabilities.call,
       meter: provider.capabilities.meter,
     },
+  };
+}
+
+function takeOverConfig(services: DemoServices, shown: DemoTarget | undefined): TakeOverConfig {
+  return {
+    ...demoConfig(services, shown),
+    isLocked: sessionOf(shown, services)?.dataChannel === 'none',
+    dailyDollars: shown?.key.limits.dailyDollars ?? null,
+    dailyDollarsOfAll: shown?.key.totals.dollarsDaily ?? null,
   };
 }
 

@@ -1,15 +1,20 @@
 import { isLoopback } from '../../config/origins.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
-/** The keys of the shipped config/tenants.json, and the origins they have there: one per address a newcomer may type. */
-const shipped: ReadonlyMap<string, string> = new Map([
-  ['w_demo_local_00000000000000000000000000000000', 'http://localhost:3000'],
-  ['w_demo_loopback_00000000000000000000000000000000', 'http://127.0.0.1:3000'],
+/** The demo's pages that have keys of their own: `/demo`, and `/demo/take-over`, whose key opens small and locked calls. */
+export type DemoKeyUse = 'demo' | 'take-over';
+
+/** The keys of the shipped config/tenants.json, and the origins they have there: one per page and address a newcomer may type. */
+const shipped: ReadonlyMap<string, { readonly origin: string; readonly use: DemoKeyUse }> = new Map([
+  ['w_demo_local_00000000000000000000000000000000', { origin: 'http://localhost:3000', use: 'demo' }],
+  ['w_demo_loopback_00000000000000000000000000000000', { origin: 'http://127.0.0.1:3000', use: 'demo' }],
+  ['w_demo_take_over_local_00000000000000000000000000000000', { origin: 'http://localhost:3000', use: 'take-over' }],
+  ['w_demo_take_over_loopback_00000000000000000000000000000000', { origin: 'http://127.0.0.1:3000', use: 'take-over' }],
 ]);
 
 /** A demo key that nobody has edited: whoever binds one to an origin of their own means it. */
 function isShipped({ key, origin }: WidgetKey): boolean {
-  return shipped.get(key) === origin;
+  return shipped.get(key)?.origin === origin;
 }
 
 /** Where the tenants of the file go. */
@@ -68,12 +73,14 @@ export function withoutDemo(tenants: readonly Tenant[], publicUrl: string | unde
     .filter(({ keys }, index) => keys.length > 0 || tenants[index]?.keys.length === 0);
 }
 
-/** The demo key that works on a page of the origin, with its tenant: what the demo page takes when it names none itself. */
+/** The demo key that works on a page of the origin, with its tenant: what a page of the demo takes when it names none itself. */
 export function findDemoKey<T extends { readonly key: WidgetKey }>(
   directory: { keyOf(key: string): T | undefined },
   origin: string,
+  use: DemoKeyUse = 'demo',
 ): T | undefined {
-  const found = [...shipped.keys()].flatMap((key) => directory.keyOf(key) ?? []);
+  const keys = [...shipped].filter(([, key]) => key.use === use);
+  const found = keys.flatMap(([key]) => directory.keyOf(key) ?? []);
   const working = found.filter(({ key }) => key.revokedAtMs === null);
   return working.find(({ key }) => key.origin === origin) ?? working[0];
 }

@@ -97,4 +97,11 @@ describe('The demo page', () => {
     const { body } = await app.get('/demo/config.json');
     expect(body['provider']).toEqual({ name: 'fake', simulated: true, call: 'none', meter: 'none' });
   });
+
+  test('has nothing to take over where no demo is served, as in production', async () => {
+    const app = await build();
+    const { status, body } = await app.get('/demo/take-over.json');
+    expect([status, body]).toMatchObject([200, { widgetKey: null, isLocked: false, dailyDollars: null }]);
+    expect((await app.get('/demo/take-over')).status).toBe(200);
+  });
 });

@@ -3,7 +3,7 @@ import type { CallState, MediaEvent, Session, SessionState, Warning } from '../w
 import { causeOf } from './causes.ts';
 import { MachineChart } from './chart.ts';
 import { element, say } from './elements.ts';
-import { showUsage, startClocks } from './gauges.ts';
+import { askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
 import { notify, reviewNotice } from './notice.ts';
 import type { Provocations } from './provocations.ts';
 import type { Show } from './show.ts';
@@ -15,8 +15,6 @@ const metered = element('metered', HTMLElement);
 const hurry = element('hurry', HTMLElement);
 /** Nobody minds waiting for so long to see a silence end. */
 const SHORT_SEC = 30;
-/** The server reads the usage on a way of its own, at about the same time as this page hears the agent cease. */
-const METERED_MS = 500;
 
 /** Who tells Switchboard what a call costs that it has opened itself. */
 const meters: Readonly<Record<DemoConfig['provider']['meter'], string>> = {
@@ -68,15 +66,14 @@ export class Board implements Show {
     session.on('transport', () => this.#showTransport(session));
     this.#showTransport(session);
     this.#watchTrouble(session);
-    if (session.brokered) this.#followUsage(session);
+    if (session.brokered) followUsage(session);
     this.#stopClocks = startClocks(session);
     this.#provocations.offer(session);
     const { maxIdleSec } = session.limits;
     const hint = `In a hurry? Silence may last ${maxIdleSec} seconds here, until MAX_SESSION_IDLE_SEC says something else.`;
     say(hurry, maxIdleSec > SHORT_SEC ? hint : '');
     say(metered, session.brokered ? `Switchboard, by ${meters[this.#config.provider.meter]}` : reporter);
-    // A report of nothing asks for the day's totals.
-    this.#askUsage(session);
+    askUsage(session);
   }
 
   state(state: SessionState): void {
@@ -118,15 +115,6 @@ export class Board implements Show {
       const before = beats;
       notify(userMessage, 'problem', () => beats > before);
     });
-  }
-
-  /** Each response of an agent has its price. */
-  #followUsage(session: Session): void {
-    session.on('heard', ({ event }) => event === 'listening' && setTimeout(() => this.#askUsage(session), METERED_MS));
-  }
-
-  #askUsage(session: Session): void {
-    if (session.state !== 'ended') session.reportUsage({}).catch(() => undefined);
   }
 
   #quietSec(): number {

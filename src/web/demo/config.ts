@@ -1,4 +1,4 @@
-import type { DemoConfig, DemoMachines } from '../../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines, TakeOverConfig } from '../../protocol/demo-config.ts';
 
 /** What the server says under a path. @throws Error when it does not answer */
 async function read<T>(path: string): Promise<T> {
@@ -10,6 +10,11 @@ async function read<T>(path: string): Promise<T> {
 /** The machines as the build has drawn them, with the limits of this installation. @throws Error when the server does not answer */
 export function readMachines(): Promise<DemoMachines> {
   return read('/demo/machines.json');
+}
+
+/** What the page "Take this page over" must know. @throws Error when the server does not answer */
+export function readTakeOver(): Promise<TakeOverConfig> {
+  return read('/demo/take-over.json');
 }
 
 /** Reads /demo/config.json, and what the page's own address puts in its place: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of one's own. @throws Error when the server does not answer */

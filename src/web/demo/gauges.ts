@@ -1,6 +1,8 @@
 import type { Session, SessionView, Usage } from '../widget/api.ts';
 import { element } from './elements.ts';
 
+/** The server reads the usage on a way of its own, at about the same time as this page hears the agent cease. */
+const METERED_MS = 500;
 /** A fifth is left, or less. */
 const LOW = 0.2;
 
@@ -53,4 +55,17 @@ export function startClocks(session: Session): () => void {
     clearInterval(timer);
     for (const id of ['duration', 'silence']) show(id, '–', 0, 1, false);
   };
+}
+
+/** Asks for the day's totals after each response of the agent, which has its price, where Switchboard meters the call. */
+export function followUsage(session: Session): void {
+  const askSoon = (): unknown => setTimeout(() => askUsage(session), METERED_MS);
+  session.on('heard', ({ event }) => event === 'listening' && askSoon());
+  // An answer in writing is never heard.
+  session.on('transcript', ({ who, final }) => who === 'agent' && final && askSoon());
+}
+
+/** A report of nothing asks for the day's totals: `usage` tells them. */
+export function askUsage(session: Session): void {
+  if (session.state !== 'ended') session.reportUsage({}).catch(() => undefined);
 }

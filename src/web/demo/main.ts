@@ -7,6 +7,7 @@ import { Board } from './board.ts';
 import { answererOf, obstacle, readConfig, readMachines } from './config.ts';
 import { element, say } from './elements.ts';
 import { offerElement } from './live.ts';
+import { mask } from './mask.ts';
 import { notify } from './notice.ts';
 import { Provocations } from './provocations.ts';
 import { showTag } from './tag.ts';
@@ -34,7 +35,7 @@ async function main(): Promise<void> {
     return notify(problem);
   }
 
-  const wire = watchWire(createWireLog(element('wire', HTMLOListElement)));
+  const wire = watchWire(createWireLog(element('wire', HTMLOListElement)), mask);
   // Limits are counted for each visitor alone, so that nobody uses up the day of the next one.
   const email = `visitor-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
   say(element('visitor', HTMLElement), `You are ${email}: the limits count for you alone.`);

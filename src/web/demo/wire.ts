@@ -1,5 +1,3 @@
-import { mask } from './mask.ts';
-
 /** How an exchange went on: answered, then read; or failed, and why. */
 export interface Outcome {
   readonly answered: (status: number) => void;
@@ -12,10 +10,10 @@ export interface Outcome {
 export interface Frame {
   readonly direction: 'out' | 'in' | 'note';
   readonly title: string;
-  /** With its secrets masked, as everything that the log is told. */
   readonly body: string;
 }
 
+/** What everything that goes over the wire is told to. */
 export interface WireLog {
   /** A request begins; `method` is WS for the opening of a socket. */
   readonly exchange: (method: string, path: string, body: string) => Outcome;
@@ -28,13 +26,26 @@ export interface Wire {
   readonly postAs: (who: string, path: string, body: object) => Promise<Response>;
   /** Cuts sockets and lets none open, as some networks do. */
   readonly block: (isBlocked: boolean) => void;
+  /** Sends a text as it is on the socket that was opened last. @returns whether there is one */
+  readonly sendRaw: (text: string) => boolean;
 }
 
+/** Whole and indented, where it is JSON. */
 function pretty(text: string): string {
   try {
-    return mask(JSON.stringify(JSON.parse(text), null, 2));
+    return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return mask(text);
+    return text;
+  }
+}
+
+function titleOf(text: string): string {
+  try {
+    const { type, state, event } = JSON.parse(text) as { type?: unknown; state?: unknown; event?: unknown };
+    const words = [type, state ?? event].filter((part) => typeof part === 'string');
+    return words.length > 0 ? words.join(' · ') : 'JSON';
+  } catch {
+    return 'no JSON';
   }
 }
 
@@ -58,15 +69,19 @@ function reasonOf(error: unknown, input: RequestInfo | URL): string {
     : 'Nobody answered, or the browser blocked it.';
 }
 
-/** Puts itself before the page's `fetch` and `WebSocket`, and tells the log of all that goes through them from now on. */
-export function watchWire(log: WireLog): Wire {
+/**
+ * Puts itself before the page's `fetch` and `WebSocket`, and tells the log of all that goes through them from now on.
+ * @param shown what the log shows of a text: without its secrets, or all of it
+ */
+export function watchWire(log: WireLog, shown: (text: string) => string): Wire {
+  const show = (text: string): string => shown(pretty(text));
   const { fetch: send, WebSocket: Socket } = globalThis;
   const open = new Set<WebSocket>();
   let isBlocked = false;
 
   async function request(input: RequestInfo | URL, init: RequestInit | undefined, by = ''): Promise<Response> {
     const body = typeof init?.body === 'string' ? init.body : '';
-    const outcome = log.exchange(init?.method ?? 'GET', `${pathOf(input)}${by}`, pretty(body));
+    const outcome = log.exchange(init?.method ?? 'GET', `${pathOf(input)}${by}`, show(body));
     try {
       const response = await send(input, init);
       outcome.answered(response.status);
@@ -74,7 +89,7 @@ export function watchWire(log: WireLog): Wire {
         .clone()
         .text()
         .then(
-          (text) => outcome.read(pretty(text)),
+          (text) => outcome.read(show(text)),
           (error: unknown) => outcome.read(`Not read to its end. ${reasonOf(error, input)}`),
         );
       return response;
@@ -86,9 +101,7 @@ export function watchWire(log: WireLog): Wire {
   }
 
   function frame(direction: 'out' | 'in', text: string): void {
-    const { type, state, event } = JSON.parse(text) as { type?: string; state?: string; event?: string };
-    const title = [type, state ?? event].filter((part) => part !== undefined).join(' · ');
-    log.frame({ direction, title, body: pretty(text) });
+    log.frame({ direction, title: titleOf(text), body: show(text) });
   }
 
   globalThis.fetch = (input, init) => request(input, init);
@@ -129,6 +142,11 @@ export function watchWire(log: WireLog): Wire {
     block(shouldBlock) {
       isBlocked = shouldBlock;
       if (isBlocked) for (const socket of open) socket.close();
+    },
+    sendRaw(text) {
+      const socket = [...open].findLast(({ readyState }) => readyState === Socket.OPEN);
+      socket?.send(text);
+      return socket !== undefined;
     },
   };
 }

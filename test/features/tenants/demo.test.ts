@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { bindDemo, findDemoKey, placeDemo, withoutDemo } from '../../../src/tenants/demo.ts';
+import { bindDemo, findDemoKey, placeDemo, withoutDemo, type DemoKeyUse } from '../../../src/tenants/demo.ts';
 import { readTenantsFile } from '../../../src/tenants/tenants-file.ts';
 import { aKey, aTenant } from './fakes.ts';
 
@@ -23,7 +23,8 @@ describe('The shipped tenants file', () => {
     ['http://127.0.0.1:8123/', ['http://127.0.0.1:8123', 'http://localhost:8123']],
     ['https://demo.example.com', ['https://demo.example.com', 'http://127.0.0.1:3000']],
   ])('works in development at %s', (publicUrl, expected) => {
-    expect(origins(publicUrl)).toEqual(expected);
+    // Both pages of the demo have a key for each address.
+    expect(origins(publicUrl)).toEqual([...expected, ...expected]);
   });
 
   test('has no key that works in production', () => {
@@ -54,13 +55,28 @@ describe('The shipped tenants file', () => {
     expect(placed).toEqual(goesIn ? bindDemo(shipped, publicUrl) : []);
   });
 
+  test('gives whoever takes a page over a key that is small, locked and of one agent', () => {
+    const taken = shipped.flatMap(({ keys }) => keys).filter(({ id }) => id.startsWith('take-over'));
+    expect(taken).toHaveLength(2);
+    for (const key of taken)
+      expect(key).toMatchObject({
+        agents: ['guide'],
+        allowOverrides: false,
+        dataChannel: 'none',
+        limits: { dailyDollars: 0.05 },
+        totals: { dollarsDaily: 5 },
+      });
+  });
+
   test('offers the key of the page that asks, unless it is revoked', () => {
     const keys = bindDemo(shipped, 'http://localhost:8123').flatMap((tenant) => tenant.keys);
-    const offered = (given: readonly WidgetKey[], origin: string): string | undefined => {
+    const offered = (given: readonly WidgetKey[], origin: string, use?: DemoKeyUse): string | undefined => {
       const entries = given.map((key) => [key.key, { key }] as const);
       const directory = new Map<string, { readonly key: WidgetKey }>(entries);
-      return findDemoKey({ keyOf: (key) => directory.get(key) }, origin)?.key.id;
+      return findDemoKey({ keyOf: (key) => directory.get(key) }, origin, use)?.key.id;
     };
+    expect(offered(keys, 'http://127.0.0.1:8123', 'take-over')).toBe('take-over-loopback');
+    expect(offered(keys.slice(0, 2), 'http://127.0.0.1:8123', 'take-over')).toBeUndefined();
     expect(offered(keys, 'http://127.0.0.1:8123')).toBe('loopback');
     expect(offered(keys, 'http://192.0.2.7:8123')).toBe('local');
     const revoked = keys.map((key) => (key.id === 'local' ? { ...key, revokedAtMs: 1 } : key));
