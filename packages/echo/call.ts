@@ -150,9 +150,14 @@ export class EchoCall {
     // What is said last is heard so much later.
     const { utterance } = this.#response ?? {};
     if (utterance !== undefined && nowMs >= utterance.endMs + this.#times.delayMs) this.#complete('completed');
-    if (!this.#isConnected && nowMs - this.#bornMs > this.#times.connectMs) void this.#finish('lost');
-    else if (nowMs - this.#seenMs > this.#times.lostMs) void this.#finish('lost');
+    // A process that stood still reads first what came meanwhile.
+    if (this.#isLost(nowMs)) setImmediate(() => this.#isLost(nowMs) && void this.#finish('lost'));
     else if (nowMs - this.#bornMs > this.#times.maxMs) void this.#expire();
+  }
+
+  #isLost(atMs: number): boolean {
+    const { lostMs, connectMs } = this.#times;
+    return this.#isConnected ? atMs - this.#seenMs > lostMs : atMs - this.#bornMs > connectMs;
   }
 
   #hearOut(utterance: Utterance): void {

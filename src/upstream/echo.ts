@@ -23,7 +23,8 @@ import { readTokens } from './realtime-usage.ts';
 import { wordsOf } from './realtime-words.ts';
 
 const MAX_SEC = 3600;
-const usualTimes: EchoTimes = { delayMs: 1000, connectMs: 15_000, lostMs: 10_000, maxMs: MAX_SEC * 1000 };
+/** Pages give up sooner, and count from the answer: so the echo waits for longer than they do. */
+const usualTimes: EchoTimes = { delayMs: 1000, connectMs: 60_000, lostMs: 10_000, maxMs: MAX_SEC * 1000 };
 
 /** A call that runs, and what it was created with. */
 interface OpenCall {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Clock } from '../../src/kernel/clock.ts';
 import { CallOver, type CallRequest, type Sideband, type UpstreamEvent } from '../../src/upstream/contract.ts';
 import type { EchoTimes } from '../../packages/echo/call.ts';
 import { EchoProvider } from '../../src/upstream/echo.ts';
@@ -14,10 +15,10 @@ import { soon } from '../support/soon.ts';
 const skipped = reasonToSkipBrowser();
 const LOUD = 0.01;
 
-function openEcho(times: Partial<EchoTimes> = {}): EchoProvider {
+function openEcho(times: Partial<EchoTimes> = {}, clock?: Clock): EchoProvider {
   const loadWebRtc = findWebRtc();
   if (loadWebRtc === undefined) throw new Error('the WebRTC library is not installed');
-  return new EchoProvider(loadWebRtc, { clientSecretTtlSec: 60, times });
+  return new EchoProvider(loadWebRtc, { clientSecretTtlSec: 60, times, clock });
 }
 
 /** What opens calls at the provider with the offers that pages post to /calls. */
@@ -398,6 +399,27 @@ describe('The echo agent alone', () => {
     await sideband.closed;
     expect(heard).toEqual([{ type: 'ready' }, { type: 'over', reason: 'lost' }]);
     expect(await provider.hangUp(providerCallId)).toBe('already_over');
+  });
+
+  test('waits longer for a browser that is still to come than for one that is silent', async () => {
+    let looks = 0;
+    let nowMs = 0;
+    const clock = {
+      now(): number {
+        looks += 1;
+        return nowMs;
+      },
+    };
+    const provider = openEcho({ connectMs: 1000, lostMs: 100 }, clock);
+    const { providerCallId } = await provider.createCall(callRequest({ offerSdp: await anOffer() }));
+    const sideband = await provider.attach(providerCallId, undefined, () => undefined);
+    nowMs = 999;
+    const seen = looks;
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(seen + 2), soon);
+    expect(await provider.isKnown(providerCallId)).toBe(true);
+    nowMs = 1001;
+    await sideband.closed;
+    expect(await provider.isKnown(providerCallId)).toBe(false);
   });
 
   test('ends its calls when it is closed', async () => {

@@ -1,7 +1,9 @@
-import { launch, type Browser } from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launch, type Browser, type Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DemoServer } from '../support/demo-server.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
+import { soon } from '../support/soon.ts';
+import { Website } from './element-page.ts';
 
 const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
 
@@ -99,6 +101,30 @@ const visit = `(async () => {
   return { isMuted, isUnmuted: !widget.muted, corner, begins: part('start').textContent, isOver: widget.session === undefined, ended: told.at(-1)[1].reason };
 })()`;
 
+/** Notes what the element tells, from before it is there: what a page shows of it is asked for again and again, so that no wait can be lost. */
+const noting = `<script>
+  globalThis.told = [];
+  globalThis.loudest = 0;
+  for (const type of ['media', 'transcript', 'error', 'ended'])
+    addEventListener('switchboard-' + type, ({ detail }) => told.push([type, JSON.parse(JSON.stringify(detail))]));
+  addEventListener('switchboard-level', ({ detail }) => (loudest = Math.max(loudest, detail.agent)));
+</script>`;
+
+/** What a page shows of the element. */
+const look = `(() => {
+  const widget = document.querySelector('switchboard-widget');
+  const part = (name) => widget.shadowRoot?.querySelector('[part~="' + name + '"]');
+  return {
+    id: widget.session?.id,
+    status: part('status')?.textContent,
+    message: part('message')?.textContent,
+    captions: part('captions')?.textContent,
+    isHeard: globalThis.loudest > 0.02,
+    kept: sessionStorage.length,
+    told,
+  };
+})()`;
+
 interface Result {
   readonly told: readonly (readonly [type: string, event: Readonly<Record<string, unknown>>])[];
   readonly isMuted: boolean;
@@ -147,6 +173,78 @@ describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${ski
       isOver: true,
       ended: 'closed_by_client',
     });
+    await page.close();
+  });
+});
+
+describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let site: Website;
+
+  beforeAll(async () => {
+    [browser, site] = await Promise.all([
+      launch({ browser: 'firefox', executablePath: findFirefox(), headless: true, extraPrefsFirefox: preferences }),
+      Website.open({}, { call: 'brokered', dataChannel: 'none' }),
+    ]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  async function open(): Promise<Page> {
+    const page = await browser.newPage();
+    site.host.own = `<!doctype html><html lang="en"><meta charset="utf-8">${noting}${site.script}${site.tag()}<a href="/own">The next page</a>`;
+    await page.goto(`${site.host.origin}/own`);
+    return page;
+  }
+
+  async function shows(page: Page, expected: object): Promise<{ readonly id: string }> {
+    let now: unknown;
+    await vi.waitFor(async () => {
+      now = await page.evaluate(look);
+      expect(now, JSON.stringify(now)).toMatchObject(expected);
+    }, soon);
+    return now as { readonly id: string };
+  }
+
+  const press = (page: Page, part: string): Promise<unknown> =>
+    page.evaluate(`document.querySelector('switchboard-widget').shadowRoot.querySelector('[part~="${part}"]').click()`);
+
+  async function write(page: Page, text: string): Promise<void> {
+    await page.evaluate(
+      `document.querySelector('switchboard-widget').shadowRoot.querySelector('[part~="text"]').value = '${text}'`,
+    );
+    await press(page, 'send');
+    // What was spoken just before may be told in between.
+    for (const who of ['You', 'Assistant']) await shows(page, { captions: expect.stringContaining(who + text) });
+  }
+
+  const isOpen = { status: expect.stringMatching(/Listening|Assistant is speaking/), isHeard: true };
+
+  const begin = (page: Page): Promise<unknown> => page.evaluate(`document.querySelector('switchboard-widget').start()`);
+
+  test('is spoken to and written to, shows what both say, and goes on without a microphone', async () => {
+    const page = await open();
+    await begin(page);
+    const { id } = await shows(page, isOpen);
+    await press(page, 'mute');
+    await write(page, 'Are you open on Sunday?');
+    await press(page, 'instead');
+    await shows(page, { id, status: 'Waiting for your message' });
+    await write(page, 'And on Monday?');
+    await press(page, 'end');
+    await shows(page, { status: 'Conversation ended' });
+    await page.close();
+  });
+
+  test('goes on with its conversation after a link was followed', async () => {
+    const page = await open();
+    await begin(page);
+    const { id } = await shows(page, { ...isOpen, kept: 0 });
+    await Promise.all([page.waitForNavigation(soon), page.evaluate(`document.querySelector('a').click()`)]);
+    await shows(page, { ...isOpen, id, kept: 0 });
     await page.close();
   });
 });

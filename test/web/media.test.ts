@@ -51,6 +51,15 @@ describe('A call with the provider, by the clock,', () => {
     expect([peer().connectionState, stream.current.active]).toEqual(['closed', false]);
   });
 
+  test('has its time to come about from the answer on, however long that took', async () => {
+    await vi.advanceTimersByTimeAsync(CONNECT_MS - 1);
+    peer().dispatchEvent(new Event('signalingstatechange'));
+    await vi.advanceTimersByTimeAsync(CONNECT_MS - 1);
+    expect(states()).toEqual(['connecting']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(states()).toEqual(['connecting', 'lost']);
+  });
+
   test('stays when its network comes back in time', async () => {
     peer().become('connected');
     peer().become('disconnected');

@@ -2,7 +2,7 @@ import { atEnd } from './abort.ts';
 import type { MediaEvent } from './api.ts';
 import { failure, type SwitchboardError } from './error.ts';
 
-/** A call that does not come about within this time never will. */
+/** An offer that has no answer within this time has none, and a call that does not come about within it from its answer on never will. */
 const CONNECT_MS = 20_000;
 /** Candidates that take longer to find are not waited for. */
 const GATHER_MS = 1000;
@@ -30,6 +30,11 @@ export function watchMedia(
     target?.addEventListener(type, heard, { signal });
 
   atEnd(signal, () => clearTimeout(timer));
+  // Answered: what the server needed for that is not the connection's time.
+  listen(peer, 'signalingstatechange', () => {
+    clearTimeout(timer);
+    timer = setTimeout(over, CONNECT_MS);
+  });
   listen(peer, 'connectionstatechange', () => {
     const { connectionState: now } = peer;
     if (now === 'failed') return over(true);
