@@ -113,12 +113,17 @@ async function insert(
   if (inserted === 'inserted') return record;
   return inserted === 'in_progress'
     ? new Refusal('CALL_IN_PROGRESS', 'Another call of this session is being opened; wait for its answer.')
-    : new Refusal(
-        'RATE_LIMIT_EXCEEDED',
-        `The session has had its ${perSession} calls; create a new session.`,
-        {},
-        { layer: 'slot', limit: perSession, count: perSession, unit: 'calls', lever: 'CALLS_PER_SESSION' },
-      );
+    : callsUsedUp(perSession);
+}
+
+/** What a session is answered that has had all its calls. */
+export function callsUsedUp(perSession: number): Refusal {
+  return new Refusal(
+    'RATE_LIMIT_EXCEEDED',
+    `The session has had its ${perSession} calls; create a new session.`,
+    {},
+    { layer: 'slot', limit: perSession, count: perSession, unit: 'calls', lever: 'CALLS_PER_SESSION' },
+  );
 }
 
 /** What there is to say to a session that came to its end meanwhile. */

@@ -5,7 +5,7 @@ import { SECOND } from '../support/clock.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
-import { exchange, fakeCalls, openBrokered, openedBy, type Opened } from './calls.ts';
+import { closedCall, exchange, fakeCalls, openBrokered, openedBy, type Opened } from './calls.ts';
 
 const { build } = useApps();
 
@@ -44,6 +44,17 @@ describe('Another ticket', () => {
     const second = secretOf(await ask({ sm_session_id: opened.id })).value;
     for (const ticket of [opened.ticket, second]) expect((await exchange(app, { ...opened, ticket })).status).toBe(201);
     for (const ticket of [opened.ticket, second]) expect((await exchange(app, { ...opened, ticket })).status).toBe(401);
+  });
+
+  test('is not given once the session has had its calls, so that its page keeps the one that it has', async () => {
+    const limited = await build({ provider: new FakeProvider({ call: 'brokered' }), env: { CALLS_PER_SESSION: '1' } });
+    fakeCalls(limited);
+    const only = await openBrokered(limited, await limited.key());
+    const again = (): Promise<Reply> => limited.post('/api/realtime/ticket', { sm_session_id: only.id });
+    expect((await again()).status).toBe(200);
+    await limited.service.stores.calls.insert(closedCall(only.id), 1);
+    const refused = await again();
+    expect([refused.status, refused.body['code']]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
   });
 
   test('needs the address that the session was created for, or a service token', async () => {

@@ -18,6 +18,8 @@ describe('A call that Switchboard opens', () => {
   let posted: Posted[];
   /** Answers to offers, in the place of one that is taken. */
   let refusals: Response[];
+  /** Whether there are no tickets any more. */
+  let isUsedUp: boolean;
   const stream = { current: new FakeStream() };
 
   class FakeSocket extends EventTarget {
@@ -63,6 +65,7 @@ describe('A call that Switchboard opens', () => {
   async function open(dataChannel: string, options: object = {}, terms: object = {}, agent?: object): Promise<void> {
     posted = [];
     refusals = [];
+    isUsedUp = false;
     let tickets = 0;
     const call = { mode: 'brokered', url: 'https://s.example/voice/api/realtime/calls', dataChannel, ...terms };
     const { connect } = await loadSdk();
@@ -76,6 +79,10 @@ describe('A call that Switchboard opens', () => {
         if (!path.endsWith('/session')) posted.push({ path, authorization: headers['Authorization'], body });
         if (path.endsWith('/session')) return Promise.resolve(Response.json({ ...created, call, agent }));
         if (path.endsWith('/ticket')) {
+          if (isUsedUp)
+            return Promise.resolve(
+              Response.json({ code: 'RATE_LIMIT_EXCEEDED', userMessage: 'No more.' }, { status: 429 }),
+            );
           tickets += 1;
           return Promise.resolve(Response.json({ client_secret: { value: `ek_sb_${tickets}`, expires_at: 0 } }));
         }
@@ -322,6 +329,29 @@ describe('A call that Switchboard opens', () => {
       expect(peer(0).connectionState).not.toBe('closed');
       expect(offers()).toHaveLength(1);
       expect(() => session.send('Hello?')).not.toThrow();
+    });
+
+    test('stays as it is where Switchboard has no ticket for another, spoken or in writing', async () => {
+      const another = async (joined: Promise<unknown>): Promise<void> => {
+        const [refused] = await Promise.allSettled([joined, vi.advanceTimersByTimeAsync(10_000)]);
+        expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'RATE_LIMIT_EXCEEDED' } });
+        expect(states('media')).not.toContain('lost');
+        expect(() => session.send('Hello?')).not.toThrow();
+      };
+      await session.connectAudio();
+      peer(0).become('connected');
+      isUsedUp = true;
+      await another(session.connectText());
+      expect([peer(0).connectionState, stream.current.active]).toEqual(['connected', true]);
+      isUsedUp = false;
+      await session.connectText();
+      peer(1).become('connected');
+      isUsedUp = true;
+      stream.current = new FakeStream();
+      await another(session.connectAudio());
+      expect([peer(1).connectionState, silent.current.active]).toEqual(['connected', true]);
+      // The microphone that was opened for it is given back.
+      expect(stream.current.active).toBe(false);
     });
 
     test('is over with its session, also when that ends while the microphone is asked for', async () => {

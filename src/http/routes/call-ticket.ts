@@ -1,5 +1,6 @@
 import type { SessionProof } from '../../protocol/session.ts';
 import { ticketReply, ticketRequest } from '../../protocol/create.ts';
+import { callsUsedUp } from '../../calls/open-call.ts';
 import { requireEngaged } from '../../voice/require-engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
 import { speaksFor } from '../../voice/sessions.ts';
@@ -19,7 +20,7 @@ export function callTicketRoute(services: TicketServices): Route {
     operationId: 'getCallTicket',
     summary: 'Another client secret of a live session',
     description:
-      'For another call of a brokered session, after a change of the network for example; the call before is hung up when the new one is opened. A session may open `CALLS_PER_SESSION` calls.',
+      'For another call of a brokered session, after a change of the network for example; the call before is hung up when the new one is opened. A session may open `CALLS_PER_SESSION` calls: after them it is refused, and the call that there is goes on.',
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
@@ -45,9 +46,12 @@ async function give(call: Call<SessionProof>, { core, identity, sessions, calls 
   if (record === undefined || !speaksFor(record, body.email, identity.subjects, isService)) return sessionNotFound();
   const over = requireEngaged(record, request.atMs, sessions.limits);
   if (over !== undefined) return refusedOf(record, over, call, identity);
-  const setup = await core.stores.sessionSetups.find(record.id);
+  const [setup, opened] = await Promise.all([core.stores.sessionSetups.find(record.id), calls.ofSession(record.id)]);
   if (setup?.callMode !== 'brokered')
     return invalid('is a session whose page opens its call itself (call.mode direct)', 'sm_session_id');
+  // Told before the page gives up the call that it has.
+  const { perSession } = core.config.calls;
+  if (opened.length >= perSession) return refusedOf(record, callsUsedUp(perSession), call, identity);
   const { value, expiresAtSec } = await calls.tickets.issue(record.id, request.atMs);
   return { status: 200, body: { client_secret: { value, expires_at: expiresAtSec } } };
 }

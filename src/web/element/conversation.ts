@@ -198,8 +198,8 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
   /** Opens a call, in the place of the one before. */
   async function join(opened: Session, isWritten: boolean): Promise<void> {
     if (isWritten) {
-      become({ isWritten, microphones: [] });
       await opened.connectText();
+      become({ isWritten, microphones: [] });
     } else {
       const { stream } = await opened.connectAudio();
       become({ isWritten });
@@ -215,8 +215,8 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
     try {
       await join(session, isWritten);
     } catch (error) {
-      if (!isWithoutMicrophone(error as SwitchboardError)) return fail(error as SwitchboardError);
-      // The written call is there as before.
+      // A call that is lost was told by itself. Without a microphone, or another call (CALLS_PER_SESSION), it goes on as it was.
+      if (now.phase === 'over') return;
       notice(error as SwitchboardError);
       become({ canSwitch: true });
     }

@@ -221,7 +221,7 @@ export interface Session {
   /** Adds to the user's daily totals, once under its id; resolves with these. @throws DAILY_QUOTA_EXCEEDED: counted, and the session is over */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
   /**
-   * Joins a WebRTC call with the provider; a call before it is hung up. Where `brokered` is true, every call has a ticket of its own,
+   * Joins a WebRTC call with the provider; a call before it is hung up, unless Switchboard has no ticket for another. Where `brokered` is true, every call has a ticket of its own,
    * and one whose network is gone is joined again. Otherwise the client secret must not have expired.
    * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), PROVIDER_UNSUPPORTED, PROVIDER_REFUSED, CALL_LOST, those of the
    * microphone, or the reason why the session is over

@@ -31,16 +31,24 @@ export function holdCalls(
     return is;
   }
 
-  async function open(options: AudioOptions): Promise<AudioCall> {
+  async function open(options: AudioOptions, willWrite: boolean): Promise<AudioCall> {
     const { microphone } = deps;
-    hangUp.abort(failure('CALL_LOST', 'another call took its place'));
-    const own = (hangUp = new AbortController());
-    opened = undefined;
-    const why = farewell();
-    if (why) own.abort(why);
     try {
+      // The call that there is stays until Switchboard gives a ticket for another.
+      let ticket = present() && (await deps.secret());
+      const secret = async (): Promise<string> => {
+        const first = ticket;
+        ticket = undefined;
+        return first ?? deps.secret();
+      };
+      isWritten = willWrite;
+      hangUp.abort(failure('CALL_LOST', 'another call took its place'));
+      const own = (hangUp = new AbortController());
+      opened = undefined;
+      const why = farewell();
+      if (why) own.abort(why);
       const stream = isWritten ? silence(own.signal) : options.stream;
-      const call = await callProvider({ ...deps, greets, hangUp: own }, { ...options, stream });
+      const call = await callProvider({ ...deps, secret, greets, hangUp: own }, { ...options, stream });
       if (hangUp === own) opened = call;
       return call;
     } catch (error) {
@@ -54,13 +62,11 @@ export function holdCalls(
     async connectAudio(options = {}) {
       // Who is not given the microphone goes on writing.
       if (isWritten && present() && !options.stream) await deps.microphone.prepare();
-      isWritten = false;
-      return open(options);
+      return open(options, false);
     },
     connectText(options = {}) {
       deps.microphone.drop();
-      isWritten = true;
-      return open(options);
+      return open(options, true);
     },
     hangUp: (why) => hangUp.abort(why),
   };
