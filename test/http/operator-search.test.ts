@@ -5,6 +5,7 @@ import { service, SERVICE_NAME, SERVICE_TOKEN, somebody, STAFF, type Reply, type
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
+import { closedCall } from './calls.ts';
 
 const { build } = useApps();
 
@@ -121,6 +122,18 @@ describe('A search finds', () => {
     await app.service.stores.history.insert({ record: { ...record, id, upstreamId: 'sess_abc' }, state: 'engaged' });
     expect(await hitsOf('sess_abc')).toEqual([`session ${id.slice(0, 42)}`]);
     expect(await hitsOf('sess_abc', await app.as('boss@globex.example'))).toEqual([]);
+  });
+
+  test('a call by its ref, of an own tenant only', async () => {
+    const { service: parts } = app;
+    const call = { ...closedCall(`s:${'a'.repeat(32)}:${'A'.repeat(22)}`), id: `call_${'B'.repeat(22)}` };
+    await parts.stores.calls.insert(call, 1);
+    const { body } = await search(call.id);
+    expect(body['hits']).toEqual([
+      { kind: 'call', id: call.id, label: expect.stringMatching(/^Call of acme, /), href: `/console/calls/${call.id}` },
+    ]);
+    expect(await hitsOf(`call_${'C'.repeat(22)}`)).toEqual([]);
+    expect(await hitsOf(call.id, await app.as('boss@globex.example'))).toEqual([]);
   });
 
   test('keys, tenants and actions by a part of their names, and acts by their batch', async () => {

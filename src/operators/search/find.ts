@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { mayDo, seesTenant, tenantsOf, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
@@ -79,6 +80,13 @@ const finders: readonly Finder[] = [
         .map(sessionHit),
   },
   {
+    shape: /^call_[\w-]{22}$/,
+    async find(q, operator, { core }) {
+      const call = await core.stores.calls.load(q);
+      return call !== undefined && seesTenant(operator, call.tenantId) ? [callHit(call)] : [];
+    },
+  },
+  {
     shape: /^batch_[\w-]{22}$/,
     find: async (q) => [auditHit(q, 'What was changed together', 'batchId')],
   },
@@ -150,6 +158,11 @@ function sessionHit({ record, state }: Pick<HistoryRow, 'record' | 'state'>): Se
   const whose = agentId === null ? tenantId : `${tenantId}/${agentId}`;
   const label = `${whose} ${subject.slice(0, 4)}…, ${state}, ${iso(startedAtMs)}`;
   return { kind: 'session', id: ref, label, href: `/console/sessions/${ref}` };
+}
+
+function callHit({ id, tenantId, state, createdAtMs }: CallRecord): SearchHit {
+  const label = `Call of ${tenantId}, ${state}, ${iso(createdAtMs)}`;
+  return { kind: 'call', id, label, href: `/console/calls/${encodeURIComponent(id)}` };
 }
 
 function loginHit({ id, createdAtMs }: { readonly id: string; readonly createdAtMs: number }): SearchHit {

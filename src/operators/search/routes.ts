@@ -17,7 +17,7 @@ export function searchRoute(services: Services): Route {
     operationId: 'search',
     summary: 'Find what an id, a name or an address stands for',
     description:
-      'By shape and index: an id or ref of a session, req_…, auth_…, sess_…, batch_…, 6 or more digits of a hash, a key, a tenant, an action. An address is looked for by operators and service tokens alone; that is kept in the audit by its hash.',
+      'By shape and index: an id or ref of a session, req_…, auth_…, sess_…, call_…, batch_…, 6 or more digits of a hash, a key, a tenant, an action. An address is looked for by operators and service tokens alone; that is kept in the audit by its hash.',
     perOperator: { name: 'search', perMinute: 20, concerns: (body) => isAddress((body as { q: string }).q) },
     body: searchRequest,
     bodyExample: { q: sample.sm_session_id.slice(0, 42) },

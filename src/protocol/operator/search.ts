@@ -11,7 +11,7 @@ export const searchRequest = z.strictObject({
 });
 
 const searchHit = z.object({
-  kind: z.enum(['session', 'login', 'request', 'key', 'tenant', 'audit']),
+  kind: z.enum(['session', 'call', 'login', 'request', 'key', 'tenant', 'audit']),
   id: z.string(),
   label: z.string(),
   href: z.string().meta({ description: 'The page of the console that shows it' }),

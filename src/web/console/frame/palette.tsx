@@ -22,7 +22,7 @@ interface Choice {
 
 const ASK_AFTER_MS = 250;
 const NOTHING: SearchResult = { hits: [] };
-const EXACT: ReadonlySet<string> = new Set<SearchHit['kind']>(['session', 'login', 'request']);
+const EXACT: ReadonlySet<string> = new Set<SearchHit['kind']>(['session', 'call', 'login', 'request']);
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 254;
 
@@ -142,7 +142,7 @@ function OpenPalette() {
 
 /** What it is, and where its words do not say so, which. */
 function labelOf({ kind, id, label }: SearchHit): string {
-  return kind === 'session' || kind === 'login' ? label : `${id}: ${label}`;
+  return kind === 'session' || kind === 'call' || kind === 'login' ? label : `${id}: ${label}`;
 }
 
 function noneWords(text: string, answer: SearchResult, address: string): string {
