@@ -1,7 +1,7 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { digestOf } from '../../kernel/digest.ts';
 import { ifAway } from '../../kernel/errors.ts';
+import { createSealer, type Sealer } from '../../kernel/seal.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
 import type { CreateReply } from '../../protocol/create.ts';
@@ -46,7 +46,7 @@ export const keepReply: CreateStep = {
   name: 'keep the reply',
   async take({ claim, reply, input }, { stores }: Pick<CreateDeps, 'stores'>) {
     if (claim === undefined) return;
-    const sealed = seal(JSON.stringify(reply), claim.key);
+    const sealed = sealerOf(claim).seal(JSON.stringify(reply), claim.keyHash);
     const untilMs = input.request.atMs + KEEP_MS;
     await stores.replays.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
   },
@@ -60,7 +60,7 @@ async function claim(key: string, context: CallerFound, deps: CreateDeps): Promi
   if (found.kind === 'mismatch')
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
   if (found.kind === 'kept') {
-    context.reply = JSON.parse(unseal(found.sealed, key)) as CreateReply;
+    context.reply = JSON.parse(sealerOf({ key }).open(found.sealed, keyHash)) as CreateReply;
     return ANSWERED;
   }
   context.claim = { key, keyHash, token: found.token };
@@ -101,19 +101,6 @@ function unfinished(): Refusal {
 }
 
 /** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
-function seal(text: string, key: string): Buffer {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
-  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-}
-
-function unseal(sealed: Buffer, key: string): string {
-  const nonce = sealed.subarray(0, 12);
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
-  decipher.setAuthTag(sealed.subarray(-16));
-  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8');
-}
-
-function sealingKey(key: string, nonce: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, nonce, 'switchboard create reply', 32));
+function sealerOf({ key }: Pick<ReplayClaim, 'key'>): Sealer {
+  return createSealer([Buffer.from(key)], 'switchboard create reply');
 }
