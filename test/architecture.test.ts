@@ -97,7 +97,19 @@ const rings: Readonly<Record<string, Ring>> = {
   /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
   'operator routes': {
     files: /^src\/operators\/(?:.*[/-])?routes?\.ts$/,
-    rings: ['machines', 'kernel', 'settings', 'contracts', 'protocol', 'auth', 'tenants', 'voice', 'operators', 'http'],
+    rings: [
+      'machines',
+      'kernel',
+      'settings',
+      'contracts',
+      'protocol',
+      'auth',
+      'secrets',
+      'tenants',
+      'voice',
+      'operators',
+      'http',
+    ],
     packages: ['zod'],
   },
   /** What operators are shown of all features, and what they change in them. */
@@ -158,6 +170,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'telemetry',
       'protocol',
       'auth',
+      'secrets',
       'limits',
       'tenants',
       'quota',

@@ -2,7 +2,7 @@ import { edgeWindows, type EdgeWindows } from '../limits/edge.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { NodeLease } from '../node/lease.ts';
 import { NodeList } from '../node/nodes.ts';
-import type { Sealer } from '../kernel/seal.ts';
+import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { Foundations } from './foundations.ts';
 import { openJournal, type OpenJournal } from './journal.ts';
 import { openSealer, requireSealer } from './sealer.ts';
@@ -16,8 +16,8 @@ export interface Core extends Foundations {
   readonly nodes: NodeList;
   /** That this node is alive, in the stores of what it holds. */
   readonly lease: NodeLease;
-  /** Seals the secrets of tenants; undefined where there is no key to. */
-  readonly sealer: Sealer | undefined;
+  /** The secrets of tenants. */
+  readonly secrets: SecretsDeps;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: DevMailbox | undefined;
   /** Whether browsers reach the service by https. */
@@ -31,15 +31,16 @@ export async function openCore(on: Foundations): Promise<Core> {
   const installationKey = await stores.installation.secret('subjects');
   const sealer = await openSealer(on.config, stores.installation);
   await requireSealer(sealer, stores.tenantSecrets);
+  const journal = openJournal({ ...on, installationKey });
   const nodes = new NodeList({ node, bus: live.bus, clock });
   return {
     ...on,
     installationKey,
     edge: edgeWindows(on.config.edge),
-    journal: openJournal({ ...on, installationKey }),
+    journal,
     nodes,
     lease: new NodeLease({ node, calls: stores.liveNodes, sockets: live.sockets, nodes, clock, onError }),
-    sealer,
+    secrets: { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer },
     mailbox: on.mailer instanceof DevMailbox ? on.mailer : undefined,
     isHttps: () => on.publicUrl().startsWith('https:'),
   };

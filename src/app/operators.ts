@@ -100,6 +100,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
       clock,
       rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },
     },
+    secrets: core.secrets,
     machines: () => (machines ??= describeMachines(config)),
     /** What answers now is ready only if it took the last probe's write, and if work succeeds. */
     probes: {

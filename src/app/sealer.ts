@@ -24,10 +24,10 @@ export async function openSealer(
  * Without a key the tools of whoever has a secret would fail, one call after the other.
  * @throws ConfigError where there are secrets and nothing opens them; Unavailable when the database is away
  */
-export async function requireSealer(sealer: Sealer | undefined, secrets: Pick<TenantSecrets, 'list'>): Promise<void> {
+export async function requireSealer(sealer: Sealer | undefined, secrets: Pick<TenantSecrets, 'any'>): Promise<void> {
   if (sealer !== undefined) return;
-  const [first] = await secrets.list();
-  if (first === undefined) return;
-  const message = `is needed: the database holds secrets that it sealed (${first.tenantId}/${first.name} is one)`;
+  const one = await secrets.any();
+  if (one === undefined) return;
+  const message = `is needed: the database holds secrets that it sealed (${one.tenantId}/${one.name} is one)`;
   throw new ConfigError([{ name: 'SEALING_KEY', message, example: 'the output of: openssl rand -base64 32' }]);
 }

@@ -17,9 +17,8 @@ export interface OpenServerTools extends ServerToolParts {
 
 /** How this node calls tools of the server: through the guard of requests to servers that tenants name, and with the secrets of tenants. */
 export function openServerTools(core: Core, tenants: Pick<TenantDirectory, 'tenant'>): OpenServerTools {
-  const { config, stores, sealer, clock, journal, events, onError } = core;
+  const { config, stores, secrets, clock, events, onError } = core;
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
-  const secrets = { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer };
   const sender = new ToolSender({
     outbound: config.mode === 'production' ? outbound : withDemoTool(outbound, clock),
     secrets: {

@@ -12,6 +12,7 @@ import type { AgentTerms, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
@@ -53,6 +54,7 @@ export interface Services extends OperatorServices {
     readonly operatorOf: (email: string) => Operator;
     readonly figures: Figures;
     readonly keys: KeyDeps;
+    readonly secrets: SecretsDeps;
     /** Made when it is first asked for; it changes only with the build and the settings. */
     readonly machines: () => { readonly machines: OperatorMachine[] };
     /** Of this process. */

@@ -85,6 +85,14 @@ export async function findNamed(
   return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : sessionNotFound();
 }
 
+/** The refusal of a tenant that there is none of, or that the operator is not shown. */
+export function noTenant(tenantId: string): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    `There is no tenant "${tenantId}"; GET /api/operator/keys names those that there are.`,
+  );
+}
+
 /** What a machine did, for the interface description. */
 export const exampleEvent: OperatorEvent = {
   id: '1041',

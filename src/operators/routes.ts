@@ -12,6 +12,7 @@ import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './l
 import { auditRoute } from './audit/routes.ts';
 import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
 import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
+import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } from './secrets/routes.ts';
 import { searchRoute } from './search/routes.ts';
 import { usageRoute } from './usage/routes.ts';
 import { whisperRoute } from './sessions/whisper-routes.ts';
@@ -43,6 +44,10 @@ export function operatorRoutes(services: Services): Route[] {
     revokeKeyRoute(services),
     pauseKeyRoute(services),
     resumeKeyRoute(services),
+    secretsRoute(services),
+    setSecretRoute(services),
+    signingSecretRoute(services),
+    deleteSecretRoute(services),
     loginsRoute(services),
     loginRoute(services),
     revokeLoginRoute(services),

@@ -42,6 +42,11 @@ export function secretsIn(value: string): string[] {
 
 export type ServerTool = Readonly<z.infer<typeof serverTool>>;
 
+/** The names of all secrets that the headers of a tool are made with. */
+export function secretNamesOf({ headers }: Pick<ServerTool, 'headers'>): readonly string[] {
+  return [...new Set(Object.values(headers).flatMap(secretsIn))];
+}
+
 /**
  * The tools of a session that Switchboard calls, by their names. One that a caller brought along names no address, and is none of them.
  * @param tools as the session was created with them

@@ -39,8 +39,9 @@ export async function setSecret(
   by: SecretBy,
   deps: SecretsDeps,
 ): Promise<TenantSecret | Refusal> {
-  const fault = findNameFault(name) ?? findValueFault(value);
-  if (fault !== undefined) return new Refusal('INVALID_REQUEST', fault);
+  const details = [...faultOf('name', findNameFault(name)), ...faultOf('value', findValueFault(value))];
+  if (details.length > 0)
+    return new Refusal('INVALID_REQUEST', details.map(({ message }) => message).join(' '), { details });
   return change('secret.set', tenantId, name, by, deps, () => keepNext(tenantId, name, value, by, deps));
 }
 
@@ -142,13 +143,15 @@ async function insertVersion(
   by: SecretBy,
   { secrets, sealer, clock }: SecretsDeps,
 ): Promise<TenantSecret | Refusal | undefined> {
-  if (sealer === undefined) return new Refusal('CONFLICT', NO_KEY);
+  if (sealer === undefined)
+    return new Refusal('CONFLICT', NO_KEY, { details: [NO_SEALING_KEY] }, { lever: 'SEALING_KEY' });
   const secret = { tenantId, name, version, createdAtMs: clock.now(), createdBy: by.actor };
   const isKept = await secrets.insert({ ...secret, sealed: sealer.seal(value, placeOf(secret)) });
   return isKept ? secret : undefined;
 }
 
 const NO_KEY = 'There is no key to seal secrets by: set SEALING_KEY.';
+const NO_SEALING_KEY = { path: 'SEALING_KEY', message: 'must be set: nothing else seals secrets in production' };
 
 function change<T>(
   action: ActAction,
@@ -177,6 +180,10 @@ function findNameFault(name: string): string | undefined {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name)
     ? undefined
     : 'The name of a secret is 1 to 64 letters, digits, hyphens and underscores.';
+}
+
+function faultOf(path: string, message: string | undefined): readonly { path: string; message: string }[] {
+  return message === undefined ? [] : [{ path, message }];
 }
 
 /** Values go into headers. */

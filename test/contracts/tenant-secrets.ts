@@ -56,6 +56,12 @@ export function tenantSecretsContract(name: string, make: Make<TenantSecrets>): 
       expect(all).toEqual(expect.arrayContaining([told(newer), told(a)]));
     });
 
+    test('one of them is told of where there is any', async () => {
+      const secret = aSecret();
+      await secrets().insert(secret);
+      expect(await secrets().any()).toEqual({ tenantId: expect.any(String), name: expect.any(String) });
+    });
+
     test('a deleted one is gone with all of its versions, and its name begins anew', async () => {
       const secret = aSecret();
       await secrets().insert(secret);

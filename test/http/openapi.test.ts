@@ -144,7 +144,7 @@ async function driveLogins(): Promise<void> {
 
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = await app.as('ops@example.com');
-  const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys'];
+  const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys', '/api/operator/secrets'];
   const { id: keyId } = await app.key();
   plain.push('/api/operator/logins', '/api/operator/challenges');
   const { body: login } = await get('/api/auth/session', operator);
@@ -174,6 +174,9 @@ async function driveOperators(id: string): Promise<void> {
     await post('/api/operator/search', { q: 'acme' }, headers);
     await post('/api/operator/addresses/lift', { email: 'ann@example.com', reason: 'new laptop' }, headers);
     await post('/api/operator/keys', newKey, headers);
+    await post('/api/operator/secrets', { tenantId: 'acme', name: 'crm', value: 'x' }, headers);
+    await post('/api/operator/secrets/signing', { tenantId: 'acme' }, headers);
+    await post('/api/operator/secrets/crm/delete', { tenantId: 'acme' }, headers);
     await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
     for (const what of ['pause', 'resume', 'revoke'])
       await post(`/api/operator/keys/${keyId}/${what}`, { tenantId: 'acme' }, headers);
@@ -213,6 +216,16 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/keys', newKey, boss);
   for (const what of ['pause', 'resume', 'revoke'])
     await post(`/api/operator/keys/nobody/${what}`, { tenantId: 'acme' }, operator);
+  await get('/api/operator/secrets?tenantId=', operator);
+  for (const [path, body] of [
+    ['secrets', { name: 'crm', value: 'x' }],
+    ['secrets/signing', {}],
+    ['secrets/crm/delete', {}],
+  ] as const) {
+    await post(`/api/operator/${path}`, { tenantId: 'nobody', ...body }, operator);
+    await post(`/api/operator/${path}`, { tenantId: 'acme', ...body }, { ...operator, origin: EVIL });
+  }
+  await post('/api/operator/secrets', { tenantId: 'acme', name: 'a b', value: '' }, operator);
   for (const what of ['logins', 'challenges']) {
     await get(`/api/operator/${what}?limit=0`, operator);
     await get(`/api/operator/${what}/nobody`, operator);
@@ -245,6 +258,16 @@ async function driveWhispers(): Promise<void> {
   await brokered.service.stores.calls.insert({ ...closedCall(id), id: 'call_2', ...open }, 3);
   vi.spyOn(brokered.service.calls.whispers, 'send').mockResolvedValue('told');
   await whisper();
+}
+
+/** Sets secrets where there is no key to seal them by. */
+async function driveUnsealed(): Promise<void> {
+  const unsealed = await build();
+  Object.assign(unsealed.service.core.secrets, { sealer: undefined });
+  const headers = { authorization: `Bearer ${SERVICE_TOKEN}` };
+  const set = { tenantId: 'acme', name: 'crm', value: 'x' };
+  await send({ method: 'POST', path: '/api/operator/secrets', body: set, headers }, unsealed);
+  await send({ method: 'POST', path: '/api/operator/secrets/signing', body: { tenantId: 'acme' }, headers }, unsealed);
 }
 
 /** What can go wrong on any path: too much of everything, and a database that is away. */
@@ -368,6 +391,7 @@ describe('The API description', () => {
     const id = await app.open(await app.key());
     await driveOperators(id);
     await driveWhispers();
+    await driveUnsealed();
     await driveEverywhere(id);
     expect(conformance.faults).toEqual([]);
     expect(conformance.unseen.filter((reply) => !reply.endsWith(' 500'))).toEqual([]);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { iso } from '../../kernel/time.ts';
-import { secretsIn, type ServerTool } from '../../protocol/server-tool.ts';
+import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
 
 /** What the server of a tool is told of the conversation in which it is called. */
@@ -59,11 +59,6 @@ export function headersOf(
     'idempotency-key': toolCallId,
     traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`,
   };
-}
-
-/** The names of all secrets that the headers of a tool are made with. */
-export function secretNamesOf({ headers }: ServerTool): readonly string[] {
-  return [...new Set(Object.values(headers).flatMap(secretsIn))];
 }
 
 function withSecrets(value: string, values: ReadonlyMap<string, string>): string {

@@ -1,9 +1,10 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OutboundFailure, type Outbound } from '../../outbound/contract.ts';
+import { secretNamesOf } from '../../protocol/server-tool.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';
-import { bodyOf, headersOf, secretNamesOf, type ToolRequest } from './tool-request.ts';
+import { bodyOf, headersOf, type ToolRequest } from './tool-request.ts';
 
 /** What a model is told at most, in bytes. */
 const MAX_REPLY_BYTES = 16 * 1024;

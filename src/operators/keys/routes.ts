@@ -18,7 +18,7 @@ import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import { type ChangeKey, findKey, issueKey, pauseKey, resumeKey, revokeKey } from '../../tenants/keys.ts';
 import { warningsOf } from '../../tenants/open-keys.ts';
 import type { Route } from '../../http/route.ts';
-import { actBy, operatorRoute } from '../route.ts';
+import { actBy, noTenant, operatorRoute } from '../route.ts';
 import type { Services } from '../../http/services.ts';
 
 const exampleKey: OperatorKey = {
@@ -195,13 +195,6 @@ function toOperatorKey(
     live,
     ...activity,
   };
-}
-
-function noTenant(tenantId: string): Refusal {
-  return new Refusal(
-    'NOT_FOUND',
-    `There is no tenant "${tenantId}"; GET /api/operator/keys names those that there are.`,
-  );
 }
 
 function noKey(tenantId: string, id: string): Refusal {

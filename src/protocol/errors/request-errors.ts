@@ -103,6 +103,7 @@ export const requestErrors = {
       'The tenant has a key of this id already, perhaps a revoked one: ids are not used twice.',
       'The tenant has as many keys as it may (`maxKeys`): revoke one first.',
       'The `batchId` is not of an act that the same operator began.',
+      'There is no key to seal a secret by: set `SEALING_KEY`.',
     ],
     example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
     userMessage: {

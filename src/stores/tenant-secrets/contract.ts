@@ -24,6 +24,8 @@ export interface TenantSecrets {
   find(tenantId: string, name: string): Promise<readonly SealedSecret[]>;
   /** The newest version of each, by tenant and name. @param tenants whose; all where none are named */
   list(tenants?: readonly string[]): Promise<readonly TenantSecret[]>;
+  /** One of them, whichever; undefined where there is none. */
+  any(): Promise<Pick<TenantSecret, 'tenantId' | 'name'> | undefined>;
   /** Deletes all versions. @returns whether there was any */
   delete(tenantId: string, name: string): Promise<boolean>;
 }

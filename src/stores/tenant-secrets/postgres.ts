@@ -40,6 +40,14 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
       return [...found];
     },
 
+    async any() {
+      const [found] = await database.run(
+        (sql) => sql<Pick<TenantSecret, 'tenantId' | 'name'>[]>`
+          select tenant_id as "tenantId", name from tenant_secret limit 1`,
+      );
+      return found;
+    },
+
     async delete(tenantId, name) {
       const { count } = await database.run(
         (sql) => sql`delete from tenant_secret where tenant_id = ${tenantId} and name = ${name}`,

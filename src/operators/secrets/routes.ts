@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import type { Call, Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { iso } from '../../kernel/time.ts';
+import {
+  deleteSecretReply,
+  deleteSecretRequest,
+  type OperatorSecret,
+  operatorSecrets,
+  secretFilters,
+  setSecretReply,
+  setSecretRequest,
+  signingSecretReply,
+  signingSecretRequest,
+} from '../../protocol/operator/secret.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { secretNamesOf, serverToolsOf } from '../../protocol/server-tool.ts';
+import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
+import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
+import type { Tenant } from '../../stores/tenants/contract.ts';
+import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
+import { actBy, noTenant, operatorRoute } from '../route.ts';
+
+const exampleSecret: OperatorSecret = {
+  tenantId: 'acme',
+  name: 'crm',
+  version: 2,
+  createdAt: '2030-01-01T12:00:00.000Z',
+  createdBy: 'ada@example.com',
+  agents: ['support'],
+};
+
+/** The secrets of tenants without what they are, and which agents send them. */
+export function secretsRoute(services: Services): Route {
+  const { tenants: directory, operators } = services;
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/secrets',
+    operationId: 'listSecrets',
+    summary: 'Secrets of tenants, who set them and which agents send them, never a value',
+    query: secretFilters,
+    replies: {
+      200: {
+        description: 'The secrets',
+        schema: operatorSecrets,
+        example: {
+          tenants: [{ id: 'acme', name: 'Acme' }],
+          secrets: [exampleSecret],
+          missing: [{ tenantId: 'acme', name: 'shop', agents: ['sales'] }],
+        },
+      },
+    },
+    handle: async (call, { tenantId }) => {
+      const operator = within(call.operator, tenantId);
+      const [secrets] = await Promise.all([listSecrets(operators.secrets, tenantsOf(operator)), directory.reload()]);
+      const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
+      const senders = new Map(tenants.map((tenant) => [tenant.id, sendersOf(tenant)]));
+      const isSet = new Set(secrets.map((secret) => `${secret.tenantId}/${secret.name}`));
+      const missing = [...senders].flatMap(([id, byName]) =>
+        [...byName].flatMap(([name, agents]) => (isSet.has(`${id}/${name}`) ? [] : [{ tenantId: id, name, agents }])),
+      );
+      const body = {
+        tenants: tenants.map(({ id, name }) => ({ id, name })),
+        secrets: secrets.map((secret) => toOperatorSecret(secret, operator, senders.get(secret.tenantId))),
+        missing,
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+/** Keeps a secret of a tenant, or its next version. */
+export function setSecretRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/secrets',
+    operationId: 'setSecret',
+    summary: 'Set a secret of a tenant, or its next version',
+    description: 'No request tells what it is from then on. Tools send the new version within half a minute.',
+    right: 'change',
+    body: setSecretRequest,
+    bodyExample: { tenantId: 'acme', name: 'crm', value: 'the key of the CRM' },
+    replies: { 201: { description: 'It is kept', schema: setSecretReply, example: { secret: exampleSecret } } },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    handle: async (call) => {
+      const tenant = await findTenant(call, services);
+      if (tenant instanceof Refusal) return tenant;
+      const { name, value } = call.body;
+      const kept = await setSecret({ tenantId: tenant.id, name, value }, actBy(call), services.operators.secrets);
+      if (kept instanceof Refusal) return kept;
+      return { status: 201, body: { secret: toOperatorSecret(kept, call.operator, sendersOf(tenant)) } };
+    },
+  });
+}
+
+const secretParams = z.object({
+  name: z.string().meta({ description: 'The name of the secret in its tenant', examples: ['crm'] }),
+});
+
+/** Deletes a secret of a tenant. */
+export function deleteSecretRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/secrets/{name}/delete',
+    operationId: 'deleteSecret',
+    summary: 'Delete a secret of a tenant, all of its versions',
+    description: 'Tools that send it fail within half a minute, until it is set again.',
+    params: secretParams,
+    right: 'change',
+    body: deleteSecretRequest,
+    bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
+    replies: { 200: { description: 'It is deleted', schema: deleteSecretReply, example: { ok: true } } },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    handle: async (call) => {
+      const tenant = await findTenant(call, services);
+      if (tenant instanceof Refusal) return tenant;
+      const [name = ''] = call.params;
+      const deleted = await deleteSecret(tenant.id, name, actBy(call), services.operators.secrets);
+      return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
+    },
+  });
+}
+
+/** Makes a new secret by which requests to the tools of a tenant are signed. */
+export function signingSecretRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/secrets/signing',
+    operationId: 'rotateSigningSecret',
+    summary: 'Make a new signing secret for the tools of a tenant, and show it this once',
+    description: 'The former one signs as well until the next, so that servers may change at their leisure.',
+    right: 'change',
+    body: signingSecretRequest,
+    bodyExample: { tenantId: 'acme', reason: 'once a year' },
+    replies: {
+      201: {
+        description: 'The secret',
+        schema: signingSecretReply,
+        example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
+      },
+    },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    handle: async (call) => {
+      const tenant = await findTenant(call, services);
+      if (tenant instanceof Refusal) return tenant;
+      const secret = await rotateSigningSecret(tenant.id, actBy(call), services.operators.secrets);
+      return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
+    },
+  });
+}
+
+/** The tenant that a body names; one that the operator is not shown is not there. */
+async function findTenant(
+  { operator, body: { tenantId } }: Call<{ readonly tenantId: string }>,
+  { tenants: directory }: Services,
+): Promise<Tenant | Refusal> {
+  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
+  // One that was merged a moment ago may not have come round.
+  await directory.reload();
+  return directory.tenant(tenantId) ?? noTenant(tenantId);
+}
+
+function toOperatorSecret(
+  { createdAtMs, createdBy, ...secret }: TenantSecret,
+  operator: Operator,
+  senders: ReadonlyMap<string, string[]> = new Map(),
+): OperatorSecret {
+  return {
+    ...secret,
+    createdAt: iso(createdAtMs),
+    createdBy: actorSeenBy(operator, createdBy),
+    agents: senders.get(secret.name) ?? [],
+  };
+}
+
+/** The agents of a tenant by the names of the secrets that their tools send. */
+function sendersOf({ agents }: Tenant): ReadonlyMap<string, string[]> {
+  const senders = new Map<string, string[]>();
+  for (const { id, tools = [] } of agents)
+    for (const name of new Set([...serverToolsOf(tools).values()].flatMap(secretNamesOf)))
+      senders.set(name, [...(senders.get(name) ?? []), id]);
+  return senders;
+}

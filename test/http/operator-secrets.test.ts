@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { readSecret, signingSecrets } from '../../src/secrets/secrets.ts';
+import { service, STAFF, unique, type Reply, type TestApp } from '../support/app.ts';
+import { NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const VALUE = 'a-value-that-nobody-is-told';
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: STAFF });
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+const set = (body: object, headers: Headers = service): Promise<Reply> =>
+  app.post('/api/operator/secrets', { tenantId: 'acme', value: VALUE, ...body }, headers);
+
+const remove = (name: string, body: object = {}, headers: Headers = service): Promise<Reply> =>
+  app.post(`/api/operator/secrets/${name}/delete`, { tenantId: 'acme', ...body }, headers);
+
+const sign = (body: object = {}, headers: Headers = service): Promise<Reply> =>
+  app.post('/api/operator/secrets/signing', { tenantId: 'acme', ...body }, headers);
+
+const list = (query = '', headers: Headers = service): Promise<Reply> =>
+  app.get(`/api/operator/secrets${query}`, headers);
+
+interface Secret {
+  readonly tenantId: string;
+  readonly name: string;
+}
+
+async function secretsOf(query = '', headers: Headers = service): Promise<readonly Secret[]> {
+  const { status, body } = await list(query, headers);
+  expect(status).toBe(200);
+  return body['secrets'] as Secret[];
+}
+
+const find = async (name: string, headers?: Headers) =>
+  (await secretsOf('', headers)).find((secret) => secret.name === name);
+
+describe('Secrets of tenants', () => {
+  test('are set and set anew, are what tools send from then on, and are told to nobody', async () => {
+    const name = unique('crm');
+    const ops = await app.as('ops@example.com');
+    const at = new Date(NOON).toISOString();
+    const secret = { tenantId: 'acme', name, version: 1, createdAt: at, createdBy: 'ops@example.com', agents: [] };
+    expect(await set({ name, value: 'before', reason: 'a new CRM' }, ops)).toMatchObject({
+      status: 201,
+      body: { secret },
+    });
+    const again = await set({ name }, ops);
+    expect(again).toMatchObject({ status: 201, body: { secret: { ...secret, version: 2 } } });
+    expect(await readSecret('acme', name, app.service.core.secrets)).toBe(VALUE);
+    const audit = await app.get(`/api/operator/audit?target=acme/${name}`, service);
+    expect(audit.body['rows']).toMatchObject([
+      { action: 'secret.set', tenantId: 'acme', actor: 'ops@example.com', role: 'operator', result: 'done' },
+      { action: 'secret.set', reason: 'a new CRM', result: 'done' },
+    ]);
+    expect(await find(name)).toEqual({ ...secret, version: 2 });
+    const told = [again.body, (await list()).body, audit.body, (await app.get('/metrics', service)).text];
+    expect(JSON.stringify(told)).not.toContain(VALUE);
+  });
+
+  test('are listed with the agents that send them, and names that nobody has set are named', async () => {
+    const [sent, missing] = [unique('sent'), unique('missing')];
+    const id = unique('shop');
+    const tool = {
+      kind: 'server_tool',
+      name: 'look',
+      url: 'https://api.example/look',
+      headers: { authorization: `Bearer \${secret:${sent}}`, 'x-other': `\${secret:${missing}}` },
+    };
+    const tenant = { id, name: 'Shop', admins: null, keys: [] };
+    await app.service.stores.tenants.merge([
+      { ...tenant, agents: [{ id: 'support', tools: [tool] }, { id: 'sales' }] },
+    ]);
+    expect((await set({ tenantId: id, name: sent })).body['secret']).toMatchObject({ agents: ['support'] });
+    expect((await list(`?tenantId=${id}`)).body).toMatchObject({
+      tenants: [{ id, name: 'Shop' }],
+      secrets: [{ name: sent, agents: ['support'] }],
+      missing: [{ tenantId: id, name: missing, agents: ['support'] }],
+    });
+  });
+
+  test('are deleted with a reason, and once', async () => {
+    const name = unique('crm');
+    await set({ name });
+    expect(await remove(name, { reason: 'replaced' })).toMatchObject({ status: 200, body: { ok: true } });
+    expect(await find(name)).toBeUndefined();
+    expect(errorOf(await remove(name))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    const { body } = await app.get(`/api/operator/audit?target=acme/${name}`, service);
+    expect(body['rows']).toMatchObject([{ action: 'secret.delete', reason: 'replaced' }, { action: 'secret.set' }]);
+  });
+
+  test.each([
+    [{ name: 'a b' }, ['name']],
+    [{ name: '' }, ['name']],
+    [{ name: ':tools' }, ['name']],
+    [{ name: 'x', value: '' }, ['value']],
+    [{ name: 'x', value: `${VALUE}\r\nx-other: y` }, ['value']],
+    [{ name: 'x', value: `${VALUE} ` }, ['value']],
+    [{ name: 'a b', value: `${VALUE}é` }, ['name', 'value']],
+    [{ name: 'x', value: 'x'.repeat(1025) }, ['value']],
+    [{ name: 'x', values: VALUE }, ['values']],
+  ])('are not set to %j: the field is named, and the value is not said', async (body, paths) => {
+    const reply = await set(body);
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject(paths.map((path) => ({ path })));
+    const requestId = reply.headers['x-request-id'];
+    const refused = await app.get(`/api/operator/refusals?requestId=${requestId}`, service);
+    expect(JSON.stringify([reply.body, refused.body])).not.toContain(VALUE);
+  });
+
+  test('by which requests are signed are shown once, and the former one signs as well', async () => {
+    const id = unique('signed');
+    await app.service.stores.tenants.merge([{ id, name: 'Signed', agents: [], admins: null, keys: [] }]);
+    const [first, second, third] = [
+      await sign({ tenantId: id }),
+      await sign({ tenantId: id }),
+      await sign({ tenantId: id }),
+    ];
+    expect(third?.status).toBe(201);
+    expect(third?.body['secret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const kept = [third?.body['secret'], second?.body['secret']];
+    expect(await signingSecrets(id, app.service.core.secrets)).toEqual(kept);
+    expect(kept).not.toContain(first?.body['secret']);
+    expect(await secretsOf(`?tenantId=${id}`)).toEqual([]);
+    // Neither read nor deleted nor set by a name of its own.
+    expect(errorOf(await remove('%3Atools', { tenantId: id }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    const { body } = await app.get(`/api/operator/audit?target=${id}/:tools`, service);
+    expect(body['rows']).toMatchObject([{ action: 'secret.signing', result: 'done' }, {}, {}]);
+    expect(JSON.stringify(body)).not.toContain('whsec_');
+  });
+
+  test('of other tenants are not there for admins, who set their own; viewers see all and change nothing', async () => {
+    const name = unique('crm');
+    const [boss, viewer] = [await app.as('boss@globex.example'), await app.as('vera@example.com')];
+    await set({ name }, await app.as('ops@example.com'));
+    expect(await find(name, boss)).toBeUndefined();
+    expect((await list('?tenantId=acme', boss)).body).toEqual({ tenants: [], secrets: [], missing: [] });
+    for (const ask of [() => set({ name }, boss), () => remove(name, {}, boss), () => sign({}, boss)])
+      expect(errorOf(await ask())).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await set({ tenantId: 'globex', name }, boss)).status).toBe(201);
+    expect((await sign({ tenantId: 'globex' }, boss)).status).toBe(201);
+    expect(await find(name, boss)).toMatchObject({ tenantId: 'globex', createdBy: 'boss@globex.example' });
+    expect((await remove(name, { tenantId: 'globex' }, boss)).status).toBe(200);
+    expect(await find(name, viewer)).toMatchObject({ tenantId: 'acme', createdBy: 'o…@example.com' });
+    for (const ask of [() => set({ name }, viewer), () => remove(name, {}, viewer), () => sign({}, viewer)])
+      expect(errorOf(await ask())).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('of a tenant that there is none of are not set, and none where nothing seals them', async () => {
+    expect(errorOf(await set({ tenantId: 'nobody', name: 'x' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    const { secrets } = app.service.core;
+    Object.assign(secrets, { sealer: undefined });
+    const refused = await set({ name: 'x' });
+    expect(errorOf(refused)).toEqual({ status: 409, code: 'CONFLICT' });
+    expect(refused.body['details']).toMatchObject([{ path: 'SEALING_KEY' }]);
+  });
+});
