@@ -199,6 +199,15 @@ const auditRow = (index: number, isLong: boolean): object => ({
   count: 1234,
 });
 
+const secret = (index: number, isLong: boolean): object => ({
+  tenantId: 'demo',
+  name: isLong ? `the_key_of_the_customer_relations_of_the_whole_company_${index}` : `crm${index}`,
+  version: 1234,
+  createdAt: at(index),
+  createdBy: isLong ? LONG_EMAIL : 'ada@example.com',
+  agents: isLong ? ['guide', LONG_TEXT] : ['guide'],
+});
+
 const setting = (index: number, isLong: boolean): object => ({
   name: isLong ? `UPSTREAM_PROVIDER_MAX_CONCURRENT_SESSIONS_${index}` : `MAX_SESSION_MINUTES_${index}`,
   value: isLong ? `${LONG_ORIGIN},${LONG_ORIGIN},${LONG_EMAIL}` : '60',
@@ -260,6 +269,15 @@ export const LISTS: readonly ListFixture[] = [
     path: '/console/keys',
     api: 'keys',
     body: (count, isLong) => ({ tenants, keys: times(count, (index) => key(index, isLong)) }),
+  },
+  {
+    path: '/console/secrets',
+    api: 'secrets',
+    body: (count, isLong) => ({
+      tenants: tenants.map(({ id, name }) => ({ id, name })),
+      secrets: times(count, (index) => secret(index, isLong)),
+      missing: times(Math.min(count, 7), (index) => ({ tenantId: 'demo', name: `missing${index}`, agents: ['guide'] })),
+    }),
   },
   {
     path: '/console/logins',

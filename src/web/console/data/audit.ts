@@ -11,5 +11,7 @@ export function targetPage({ action, target }: Pick<AuditRow, 'action' | 'target
   if (action.startsWith('session.')) return `/console/sessions/${target}`;
   if (action === 'sessions.end') return target === 'all' ? '/console/sessions' : `/console/sessions?${target}`;
   if (action.startsWith('key.')) return `/console/keys/${target.split('/').map(encodeURIComponent).join('/')}`;
+  if (action.startsWith('secret.'))
+    return `/console/secrets${queryText({ tenantId: target.slice(0, target.indexOf('/')) })}`;
   return action === 'login.revoke' ? `/console/logins/${target}` : undefined;
 }

@@ -87,6 +87,13 @@ export const PLACES: readonly Place[] = [
     component: later(() => import('./figures.ts').then(({ KeysPage }) => KeysPage)),
   },
   {
+    path: '/console/secrets',
+    title: 'Secrets',
+    key: 't',
+    icon: 'M3 7h10v7H3zM5 7V4.5a3 3 0 0 1 6 0V7M8 9.75v1.75',
+    component: later(() => import('./figures.ts').then(({ SecretsPage }) => SecretsPage)),
+  },
+  {
     path: '/console/logins',
     title: 'Logins',
     key: 'l',

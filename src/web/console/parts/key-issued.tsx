@@ -1,5 +1,5 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { copy } from '../data/dialogs.ts';
+import { CopyButton } from './copy-button.tsx';
 
 /** What a page needs to talk: nothing of it is a secret. */
 function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
@@ -59,13 +59,5 @@ export function KeyToCopy({ widgetKey, agents }: Props) {
         <CopyButton text={snippet} what="Snippet" />
       </details>
     </>
-  );
-}
-
-function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
-  return (
-    <button type="button" aria-label={`Copy the ${what.toLowerCase()}`} onClick={() => void copy(text, what)}>
-      Copy
-    </button>
   );
 }

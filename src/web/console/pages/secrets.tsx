@@ -1,0 +1,141 @@
+import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
+import { isPassing } from '../data/api.ts';
+import { dialog } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { useResource } from '../data/resource.ts';
+import type { Secrets, SecretTenant } from '../data/secrets.ts';
+import { Matter } from '../parts/matter.tsx';
+import { Ago } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { Empty, Unread } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
+import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
+
+/** Missing ones that are named above the tables. */
+const MAX_NAMED = 5;
+
+/** The secrets of all tenants, or of the one that the address names; never what they are. */
+export function SecretsPage() {
+  usePage('Secrets');
+  const { tenantId } = useScope();
+  // All of them: whoever chooses another tenant must be told of it.
+  const resource = useResource<Secrets>('/api/operator/secrets', { topics: ['audit'] });
+  const { failure } = resource;
+  const found = resource.body.value;
+  if (found === undefined || (failure.value !== undefined && !isPassing(failure.value)))
+    return <Unread title="Secrets" resource={resource} what="the secrets" />;
+  const { tenants, secrets, missing } = found;
+  const shown = tenants.filter(({ id }) => tenantId === '' || id === tenantId);
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Secrets</h1>
+        <span class="spring" />
+        {mayChange.value && shown.length > 0 && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => (dialog.value = <SetSecretDialog tenants={tenants} tenantId={tenantId} />)}
+          >
+            Set…
+          </button>
+        )}
+      </div>
+      {shown.length === 0 && (
+        <Empty title={tenantId === '' ? 'There is no tenant yet' : 'There is no such tenant'}>
+          <p>
+            Tenants come from <code>TENANTS_FILE</code>.
+          </p>
+        </Empty>
+      )}
+      <Missing missing={missing.filter((each) => shown.some(({ id }) => id === each.tenantId))} />
+      {shown.map((tenant) => (
+        <TenantSecrets
+          key={tenant.id}
+          tenant={tenant}
+          secrets={secrets.filter((secret) => secret.tenantId === tenant.id)}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Tools that send what nobody has set fail: the agent can only say so. */
+function Missing({ missing }: { readonly missing: Secrets['missing'] }) {
+  if (missing.length === 0) return null;
+  const more = missing.length - MAX_NAMED;
+  return (
+    <section class="matters" aria-label="Missing secrets">
+      {missing.slice(0, MAX_NAMED).map(({ tenantId, name, agents }) => (
+        <Matter key={`${tenantId}/${name}`} degree="watch">
+          {tenantId}/{name} is not set: tools of {agents.join(', ')} fail without it
+        </Matter>
+      ))}
+      {more > 0 && (
+        <Matter degree="watch">
+          {more} more {more === 1 ? 'is' : 'are'} not set
+        </Matter>
+      )}
+    </section>
+  );
+}
+
+interface TenantSecretsProps {
+  readonly tenant: SecretTenant;
+  readonly secrets: readonly OperatorSecret[];
+}
+
+function TenantSecrets({ tenant: { id, name }, secrets }: TenantSecretsProps) {
+  const rows = secrets.map((secret) => ({ key: `${id}/${secret.name}`, row: secret }));
+  return (
+    <section class="tenant secrets" aria-label={name}>
+      <div class="title-row">
+        <h2>
+          {name} <code class="soft">{id}</code>
+        </h2>
+        <span class="spring" />
+        {mayChange.value && (
+          <button type="button" onClick={() => (dialog.value = <SigningSecretDialog tenantId={id} />)}>
+            New signing secret…
+          </button>
+        )}
+      </div>
+      {rows.length === 0 ? (
+        <p class="soft">It has none: its tools send nothing that proves who calls but the signature.</p>
+      ) : (
+        <Table caption={`Secrets of ${name}`} columns={mayChange.value ? [...COLUMNS, CHANGES] : COLUMNS} rows={rows} />
+      )}
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<OperatorSecret>[] = [
+  { title: 'Name', style: 'text', cell: ({ name }) => <code>{name}</code> },
+  { title: 'Version', style: 'number', cell: ({ version }) => countText(version) },
+  { title: 'Set', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { title: 'By', style: 'text', cell: ({ createdBy }) => createdBy },
+  {
+    title: 'Sent by',
+    style: 'text',
+    cell: ({ agents }) => (agents.length === 0 ? <span class="soft">no agent</span> : agents.join(', ')),
+  },
+];
+
+const CHANGES: Column<OperatorSecret> = {
+  title: '',
+  cell: (secret) => (
+    <span class="buttons">
+      <button
+        type="button"
+        onClick={() => (dialog.value = <SetSecretDialog secret={secret} tenants={[]} tenantId={secret.tenantId} />)}
+      >
+        Set<span class="hidden"> {secret.name}</span>…
+      </button>
+      <button type="button" onClick={() => (dialog.value = <DeleteSecretDialog secret={secret} />)}>
+        Delete<span class="hidden"> {secret.name}</span>…
+      </button>
+    </span>
+  ),
+};
