@@ -170,7 +170,7 @@ function judge({ calls, kills, kept, requests }: Seen, { killEveryMs, seed }: Ca
     `${kills.length} kills, one every ${killEveryMs / 1000} s, ${calls.length} calls, seed ${seed}`,
     `${asked.length} tool calls were asked while a node was connected: ${counts.answered} were answered by their server,`,
     `${counts.interrupted} as interrupted, ${counts.other} by another word, and ${lost.length} were lost with the node that was told of them`,
-    `before it had kept them (milliseconds before its end: ${lost.toSorted((a, b) => a - b).join(' ')})`,
+    `before it had kept them (milliseconds until the next kill, of whichever node: ${lost.toSorted((a, b) => a - b).join(' ')})`,
     `${counts.refused} times a second answer was given under the name of the first, which the provider refuses`,
     `${broken.length} rules broken`,
   ].join('\n');
