@@ -12,16 +12,19 @@ import { openSecretStores } from './cli/open-secret-stores.ts';
 import * as secrets from './cli/secrets.ts';
 import { serve } from './cli/serve.ts';
 import * as tenants from './cli/tenants.ts';
+import * as stop from './cli/stop.ts';
 import { tellFault } from './cli/tell-fault.ts';
 import { exitCode, type Terminal } from './cli/terminal.ts';
 import { work } from './cli/work.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
+const TAKE_ARGUMENTS: readonly (string | undefined)[] = ['keys', 'tenants', 'secrets', 'stop', 'resume'];
+
 function run([command, ...args]: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
   // Whoever writes `serve --port 80` or `migrate --dry-run` must not believe to have been understood.
-  if (args.length > 0 && command !== 'keys' && command !== 'tenants' && command !== 'secrets')
+  if (args.length > 0 && !TAKE_ARGUMENTS.includes(command))
     return refuse(`${command} takes no arguments, such as "${args[0]}"`);
   switch (command) {
     case undefined:
@@ -40,6 +43,9 @@ function run([command, ...args]: readonly string[]): Promise<number> {
       return tenants.run(args, terminal);
     case 'secrets':
       return secrets.run(args, { ...terminal, openStores: openSecretStores, readInput: () => readAll(process.stdin) });
+    case 'stop':
+    case 'resume':
+      return stop.run(command, args, { ...terminal, openStores: openKeyStores });
     case 'print-openapi':
       return printOpenapi.run(args, terminal);
     case 'help':

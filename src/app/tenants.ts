@@ -21,13 +21,19 @@ export function openTenants(core: Core, sessions: VoiceSessions): TenantDirector
     // A database that served development before still holds the demo.
     tenants:
       config.mode === 'production'
-        ? { all: async () => withoutDemo(await stores.tenants.all(), publicUrl()) }
+        ? {
+            all: async () => withoutDemo(await stores.tenants.all(), publicUrl()),
+            stops: () => stores.tenants.stops(),
+          }
         : stores.tenants,
     bus: live.bus,
     needsAdmins: config.needsAdmins,
     onError,
     async onRevoked(keys) {
       for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());
+    },
+    async onStopped(tenantIds) {
+      for (const id of tenantIds) await sessions.stopTenant(id, clock.now());
     },
   });
 }

@@ -2,6 +2,7 @@ import { variablesOf, type Variable } from '../../config/variable.ts';
 import { groups, variables } from '../../config/variables.ts';
 import { keyCommands } from './keys.ts';
 import { secretCommands } from './secrets.ts';
+import { stopCommands } from './stop.ts';
 import { tenantCommands } from './tenants.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -20,6 +21,7 @@ const commands: readonly CommandHelp[] = [
   ...tenantCommands,
   ...keyCommands,
   ...secretCommands,
+  ...stopCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
   { usage: '--help', meaning: 'prints this help' },
 ];

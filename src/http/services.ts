@@ -15,6 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
+import type { StopDeps } from '../tenants/stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { AgentQuestion } from '../voice/create/agent-terms.ts';
 import type { CreateInput } from '../voice/create/step.ts';
@@ -53,7 +54,7 @@ export interface Services extends OperatorServices {
     /** What a login may do in the operator API. */
     readonly operatorOf: (email: string) => Operator;
     readonly figures: Figures;
-    readonly keys: KeyDeps;
+    readonly keys: KeyDeps & StopDeps;
     readonly secrets: SecretsDeps;
     /** Made when it is first asked for; it changes only with the build and the settings. */
     readonly machines: () => { readonly machines: OperatorMachine[] };

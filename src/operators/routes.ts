@@ -14,6 +14,7 @@ import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
 import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
 import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } from './secrets/routes.ts';
 import { searchRoute } from './search/routes.ts';
+import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
 import { usageRoute } from './usage/routes.ts';
 import { whisperRoute } from './sessions/whisper-routes.ts';
 import { sessionsRoute } from './sessions/list-routes.ts';
@@ -57,5 +58,8 @@ export function operatorRoutes(services: Services): Route[] {
     meRoute(services),
     settingsRoute(services),
     searchRoute(services),
+    stopsRoute(services),
+    stopRoute(services),
+    resumeRoute(services),
   ];
 }

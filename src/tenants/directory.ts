@@ -3,10 +3,10 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
+import type { Stop, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 
 export interface DirectoryDeps {
-  readonly tenants: Pick<Tenants, 'all'>;
+  readonly tenants: Pick<Tenants, 'all' | 'stops'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   /** Only tenants that name their admins admit console users (admins.ts); by default those that name none admit all. */
   readonly needsAdmins?: boolean;
@@ -15,6 +15,8 @@ export interface DirectoryDeps {
    * this process was down. When it rejects, the keys are announced again with the next load, so it must be idempotent.
    */
   readonly onRevoked: (keys: readonly WidgetKey[]) => void | Promise<void>;
+  /** The same for stops, which name the tenants that they stop. */
+  readonly onStopped: (tenantIds: readonly string[]) => void | Promise<void>;
   /** A load or an announcement failed; told once until one succeeds again. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between loads that no message asked for; makes up for lost messages. */
@@ -32,6 +34,8 @@ interface Snapshot {
   readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
   /** Each tenant's keys by their ids: a tenant may have thousands, and every usage report asks for one. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, WidgetKey>>;
+  /** By tenants; that of the installation has null. */
+  readonly stops: ReadonlyMap<string | null, Stop>;
 }
 
 /**
@@ -41,7 +45,7 @@ interface Snapshot {
 export class TenantDirectory {
   readonly #deps: DirectoryDeps;
   readonly #announced = new Set<string>();
-  #snapshot: Snapshot = index([]);
+  #snapshot: Snapshot = index([], []);
   /** The origins that some key is bound to which is not revoked (docs/contract.md, section 2.4, CORS); another set when they change. */
   widgetOrigins: ReadonlySet<string> = new Set();
   #running: Promise<unknown> = Promise.resolve();
@@ -115,6 +119,12 @@ export class TenantDirectory {
     });
   }
 
+  /** Why a tenant opens no sessions: it is stopped, or the installation is. */
+  stopOf(tenantId: string): Stop | undefined {
+    const { stops } = this.#snapshot;
+    return stops.get(null) ?? stops.get(tenantId);
+  }
+
   tenant(id: string): Tenant | undefined {
     return this.#snapshot.tenants.get(id);
   }
@@ -154,7 +164,7 @@ export class TenantDirectory {
 
   async #load(): Promise<void> {
     try {
-      this.#snapshot = index(await this.#deps.tenants.all());
+      this.#snapshot = index(...(await Promise.all([this.#deps.tenants.all(), this.#deps.tenants.stops()])));
       this.#troubles.delete('load');
     } catch (error) {
       this.#tell('load', error);
@@ -164,20 +174,39 @@ export class TenantDirectory {
     }
     const keys = [...this.#snapshot.keys.values()].map(({ key }) => key);
     this.widgetOrigins = new Set(keys.flatMap(({ origin, revokedAtMs }) => (revokedAtMs === null ? [origin] : [])));
-    const fresh = keys.filter(({ key, revokedAtMs }) => revokedAtMs !== null && !this.#announced.has(key));
-    if (fresh.length > 0) this.#announcements = Promise.all([this.#announcements, this.#announce(fresh)]);
+    const { onRevoked, onStopped } = this.#deps;
+    const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
+    this.#announce(revoked, ({ key }) => key, onRevoked);
+    const stopped = [...this.#snapshot.tenants.keys()].flatMap((id) => {
+      const stop = this.stopOf(id);
+      return stop === undefined ? [] : [{ id, atMs: stop.atMs }];
+    });
+    this.#announce(
+      stopped,
+      ({ id, atMs }) => `stop ${id} ${atMs}`,
+      (fresh) => onStopped(fresh.map(({ id }) => id)),
+    );
   }
 
-  /** Not awaited by loads: ending many sessions may take long, and the next revocation must not wait for it. */
-  async #announce(keys: readonly WidgetKey[]): Promise<void> {
-    for (const { key } of keys) this.#announced.add(key);
-    try {
-      await this.#deps.onRevoked(keys);
-      this.#troubles.delete('announcement');
-    } catch (error) {
-      for (const { key } of keys) this.#announced.delete(key);
-      this.#tell('announcement', error);
-    }
+  /** Tells of those that were not told of. Not awaited by loads: ending many sessions may take long, and the next must not wait for it. */
+  #announce<T>(
+    all: readonly T[],
+    nameOf: (one: T) => string,
+    tell: (fresh: readonly T[]) => void | Promise<void>,
+  ): void {
+    const fresh = all.filter((one) => !this.#announced.has(nameOf(one)));
+    if (fresh.length === 0) return;
+    for (const one of fresh) this.#announced.add(nameOf(one));
+    const telling = async (): Promise<void> => {
+      try {
+        await tell(fresh);
+        this.#troubles.delete('announcement');
+      } catch (error) {
+        for (const one of fresh) this.#announced.delete(nameOf(one));
+        this.#tell('announcement', error);
+      }
+    };
+    this.#announcements = Promise.all([this.#announcements, telling()]);
   }
 
   #tell(what: 'load' | 'announcement', error: unknown): void {
@@ -191,11 +220,12 @@ export function invalidWidgetKey(why: Why = {}): Refusal {
   return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.', {}, why);
 }
 
-function index(tenants: readonly Tenant[]): Snapshot {
+function index(tenants: readonly Tenant[], stops: readonly Stop[]): Snapshot {
   const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ key, tenant })));
   return {
     tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
     keys: new Map(keys.map((entry) => [entry.key.key, entry])),
     names: new Map(tenants.map((tenant) => [tenant.id, new Map(tenant.keys.map((key) => [key.id, key]))])),
+    stops: new Map(stops.map((stop) => [stop.tenantId, stop])),
   };
 }

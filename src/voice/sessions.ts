@@ -267,8 +267,14 @@ export class VoiceSessions {
 
   /** The same for all widget keys of a tenant. @throws Unavailable when the history is away */
   endTenant(tenantId: string, reason: RequestedEnd, at: number, requestId?: string): Promise<void> {
-    const ids = async () => (await this.#deps.history.activeOfTenant(tenantId)).map(({ id }) => id);
+    const ids = async () => (await this.#deps.history.activeOfTenant(tenantId, 'widget')).map(({ id }) => id);
     return this.#endOnce(`${reason} ${tenantId}`, ids, (id) => this.end(id, reason, at, requestId));
+  }
+
+  /** Ends all live sessions of a tenant, those of its console users too. @throws Unavailable when the history is away */
+  stopTenant(tenantId: string, at: number): Promise<void> {
+    const ids = async () => (await this.#deps.history.activeOfTenant(tenantId)).map(({ id }) => id);
+    return this.#endOnce(`stop ${tenantId}`, ids, (id) => this.end(id, 'closed_by_operator', at));
   }
 
   #endOnce(name: string, ids: () => Promise<readonly string[]>, end: (id: string) => Answer): Promise<void> {

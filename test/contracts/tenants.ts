@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../../src/stores/tenants/contract.ts';
+import {
+  KeyTaken,
+  TooManyKeys,
+  type Stop,
+  type Tenant,
+  type Tenants,
+  type WidgetKey,
+} from '../../src/stores/tenants/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
 function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKey {
@@ -239,6 +246,36 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         index === 10 ? tenants().revoke(owner.id, 'site', DAY_BEGIN) : tenants().merge([owner]),
       );
       expect((await find(owner.id))?.keys[0]?.revokedAtMs).toBe(DAY_BEGIN);
+    });
+
+    test('a stop holds until it is lifted; the first of several at once stays, with who made it', async () => {
+      const tenantId = randomId();
+      const stop = (atMs: number): Stop => ({
+        tenantId,
+        atMs,
+        actor: `ops${atMs}@x.example`,
+        role: 'operator',
+        reason: null,
+      });
+      const kept = await atOnce(10, (index) => tenants().addStop(stop(DAY_BEGIN + index)));
+      expect(new Set(kept.map(({ atMs }) => atMs)).size).toBe(1);
+      const find = async () => (await tenants().stops()).filter((one) => one.tenantId === tenantId);
+      expect(await find()).toEqual([kept[0]]);
+      expect(await tenants().liftStop(randomId())).toBe(false);
+      expect(await Promise.all([tenants().liftStop(tenantId), tenants().liftStop(tenantId)])).toContain(true);
+      expect(await find()).toEqual([]);
+      expect(await tenants().liftStop(tenantId)).toBe(false);
+    });
+
+    test('a stop of the installation is apart from those of tenants, and comes first', async () => {
+      const tenantId = randomId();
+      const stop: Stop = { tenantId, atMs: DAY_BEGIN, actor: 'cli', role: 'cli', reason: 'a key “leaked”' };
+      await tenants().addStop(stop);
+      await tenants().addStop({ ...stop, tenantId: null });
+      expect((await tenants().stops())[0]).toEqual({ ...stop, tenantId: null });
+      expect(await tenants().liftStop(null)).toBe(true);
+      expect((await tenants().stops()).filter((one) => [null, tenantId].includes(one.tenantId))).toEqual([stop]);
+      await tenants().liftStop(tenantId);
     });
   });
 }

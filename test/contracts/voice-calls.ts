@@ -164,6 +164,17 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await count(DAY_BEGIN + 5)).toBe(0);
     });
 
+    test('those that are not over are counted, of all tenants or of some', async () => {
+      const tenantId = `acme-${randomId()}`;
+      const before = await calls().countUnclosed();
+      const closing = { ...open, tenantId, state: 'closing', closeReason: 'lost', closingAtMs: DAY_BEGIN } as const;
+      for (const one of [{}, open, closing, closed]) await calls().insert(call({ ...one, tenantId }), MANY);
+      expect(await calls().countUnclosed([tenantId])).toEqual({ open: 2, closing: 1 });
+      expect(await calls().countUnclosed([])).toEqual({ open: 0, closing: 0 });
+      const { open: all } = await calls().countUnclosed();
+      expect(all).toBeGreaterThanOrEqual(before.open + 2);
+    });
+
     test("what is due is the node's own, from its instant on, the longest due first", async () => {
       const ownerNode = randomId();
       const last = call({ ownerNode, giveUpAtMs: DAY_BEGIN + 3 });

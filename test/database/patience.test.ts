@@ -102,6 +102,7 @@ describeEngines('A database that is too slow for requests', (open) => {
       tenants: createPostgresTenants(patientWhile(slow, { isPatient: true })),
       bus: new FakeBus(),
       onRevoked: () => undefined,
+      onStopped: () => undefined,
       onError: () => undefined,
     });
     await directory.start();

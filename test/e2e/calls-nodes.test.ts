@@ -190,4 +190,29 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     await atTwo(page).end();
     await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
   });
+
+  test('are hung up on every node by the emergency stop, and a node that starts later opens none', async () => {
+    const pages = [pageAtOne(), new Page(() => two.origin, world.confidential)];
+    const calls = await Promise.all(pages.map((page) => page.call(world)));
+    const stop = (what: 'stop' | 'resume') => world.backend().post(`/api/operator/${what}`, { reason: 'a drill' });
+    expect(await stop('stop')).toMatchObject({ status: 200 });
+    for (const call of calls) await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    const stops = () => world.backend().get('/api/operator/stop');
+    await vi.waitFor(
+      async () => expect((await stops()).body).toMatchObject({ open: { sessions: 0, calls: { open: 0, closing: 0 } } }),
+      soon,
+    );
+    await one.end('SIGKILL');
+    one = await world.startServer();
+    const refused = { status: 403, body: { code: 'SERVICE_STOPPED' } };
+    for (const node of [one, two])
+      expect(await new Page(() => node.origin, world.confidential).tryCreate()).toMatchObject(refused);
+    expect(await stop('resume')).toMatchObject({ status: 200 });
+    for (const node of [one, two])
+      await vi.waitFor(
+        async () =>
+          expect(await new Page(() => node.origin, world.confidential).tryCreate()).toMatchObject({ status: 200 }),
+        soon,
+      );
+  });
 });

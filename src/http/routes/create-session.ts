@@ -29,6 +29,7 @@ export function createSessionRoute(services: CreateServices): Route {
     refusals: [
       'INVALID_WIDGET_KEY',
       'KEY_PAUSED',
+      'SERVICE_STOPPED',
       'AUTH_REQUIRED',
       'FORBIDDEN',
       'ORIGIN_MISMATCH',

@@ -137,8 +137,14 @@ async function refuse(
   const refusal =
     refuseOrigin(session, origin, services) ??
     requireEngaged(session, atMs, services.sessions.limits) ??
+    refuseStopped(session, services) ??
     refuseOffer(body, setup);
   return refusal ?? services.usage.refuseIfSpent(who, atMs);
+}
+
+/** What ends the sessions of a stopped service may not have come to this one yet. */
+function refuseStopped({ tenantId }: VoiceRecord, { tenants, sessions }: OpenServices): Refusal | undefined {
+  return tenants.stopOf(tenantId) && endedRefusal('closed_by_operator', sessions.limits.maxMinutes);
 }
 
 /** The origin must be the one that may create such a session (docs/contract.md, section 4.1). */

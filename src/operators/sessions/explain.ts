@@ -43,7 +43,8 @@ const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: n
 
   closed_by_operator({ act }) {
     if (act === undefined) return ' by an operator; the audit has no row of it';
-    return ` by ${act.of.actor ?? ''}, ${reasonOf(act)}`;
+    const how = act.code === 'service.stop' ? ', by the emergency stop' : '';
+    return ` by ${act.of.actor ?? ''}${how}, ${reasonOf(act)}`;
   },
 
   key_revoked({ record, act }) {

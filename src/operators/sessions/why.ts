@@ -1,8 +1,9 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { INSTALLATION } from '../../tenants/stops.ts';
 import { nodeSeenBy, type Operator } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { leverOfShared, totalCeilings } from '../../quota/ceilings.ts';
-import type { Entry } from '../../stores/journal/contract.ts';
+import type { Entry, Journal } from '../../stores/journal/contract.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import { explain, type Why } from './explain.ts';
 import type { QuotaFacts } from './explain-facts.ts';
@@ -44,17 +45,31 @@ export async function whyOf(
 
 /** The act that ended a session, by itself or with its key: later ones found it ended. @throws Unavailable when the database is away */
 export async function actOf(
-  { id, tenantId, keyId, endReason, endedAtMs }: VoiceRecord,
+  record: VoiceRecord,
   {
     core: {
       stores: { journal },
     },
   }: OperatorServices,
 ): Promise<Entry<'act'> | undefined> {
+  const { id, tenantId, keyId, endReason, endedAtMs } = record;
   if (endedAtMs === null) return undefined;
-  if (endReason === 'closed_by_operator') return journal.latestAct('session.end', refOf(id), endedAtMs);
+  if (endReason === 'closed_by_operator')
+    return (await journal.latestAct('session.end', refOf(id), endedAtMs)) ?? stopThatEnded(record, journal);
   if (endReason === 'key_revoked' && keyId !== null)
     return journal.latestAct('key.revoke', `${tenantId}/${keyId}`, endedAtMs);
+  return undefined;
+}
+
+/** A session is ended by a stop only where it had begun before. */
+async function stopThatEnded(
+  { tenantId, startedAtMs, endedAtMs }: VoiceRecord,
+  journal: Pick<Journal, 'latestAct'>,
+): Promise<Entry<'act'> | undefined> {
+  for (const target of [tenantId, INSTALLATION]) {
+    const stop = await journal.latestAct('service.stop', target, endedAtMs ?? startedAtMs);
+    if (stop !== undefined && stop.atMs >= startedAtMs) return stop;
+  }
   return undefined;
 }
 

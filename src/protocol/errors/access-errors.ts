@@ -81,6 +81,24 @@ export const accessErrors = {
     layer: 'key',
     explanation: ({ of }) => `The widget key ${of.keyId ?? ''} was paused, and opens no new sessions`,
   },
+  SERVICE_STOPPED: {
+    status: 403,
+    meaning: 'an operator has stopped the service: nothing is opened, and what was open was ended',
+    action: 'try again later',
+    causes: [
+      'Somebody used the emergency switch, for the whole installation or for one tenant. `GET /api/operator/stop` says who and why; `switchboard resume` lets sessions begin again.',
+    ],
+    example: { error: 'An operator has stopped this service: it opens no sessions until it is resumed.' },
+    userMessage: {
+      en: 'This assistant is taking a break. Please come back later.',
+      de: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
+      fr: 'Cet assistant est en pause. Veuillez revenir plus tard.',
+      es: 'Este asistente está en pausa. Vuelva más tarde.',
+      ja: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
+    },
+    layer: 'service',
+    explanation: 'The service was stopped by an operator, and opens nothing until it is resumed',
+  },
   BOT_BLOCKED: {
     status: 403,
     meaning: 'the bot verdict is negative',

@@ -7,6 +7,8 @@ export const ACT_ACTIONS = [
   'key.revoke',
   'key.pause',
   'key.resume',
+  'service.stop',
+  'service.resume',
   'login.revoke',
   'address.lift',
   'search.address',

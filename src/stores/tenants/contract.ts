@@ -1,6 +1,7 @@
 import type { AgentSettings } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
+import type { ActRole } from '../journal/act-contract.ts';
 
 /** Some tenants, or `*`: all of them, and what is of none. */
 export type TenantScope = '*' | readonly string[];
@@ -85,6 +86,17 @@ export interface Tenant {
   readonly keys: readonly WidgetKey[];
 }
 
+/** An emergency stop: while it is there no session is opened, and those that were open are ended. */
+export interface Stop {
+  /** Null for the whole installation. */
+  readonly tenantId: string | null;
+  readonly atMs: number;
+  /** Who stopped it, as the journal names who acts. */
+  readonly actor: string;
+  readonly role: ActRole;
+  readonly reason: string | null;
+}
+
 export class KeyTaken extends Error {}
 
 /** The tenant would have more keys than its `maxKeys`. */
@@ -111,4 +123,10 @@ export interface Tenants {
   pause(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
   /** Undoes a pause; undefined when there is no such key. */
   resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined>;
+  /** The stops that are not lifted, that of the installation first. */
+  stops(): Promise<readonly Stop[]>;
+  /** @returns the stop that holds: an earlier one stays as it is */
+  addStop(stop: Stop): Promise<Stop>;
+  /** @returns whether there was one. @param tenantId null for that of the installation, which leaves those of tenants as they are */
+  liftStop(tenantId: string | null): Promise<boolean>;
 }

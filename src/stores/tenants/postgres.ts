@@ -1,9 +1,11 @@
 import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
-import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
+import { KeyTaken, TooManyKeys, type Stop, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
 
 const UNIQUE_VIOLATION = '23505';
+/** No tenant has this id. */
+const INSTALLATION = '';
 
 /** What a tenant does not say is null. */
 type TenantRow = Omit<Tenant, 'keys' | 'adminsMay' | 'totals' | 'maxKeys'> & {
@@ -92,6 +94,31 @@ export function createPostgresTenants(database: Database): Tenants {
       ),
 
     resume: (tenantId, keyId) => change(tenantId, keyId, (sql) => sql`paused_at_ms = null`),
+
+    async stops() {
+      const rows = await database.run(
+        (sql) => sql<Stop[]>`select ${stopOf(sql)} from emergency_stop order by tenant_id`,
+      );
+      return [...rows];
+    },
+
+    async addStop({ tenantId, atMs, actor, role, reason }) {
+      const [kept] = await database.run(
+        (sql) => sql<Stop[]>`
+          insert into emergency_stop as kept (tenant_id, stopped_at_ms, actor, role, reason)
+          values (${tenantId ?? INSTALLATION}, ${atMs}, ${actor}, ${role}, ${reason})
+          on conflict (tenant_id) do update set stopped_at_ms = kept.stopped_at_ms
+          returning ${stopOf(sql)}`,
+      );
+      return kept as Stop;
+    },
+
+    async liftStop(tenantId) {
+      const { count } = await database.run(
+        (sql) => sql`delete from emergency_stop where tenant_id = ${tenantId ?? INSTALLATION}`,
+      );
+      return count > 0;
+    },
   };
 }
 
@@ -132,6 +159,10 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
     where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
   if (taken !== undefined)
     throw new KeyTaken(`widget key ${taken.key} is in use by another tenant or under another id`);
+}
+
+function stopOf(sql: AnySql) {
+  return sql`nullif(tenant_id, ${INSTALLATION}) as "tenantId", stopped_at_ms as "atMs", actor, role, reason`;
 }
 
 function columns(sql: AnySql) {

@@ -67,6 +67,8 @@ export interface VoiceCalls extends RecordStore<CallRecord> {
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
   /** The newest first. @param after where an earlier page ended */
   list(filter: CallFilter, after: Position | undefined, limit: number): Promise<CallPage>;
+  /** How many calls are not over: those that go on, or are being opened, and those to be hung up. @param tenants whose; undefined: of all */
+  countUnclosed(tenants?: readonly string[]): Promise<{ readonly open: number; readonly closing: number }>;
   /** How many calls are still to be hung up that were so at `beforeMs` already. @param tenants whose; undefined: of all */
   countClosing(beforeMs: number, tenants?: readonly string[]): Promise<number>;
   /** The node's calls whose next deadline (see `nextDeadline`) has come, the longest due first. */

@@ -68,6 +68,16 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
 
     list: (filter, after, limit) => runScan(database, (sql) => listCalls(sql, filter, after, limit, maxScanned)),
 
+    async countUnclosed(tenants) {
+      const [found] = await database.run(
+        (sql) => sql<{ open: number; closing: number }[]>`
+          select count(*) filter (where state <> 'closing')::integer as open, count(*) filter (where state = 'closing')::integer as closing
+          from voice_call
+          where state <> 'closed' and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}`,
+      );
+      return found ?? { open: 0, closing: 0 };
+    },
+
     async countClosing(beforeMs, tenants) {
       const [found] = await database.run(
         (sql) => sql<{ calls: number }[]>`

@@ -109,8 +109,8 @@ export interface VoiceHistory {
   activeOf(subject: string): Promise<VoiceRecord[]>;
   /** The widget key's sessions that have not ended. */
   activeOfKey(tenantId: string, keyId: string): Promise<VoiceRecord[]>;
-  /** Those of all widget keys of a tenant. */
-  activeOfTenant(tenantId: string): Promise<VoiceRecord[]>;
+  /** Those of a tenant. @param caller of its widget keys alone; by default those of its console users too */
+  activeOfTenant(tenantId: string, caller?: 'widget'): Promise<VoiceRecord[]>;
   /** @param after where an earlier page of the same sort ended */
   list(filter: HistoryFilter, after: Position | undefined, limit: number, sort?: HistorySort): Promise<HistoryPage>;
   /** Stale sessions whose last activity was before a time, in the order of that: of more than 10,000 stale ones some may be missing. */

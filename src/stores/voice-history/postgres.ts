@@ -67,11 +67,12 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
       return [...rows];
     },
 
-    async activeOfTenant(tenantId) {
+    async activeOfTenant(tenantId, caller) {
       const rows = await database.run(
         (sql) => sql<VoiceRecord[]>`
           select ${record(sql)} from voice_session
-          where ended_at_ms is null and tenant_id = ${tenantId} and key_id is not null order by id`,
+          where ended_at_ms is null and tenant_id = ${tenantId}
+            and ${caller === undefined ? sql`true` : sql`key_id is not null`} order by id`,
       );
       return [...rows];
     },

@@ -94,6 +94,20 @@ export function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | u
   );
 }
 
+export const refuseStopped: CreateStep = {
+  name: 'stopped',
+  take: ({ tenant }: TenantFound, { tenants }: Pick<CreateDeps, 'tenants'>) =>
+    tenants.stopOf(tenant.id) === undefined ? undefined : stoppedRefusal(),
+};
+
+/** To whom nothing is opened because of an emergency stop. Whose it is and why is the operators' alone. */
+export function stoppedRefusal(): Refusal {
+  return new Refusal(
+    'SERVICE_STOPPED',
+    'An operator has stopped this service: it opens no sessions until it is resumed.',
+  );
+}
+
 export const refusePaused: CreateStep = {
   name: 'paused',
   take({ key }: TenantFound) {

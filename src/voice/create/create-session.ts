@@ -9,6 +9,7 @@ import {
   refreshDirectory,
   refuseBot,
   refusePaused,
+  refuseStopped,
   refuseTools,
   requireLogin,
 } from './admit-caller.ts';
@@ -27,6 +28,7 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   requireLogin,
   findTenant,
   checkOrigin,
+  refuseStopped,
   refusePaused,
   nameCaller,
   refuseTools,
@@ -57,6 +59,7 @@ const RESUME_STEPS: readonly CreateStep[] = [
   requireLogin,
   findTenant,
   checkOrigin,
+  refuseStopped,
   nameCaller,
   claimReply,
   refuseBot,

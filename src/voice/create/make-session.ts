@@ -8,6 +8,7 @@ import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
+import { stoppedRefusal } from './admit-caller.ts';
 import { agentTermsOf, converses } from './agent-terms.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
@@ -143,11 +144,15 @@ export const confirmQuota: CreateStep = {
   },
 };
 
-/** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
+/** A key that was revoked, or a service that was stopped, while the secret was minted: what ended sessions did not find this one. */
 export const confirmKey: CreateStep = {
   name: 'key once more',
   take(context: OpeningBegun, { tenants }: Pick<CreateDeps, 'tenants'>) {
-    const { key, input } = context;
+    const { key, tenant, input } = context;
+    if (tenants.stopOf(tenant.id) !== undefined) {
+      context.endReason = 'closed_by_operator';
+      return stoppedRefusal();
+    }
     if (key === null || tenants.keyOf(input.body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
     context.endReason = 'key_revoked';
     return invalidWidgetKey();

@@ -108,7 +108,7 @@ export interface CreateContext {
   /** What the session was created with that another page goes on with. */
   resumed?: SessionSetup;
   /** Why the record ends when it is given back. */
-  endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked'>;
+  endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked' | 'closed_by_operator'>;
   claim?: ReplayClaim;
   reply?: CreateReply;
 }

@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TenantDirectory, type DirectoryDeps } from '../../../src/tenants/directory.ts';
-import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import type { Stop, WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { aKey, aTenant, FakeBus, FakeTenants, recorder } from './fakes.ts';
 
 function build(tenants: FakeTenants, more: Partial<DirectoryDeps> = {}) {
   const bus = new FakeBus();
   const revoked = recorder<readonly WidgetKey[]>();
+  const stopped = recorder<readonly string[]>();
   const errors = recorder<unknown>();
-  const directory = new TenantDirectory({ tenants, bus, onRevoked: revoked.call, onError: errors.call, ...more });
-  return { directory, bus, revoked, errors };
+  const listeners = { onRevoked: revoked.call, onStopped: stopped.call, onError: errors.call };
+  const directory = new TenantDirectory({ tenants, bus, ...listeners, ...more });
+  return { directory, bus, revoked, stopped, errors };
 }
 
 const site = aKey('acme', 'site');
@@ -138,6 +140,58 @@ describe('A revocation', () => {
     await tenants.revoke('acme', 'site', 9);
     await directory.reload();
     expect(announced.calls.map(([key]) => key?.id)).toEqual(['old', 'site']);
+  });
+});
+
+describe('A stop', () => {
+  const stop = (tenantId: string | null, atMs: number): Stop => ({
+    tenantId,
+    atMs,
+    actor: 'ops@x.example',
+    role: 'operator',
+    reason: null,
+  });
+
+  test('is told of once a tenant, also one that is added later, and anew when it is made anew', async () => {
+    const tenants = new FakeTenants(aTenant('acme'), aTenant('globex'));
+    const { directory, stopped } = build(tenants);
+    await tenants.addStop(stop('acme', 1));
+    await directory.reload();
+    await tenants.addStop(stop(null, 2));
+    await directory.reload();
+    await directory.reload();
+    tenants.tenants = [...tenants.tenants, aTenant('late')];
+    await directory.reload();
+    for (const tenantId of [null, 'acme']) await tenants.liftStop(tenantId);
+    await directory.reload();
+    expect(directory.stopOf('acme')).toBeUndefined();
+    await tenants.addStop(stop('acme', 3));
+    await directory.reload();
+    expect(stopped.calls).toEqual([['acme'], ['acme', 'globex'], ['late'], ['acme']]);
+  });
+
+  test('whose sessions could not be ended is told of again with the next load', async () => {
+    const tenants = new FakeTenants(aTenant('acme'));
+    await tenants.addStop(stop(null, 1));
+    const end = vi.fn().mockRejectedValueOnce(new Error('history away')).mockResolvedValue(undefined);
+    const { directory, errors } = build(tenants, { onStopped: end });
+    await directory.reload();
+    expect(await errors.next()).toEqual(new Error('history away'));
+    await directory.reload();
+    await directory.reload();
+    await directory.stop();
+    expect(end.mock.calls).toEqual([[['acme']], [['acme']]]);
+  });
+
+  test('of the installation holds for each tenant, and one of a tenant for that alone', async () => {
+    const tenants = new FakeTenants(aTenant('acme'), aTenant('globex'));
+    const { directory } = build(tenants);
+    await tenants.addStop(stop('acme', 1));
+    await directory.reload();
+    expect([directory.stopOf('acme')?.atMs, directory.stopOf('globex')]).toEqual([1, undefined]);
+    await tenants.addStop(stop(null, 2));
+    await directory.reload();
+    expect([directory.stopOf('acme')?.atMs, directory.stopOf('globex')?.atMs]).toEqual([2, 2]);
   });
 });
 

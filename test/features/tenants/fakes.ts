@@ -2,7 +2,7 @@ import type { ActResult } from '../../../src/stores/journal/act-contract.ts';
 import type { ActInput, ActLog, NewEntry } from '../../../src/stores/journal/contract.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
 import type { Bus } from '../../../src/stores/bus/contract.ts';
-import { type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import { type Stop, type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 
 export function aKey(tenantId: string, id: string, more: Partial<WidgetKey> = {}): WidgetKey {
@@ -85,6 +85,22 @@ export class FakeTenants implements Tenants {
 
   resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined> {
     return this.#change(tenantId, keyId, (key) => ({ ...key, pausedAtMs: null }));
+  }
+
+  readonly #stops = new Map<string | null, Stop>();
+
+  stops(): Promise<readonly Stop[]> {
+    return this.isAway ? Promise.reject(new Unavailable('database')) : Promise.resolve([...this.#stops.values()]);
+  }
+
+  addStop(stop: Stop): Promise<Stop> {
+    const kept = this.#stops.get(stop.tenantId) ?? stop;
+    this.#stops.set(stop.tenantId, kept);
+    return Promise.resolve(kept);
+  }
+
+  liftStop(tenantId: string | null): Promise<boolean> {
+    return Promise.resolve(this.#stops.delete(tenantId));
   }
 
   #change(tenantId: string, keyId: string, to: (key: WidgetKey) => WidgetKey): Promise<WidgetKey | undefined> {

@@ -41,7 +41,13 @@ async function merge(more: object): Promise<TenantDirectory> {
   const agents = [{ id: 'guide', instructions: 'Guide.', tools: [tool] }];
   await writeFile(file, JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys: [{ ...key, ...more }] }] }));
   await mergeTenantsFile({ file, tenants, bus, clock });
-  const directory = new TenantDirectory({ tenants, bus, onRevoked: revoked.call, onError: () => undefined });
+  const directory = new TenantDirectory({
+    tenants,
+    bus,
+    onRevoked: revoked.call,
+    onStopped: () => undefined,
+    onError: () => undefined,
+  });
   await directory.reload();
   return directory;
 }

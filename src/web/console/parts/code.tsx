@@ -26,6 +26,7 @@ const CODES: Readonly<Record<ErrorCode, string>> = {
   INVALID_OTP: 'a wrong or old login code',
   INVALID_WIDGET_KEY: 'an unknown or revoked key',
   KEY_PAUSED: 'a paused key',
+  SERVICE_STOPPED: 'the emergency stop',
   BOT_BLOCKED: 'judged a bot',
   FORBIDDEN: 'may not do this',
   ORIGIN_MISMATCH: 'from a page that may not',

@@ -7,6 +7,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'key.pause': 'paused a key',
   'key.resume': 'resumed a key',
   'key.revoke': 'revoked a key',
+  'service.stop': 'stopped the service',
+  'service.resume': 'resumed the service',
   'login.revoke': 'revoked a login',
   'address.lift': 'opened an address to new browsers',
   'search.address': 'looked for an address',

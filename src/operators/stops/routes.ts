@@ -1,0 +1,136 @@
+import { iso } from '../../kernel/time.ts';
+import {
+  operatorStops,
+  resumeReply,
+  stopFilters,
+  stopReply,
+  stopRequest,
+  type OperatorStop,
+  type OperatorStops,
+} from '../../protocol/operator/stop.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Stop } from '../../stores/tenants/contract.ts';
+import { resumeService, stopService } from '../../tenants/stops.ts';
+import type { Call, Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';
+import { actBy, operatorRoute } from '../route.ts';
+import { openOnly, toHistoryFilter } from '../sessions/filter.ts';
+
+const exampleStop: OperatorStop = {
+  tenantId: null,
+  stoppedAt: '2030-01-01T02:10:00.000Z',
+  actor: 'ops@example.com',
+  reason: 'a key leaked',
+};
+
+const exampleOpen: OperatorStops['open'] = { sessions: 12, calls: { open: 3, closing: 9 } };
+
+/** The stops that hold, and what is still open. */
+export function stopsRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/stop',
+    operationId: 'listStops',
+    summary: 'What is stopped, by whom, and what is still open',
+    description:
+      'With tenantId what is open of that tenant. A session of direct calls is over when it has ended here: its provider cannot be asked to end the call.',
+    query: stopFilters,
+    replies: {
+      200: {
+        description: 'The stops, that of the installation first',
+        schema: operatorStops,
+        example: { stops: [exampleStop], open: exampleOpen },
+      },
+    },
+    async handle({ operator, request }, { tenantId }) {
+      const shown = within(operator, tenantId);
+      const [stops, open] = await Promise.all([
+        services.core.stores.tenants.stops(),
+        stillOpen(shown, request.atMs, services),
+      ]);
+      const seen = stops.filter((stop) => stop.tenantId === null || seesTenant(shown, stop.tenantId));
+      return { status: 200, body: { stops: seen.map((stop) => toOperatorStop(stop, operator)), open } };
+    },
+  });
+}
+
+/** The emergency switch. */
+export function stopRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/stop',
+    operationId: 'stopService',
+    summary: 'Stop a tenant, or everything',
+    description:
+      'Creates are refused with SERVICE_STOPPED on every node within a second, and every session is ended and its call hung up, also by nodes that start later. Ask again, or GET the same address, until nothing is open. Again changes nothing and keeps the first stop.',
+    right: 'change',
+    body: stopRequest,
+    bodyExample: { reason: 'a key leaked' },
+    replies: {
+      200: {
+        description: 'It is stopped; what is open now is being ended',
+        schema: stopReply,
+        example: { ok: true, stop: exampleStop, open: exampleOpen },
+      },
+    },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    async handle(call) {
+      const scope = scopeOf(call);
+      if (scope instanceof Refusal) return scope;
+      const stop = await stopService(scope, actBy(call), services.operators.keys);
+      if (stop instanceof Refusal) return stop;
+      const open = await stillOpen(within(call.operator, scope ?? undefined), call.request.atMs, services);
+      return { status: 200, body: { ok: true, stop: toOperatorStop(stop, call.operator), open } };
+    },
+  });
+}
+
+/** Undoes a stop. */
+export function resumeRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/resume',
+    operationId: 'resumeService',
+    summary: 'Open sessions again after a stop',
+    description:
+      'Lifts the stop of a tenant, or without tenantId that of the installation, which leaves those of tenants as they are. Again changes nothing. What an operator of the installation stopped no admin of a tenant resumes.',
+    right: 'change',
+    body: stopRequest,
+    bodyExample: { reason: 'the key was replaced' },
+    replies: {
+      200: { description: 'It is not stopped', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
+    },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    async handle(call) {
+      const scope = scopeOf(call);
+      if (scope instanceof Refusal) return scope;
+      const isLifted = await resumeService(scope, actBy(call), services.operators.keys);
+      if (isLifted instanceof Refusal) return isLifted;
+      return { status: 200, body: { ok: true, alreadyRunning: !isLifted } };
+    },
+  });
+}
+
+/** What somebody asks to stop or to resume: a tenant that they are shown, or null, the installation, for those alone who are shown all. */
+function scopeOf({ operator, body }: Call<{ readonly tenantId?: string | undefined }>): string | null | Refusal {
+  const { tenantId = null } = body;
+  if (seesTenant(operator, tenantId)) return tenantId;
+  return tenantId === null
+    ? new Refusal('FORBIDDEN', 'Name a tenantId: you may stop your own tenants, and not the whole installation.')
+    : new Refusal('NOT_FOUND', `There is no tenant "${tenantId}".`);
+}
+
+async function stillOpen(operator: Operator, atMs: number, services: Services): Promise<OperatorStops['open']> {
+  const { history, calls } = services.core.stores;
+  const filter = openOnly(toHistoryFilter({}, operator), atMs, services.sessions.limits);
+  const [{ matched }, unclosed] = await Promise.all([
+    history.countOpen(filter),
+    calls.countUnclosed(tenantsOf(operator)),
+  ]);
+  return { sessions: matched, calls: unclosed };
+}
+
+function toOperatorStop({ tenantId, atMs, actor, reason }: Stop, operator: Operator): OperatorStop {
+  return { tenantId, stoppedAt: iso(atMs), actor: actorSeenBy(operator, actor), reason };
+}

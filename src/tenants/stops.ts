@@ -1,0 +1,82 @@
+import type { Clock } from '../kernel/clock.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { ActAction } from '../stores/journal/act-contract.ts';
+import { audited, newAct, type ActLog, type NewEntry } from '../stores/journal/contract.ts';
+import type { Stop, Tenants } from '../stores/tenants/contract.ts';
+import type { ChangedBy } from './keys.ts';
+
+export interface StopDeps {
+  readonly tenants: Pick<Tenants, 'all' | 'stops' | 'addStop' | 'liftStop'>;
+  readonly acts: ActLog;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly clock: Clock;
+}
+
+/** How the journal and the console name the installation as a whole. */
+export const INSTALLATION = 'installation';
+
+/**
+ * Stops a tenant, or the installation: every node refuses creates within a second and ends what is open, also a node that starts later
+ * (docs/operations.md, "Stop everything"). Stopping twice is no error and keeps the first stop.
+ * @param tenantId null for the installation
+ * @returns the stop that holds, or a Refusal NOT_FOUND for a tenant that is not there
+ * @throws Unavailable when the database is away: then nothing is stopped
+ */
+export async function stopService(tenantId: string | null, by: ChangedBy, deps: StopDeps): Promise<Stop | Refusal> {
+  const { tenants, acts, bus } = deps;
+  if (tenantId !== null && !(await tenants.all()).some(({ id }) => id === tenantId)) return noTenant(tenantId);
+  const atMs = deps.clock.now();
+  const stop = await audited(
+    acts,
+    entryOf('service.stop', tenantId, by, atMs),
+    () => tenants.addStop({ tenantId, atMs, actor: by.actor, role: by.role, reason: by.reason ?? null }),
+    (kept) => (kept.atMs === atMs ? 'done' : 'unchanged'),
+  );
+  bus.publish({ type: 'tenants.changed' });
+  return stop;
+}
+
+/**
+ * Lifts a stop: sessions may begin again at once. Lifting that of the installation leaves those of tenants as they are.
+ * @param tenantId null for the installation
+ * @returns whether there was one, or a Refusal FORBIDDEN for an admin of the tenant where an operator of the installation stopped it
+ * @throws Unavailable when the database is away
+ */
+export async function resumeService(
+  tenantId: string | null,
+  by: ChangedBy,
+  deps: StopDeps,
+): Promise<boolean | Refusal> {
+  const { tenants, acts, bus } = deps;
+  const stop = (await tenants.stops()).find((one) => one.tenantId === tenantId);
+  if (by.role === 'tenant_admin' && stop !== undefined && stop.role !== 'tenant_admin')
+    return new Refusal('FORBIDDEN', 'An operator of the installation stopped this tenant, and one has to resume it.');
+  const isLifted = await audited(
+    acts,
+    entryOf('service.resume', tenantId, by, deps.clock.now()),
+    () => tenants.liftStop(tenantId),
+    (lifted) => (lifted ? 'done' : 'unchanged'),
+  );
+  bus.publish({ type: 'tenants.changed' });
+  return isLifted;
+}
+
+function entryOf(action: ActAction, tenantId: string | null, by: ChangedBy, atMs: number): NewEntry<'act'> {
+  const { actor, role, reason = null, requestId = null } = by;
+  return newAct({
+    atMs,
+    actor,
+    role,
+    action,
+    target: tenantId ?? INSTALLATION,
+    tenantId,
+    reason,
+    requestId,
+    batchId: null,
+  });
+}
+
+function noTenant(tenantId: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no tenant "${tenantId}"; tenants come from TENANTS_FILE.`);
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: STAFF });
+});
+
+// Others share the database.
+afterEach(async () => {
+  for (const tenantId of [null, 'acme']) await app.service.stores.tenants.liftStop(tenantId);
+});
+
+const stop = (body: object = {}, headers: Record<string, string> = service): Promise<Reply> =>
+  app.post('/api/operator/stop', body, headers);
+const resume = (body: object = {}, headers: Record<string, string> = service): Promise<Reply> =>
+  app.post('/api/operator/resume', body, headers);
+const look = (query = '', headers: Record<string, string> = service): Promise<Reply> =>
+  app.get(`/api/operator/stop${query}`, headers);
+
+describe('The emergency stop', () => {
+  test.each([[{}], [{ tenantId: 'acme' }]])(
+    'of %j ends what is open and opens nothing until it is resumed',
+    async (scope) => {
+      const key = await app.key();
+      const create = () => app.post('/api/session', { widgetKey: key.key }, { origin: key.origin });
+      const id = await app.open(key);
+      const reason = 'a key leaked';
+      const stopped = { tenantId: null, ...scope, stoppedAt: new Date(NOON).toISOString(), reason };
+      expect(await stop({ ...scope, reason })).toMatchObject({ status: 200, body: { ok: true, stop: stopped } });
+      await expect.poll(async () => (await app.sessions.find(id))?.endReason).toBe('closed_by_operator');
+      const refused = await create();
+      expect(errorOf(refused)).toEqual({ status: 403, code: 'SERVICE_STOPPED' });
+      expect(refused.body['error']).not.toContain(reason);
+      expect(refused.headers['access-control-allow-origin']).toBe(key.origin);
+      await expect
+        .poll(async () => (await look('?tenantId=acme')).body['open'])
+        .toEqual({
+          sessions: 0,
+          calls: { open: 0, closing: 0 },
+        });
+      expect((await look()).body['stops']).toMatchObject([stopped]);
+      const told = (await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service)).body;
+      expect(JSON.stringify(told['why'])).toContain('by the emergency stop, who wrote “a key leaked”');
+
+      app.clock.advance(1000);
+      expect((await stop({ ...scope, reason: 'again' })).body['stop']).toMatchObject(stopped);
+      expect((await resume(scope)).body).toEqual({ ok: true, alreadyRunning: false });
+      expect((await resume(scope)).body).toEqual({ ok: true, alreadyRunning: true });
+      await app.service.directory.reload();
+      expect((await create()).status).toBe(200);
+      const target = 'tenantId' in scope ? 'acme' : 'installation';
+      const { body } = await app.get(
+        `/api/operator/audit?target=${target}&from=${new Date(NOON).toISOString()}&limit=4`,
+        service,
+      );
+      expect(body['rows']).toMatchObject([
+        { action: 'service.resume', result: 'unchanged' },
+        { action: 'service.resume', result: 'done' },
+        { action: 'service.stop', result: 'unchanged', reason: 'again' },
+        { action: 'service.stop', result: 'done', reason },
+      ]);
+    },
+  );
+
+  test('of a tenant leaves other tenants alone, and that of the installation those that are stopped', async () => {
+    const key = await app.key();
+    const create = async () => (await app.post('/api/session', { widgetKey: key.key }, { origin: key.origin })).status;
+    expect((await stop({ tenantId: 'globex' })).status).toBe(200);
+    await app.service.directory.reload();
+    expect(await create()).toBe(200);
+    expect((await stop({ tenantId: 'acme' })).status).toBe(200);
+    expect((await stop()).status).toBe(200);
+    expect((await resume()).status).toBe(200);
+    await app.service.directory.reload();
+    expect(await create()).toBe(403);
+    expect((await resume({ tenantId: 'globex' })).body).toEqual({ ok: true, alreadyRunning: false });
+  });
+
+  test('finds a session that was opened while it was made', async () => {
+    const key = await app.key();
+    const { tenants } = app.service.stores;
+    app.provider.answer = async (minted) => {
+      await tenants.addStop({ tenantId: 'acme', atMs: NOON, actor: 'cli', role: 'cli', reason: null });
+      await app.service.directory.reload();
+      return minted;
+    };
+    const refused = await app.post('/api/session', { widgetKey: key.key }, { origin: key.origin });
+    expect(errorOf(refused)).toEqual({ status: 403, code: 'SERVICE_STOPPED' });
+    expect((await look('?tenantId=acme')).body['open']).toMatchObject({ sessions: 0 });
+  });
+});
+
+describe('Who may stop and resume', () => {
+  test('an admin stops and resumes their own tenant alone, and not what an operator has stopped', async () => {
+    const boss = await app.as('boss@globex.example');
+    const globex = { tenantId: 'globex' };
+    expect(errorOf(await stop({}, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await stop({ tenantId: 'acme' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await stop(globex, boss)).status).toBe(200);
+    expect((await resume(globex, boss)).body).toEqual({ ok: true, alreadyRunning: false });
+    await stop(globex);
+    expect(errorOf(await resume(globex, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await resume({}, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    await stop({ tenantId: 'acme', reason: 'of acme' });
+    const seen = (await look('', boss)).body;
+    expect(seen['stops']).toMatchObject([{ tenantId: 'globex' }]);
+    expect((await resume(globex)).status).toBe(200);
+  });
+
+  test('a viewer looks and changes nothing; a tenant that is not there is not stopped', async () => {
+    const viewer = await app.as('vera@example.com');
+    expect((await look('', viewer)).status).toBe(200);
+    expect(errorOf(await stop({}, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await stop({ tenantId: 'nobody' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await stop({ tenant: 'acme' }))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect((await look()).body['stops']).toEqual([]);
+  });
+});
