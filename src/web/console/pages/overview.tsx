@@ -21,6 +21,7 @@ import { countText, latencyText } from '../words/format.ts';
 import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES, STATES } from '../words/states.ts';
+import { OverviewHeading } from './overview/emergency-stop.tsx';
 import { SpendCard } from './overview/spend.tsx';
 import { Verdict } from './overview/verdict.tsx';
 
@@ -46,7 +47,7 @@ export function OverviewPage() {
   );
   return (
     <div class="page overview">
-      <h1>Overview</h1>
+      <OverviewHeading />
       <Shown key={tenantId} resource={resource} what="the overview">
         {(overview) => <Standing overview={overview} />}
       </Shown>

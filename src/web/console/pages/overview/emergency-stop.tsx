@@ -1,0 +1,117 @@
+import { dialog } from '../../data/dialogs.ts';
+import { mayChange, me } from '../../data/identity.ts';
+import { queryText } from '../../data/query.ts';
+import { useResource } from '../../data/resource.ts';
+import { resumeService, stopService, type Stops } from '../../data/stops.ts';
+import { Matter } from '../../parts/matter.tsx';
+import { RevokeDialog } from '../../parts/modal.tsx';
+import { Moment } from '../../parts/moments.tsx';
+import { useScope } from '../../parts/scope.tsx';
+import { countText } from '../../words/format.ts';
+
+/** What is still open after a stop is told by no feed. */
+const READ_MS = 3000;
+
+/** The heading of the overview, with the switch that stops everything by two clicks, and what is stopped. */
+export function OverviewHeading() {
+  const { tenantId } = useScope();
+  const stops = useResource<Stops>(
+    `/api/operator/stop${queryText({ tenantId })}`,
+    { topics: ['audit'] },
+    { besideFeedMs: READ_MS },
+  ).body.value;
+  const meant = tenantMeant(tenantId);
+  const isStopped = stops?.stops.some((stop) => (stop.tenantId ?? '') === meant) ?? true;
+  return (
+    <>
+      <div class="title-row">
+        <h1>Overview</h1>
+        <span class="spring" />
+        {mayChange.value && meant !== undefined && !isStopped && (
+          <button type="button" class="danger" onClick={() => (dialog.value = <StopDialog tenantId={meant} />)}>
+            Stop {meant === '' ? 'everything' : meant}…
+          </button>
+        )}
+      </div>
+      {stops !== undefined && stops.stops.length > 0 && <Stopped {...stops} />}
+    </>
+  );
+}
+
+/** What the switch stops: the tenant of the scope, else everything for those who may; undefined where several could be meant. */
+function tenantMeant(tenantId: string): string | undefined {
+  const tenants = me.value?.tenants;
+  if (tenantId !== '' || tenants === '*') return tenantId;
+  return tenants?.length === 1 ? tenants[0] : undefined;
+}
+
+function Stopped({ stops, open: { sessions, calls } }: Stops) {
+  const left = sessions + calls.open + calls.closing;
+  return (
+    <div class="matters" role="status">
+      {stops.map(({ tenantId, stoppedAt, actor, reason }) => (
+        <div class="matter-row" key={tenantId}>
+          <Matter degree="wrong">
+            <b>{tenantId === null ? 'Everything is stopped' : `The tenant ${tenantId} is stopped`}</b> since{' '}
+            <Moment at={stoppedAt} />, by {actor}
+            {reason === null ? '' : `: “${reason}”`}. No session is opened.{' '}
+            {left === 0
+              ? 'Nothing is open.'
+              : `Still open: ${countText(sessions)} sessions, ${countText(calls.open)} calls that go on, ${countText(calls.closing)} that the provider has not confirmed to be over.`}
+          </Matter>
+          {mayChange.value && (tenantId !== null || me.value?.tenants === '*') && (
+            <button type="button" onClick={() => (dialog.value = <ResumeDialog tenantId={tenantId ?? ''} />)}>
+              Resume…
+            </button>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface Props {
+  /** Empty for the whole installation. */
+  readonly tenantId: string;
+}
+
+function StopDialog({ tenantId }: Props) {
+  const what = tenantId === '' ? 'everything' : `the tenant ${tenantId}`;
+  return (
+    <RevokeDialog
+      title={`Stop ${what}?`}
+      verb={`Stop ${what}`}
+      isReady
+      needsReason={false}
+      act={async () => {
+        const answer = await stopService(tenantId);
+        return answer.ok ? undefined : answer.failure;
+      }}
+      done="Stopped"
+    >
+      <p>
+        No session is opened any more, and every session that is open ends now: calls are hung up in the middle of a
+        sentence. It stays so, also over a restart, until somebody resumes it here.
+      </p>
+    </RevokeDialog>
+  );
+}
+
+function ResumeDialog({ tenantId }: Props) {
+  const what = tenantId === '' ? 'everything' : `the tenant ${tenantId}`;
+  return (
+    <RevokeDialog
+      title={`Resume ${what}?`}
+      verb="Resume"
+      isReady
+      needsReason={false}
+      act={async () => {
+        const answer = await resumeService(tenantId);
+        return answer.ok ? undefined : answer.failure;
+      }}
+      done="Resumed"
+    >
+      <p>Sessions can be opened again, at once. Those that were ended stay ended.</p>
+    </RevokeDialog>
+  );
+}
