@@ -163,3 +163,26 @@ describe.skipIf(skipped !== undefined).each([
     expect(await page.run('[widget.session.id, asked, sessionStorage.length]')).toEqual([id, 0, 0]);
   });
 });
+
+describe.skipIf(skipped !== undefined)(`A visitor whose session has had its calls ${skipped ?? ''}`, () => {
+  test('is told so, and the conversation goes on as it was', async () => {
+    const [browser, site] = await Promise.all([
+      openBrowser(),
+      Website.open({ CALLS_PER_SESSION: '1' }, { call: 'brokered', dataChannel: 'none' }),
+    ]);
+    const page = await ElementPage.open(browser, site);
+    await page.start();
+    await page.run('widget.mute()');
+    await page.button('Write instead').click();
+    await page.sees('message', /\S/);
+    expect(await page.run('widget.session.state')).toBe('engaged');
+    expect(await page.button('Unmute').isVisible()).toBe(true);
+    await page.visit.page.getByRole('textbox', { name: 'Write a message' }).fill('Are you open on Sunday?');
+    await page.visit.page.keyboard.press('Enter');
+    await page.sees('agent', 'Are you open on Sunday?');
+    await page.visit.end();
+    await browser.close();
+    await site.close();
+    expect([page.visit.strangers, page.visit.complaints]).toEqual([[], []]);
+  });
+});
