@@ -5,7 +5,7 @@ import { NodeList } from '../node/nodes.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { Foundations } from './foundations.ts';
 import { openJournal, type OpenJournal } from './journal.ts';
-import { openSealer, requireSealer } from './sealer.ts';
+import { openSealers, requireSealer, type Sealers } from './sealer.ts';
 
 /** What every feature stands on. */
 export interface Core extends Foundations {
@@ -18,6 +18,8 @@ export interface Core extends Foundations {
   readonly lease: NodeLease;
   /** The secrets of tenants. */
   readonly secrets: SecretsDeps;
+  /** Seals what back ends hand on to the servers of tools. */
+  readonly contexts: Sealers['contexts'];
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: DevMailbox | undefined;
   /** Whether browsers reach the service by https. */
@@ -29,7 +31,7 @@ export async function openCore(on: Foundations): Promise<Core> {
   const { stores, live, clock, onError } = on;
   const node = on.node.id;
   const installationKey = await stores.installation.secret('subjects');
-  const sealer = await openSealer(on.config, stores.installation);
+  const { secrets: sealer, contexts } = await openSealers(on.config, stores.installation);
   await requireSealer(sealer, stores.tenantSecrets);
   const journal = openJournal({ ...on, installationKey });
   const nodes = new NodeList({ node, bus: live.bus, clock });
@@ -41,6 +43,7 @@ export async function openCore(on: Foundations): Promise<Core> {
     nodes,
     lease: new NodeLease({ node, calls: stores.liveNodes, sockets: live.sockets, nodes, clock, onError }),
     secrets: { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer },
+    contexts,
     mailbox: on.mailer instanceof DevMailbox ? on.mailer : undefined,
     isHttps: () => on.publicUrl().startsWith('https:'),
   };

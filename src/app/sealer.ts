@@ -4,20 +4,27 @@ import { createSealer, type Sealer } from '../kernel/seal.ts';
 import type { Installation } from '../stores/installation/contract.ts';
 import type { TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
-const PURPOSE = 'switchboard tenant secrets';
+/** What seals what is kept of tenants, each for one purpose; undefined in production without a key. */
+export interface Sealers {
+  readonly secrets: Sealer | undefined;
+  /** What back ends hand on to the servers of tools. */
+  readonly contexts: Sealer | undefined;
+}
 
 /**
- * What seals the secrets of tenants: SEALING_KEY, else a key of the installation that is kept beside them, which protects nobody's dump and
- * is for development alone. Undefined in production without a key.
+ * Opens SEALING_KEY, else a key of the installation that is kept beside what it seals, which protects nobody's dump and is for development
+ * alone.
  * @throws Unavailable when the database is away
  */
-export async function openSealer(
+export async function openSealers(
   { sealingKeys, mode }: Pick<Config, 'sealingKeys' | 'mode'>,
   installation: Pick<Installation, 'secret'>,
-): Promise<Sealer | undefined> {
-  const [first, ...others] = sealingKeys ?? [];
-  if (first !== undefined) return createSealer([first, ...others], PURPOSE);
-  return mode === 'production' ? undefined : createSealer([await installation.secret('sealing')], PURPOSE);
+): Promise<Sealers> {
+  const given = sealingKeys ?? (mode === 'production' ? [] : [await installation.secret('sealing')]);
+  const [first, ...others] = given;
+  const sealerFor = (purpose: string): Sealer | undefined =>
+    first === undefined ? undefined : createSealer([first, ...others], purpose);
+  return { secrets: sealerFor('switchboard tenant secrets'), contexts: sealerFor('switchboard session contexts') };
 }
 
 /**

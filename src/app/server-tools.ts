@@ -17,13 +17,17 @@ export interface OpenServerTools extends ServerToolParts {
 
 /** How this node calls tools of the server: through the guard of requests to servers that tenants name, and with the secrets of tenants. */
 export function openServerTools(core: Core, tenants: Pick<TenantDirectory, 'tenant'>): OpenServerTools {
-  const { config, stores, secrets, clock, events, onError } = core;
+  const { config, stores, secrets, contexts, clock, events, onError } = core;
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
   const sender = new ToolSender({
     outbound: config.mode === 'production' ? outbound : withDemoTool(outbound, clock),
     secrets: {
       signing: (tenantId) => signingSecrets(tenantId, secrets),
       read: (tenantId, name) => readSecret(tenantId, name, secrets),
+    },
+    openContext: ({ sessionId, text }) => {
+      if (contexts === undefined) throw new Error('There is no key to open a context by: set SEALING_KEY.');
+      return JSON.parse(contexts.open(Buffer.from(text, 'base64'), sessionId)) as unknown;
     },
     clock,
     events,

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { openSealer } from '../app/sealer.ts';
+import { openSealers } from '../app/sealer.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
@@ -11,7 +11,7 @@ export async function openSecretStores(config: Config): Promise<SecretStores> {
   try {
     await migrate(database);
     const { tenantSecrets, installation, journal } = createPostgresStores(database);
-    const sealer = await openSealer(config, installation);
+    const { secrets: sealer } = await openSealers(config, installation);
     return { secrets: tenantSecrets, acts: journal, sealer, close: () => database.close() };
   } catch (error) {
     await database.close();

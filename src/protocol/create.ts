@@ -8,6 +8,7 @@ import { text } from './values.ts';
 
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
+const MAX_CONTEXT_BYTES = 2048;
 
 /** Notes of the creator's own, which operators see with the session. */
 export const metadata = z
@@ -21,6 +22,18 @@ export const metadata = z
 
 export type Metadata = Readonly<z.infer<typeof metadata>>;
 
+/** What a back end tells the servers of the agent's tools, and nobody else. */
+const context = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (given) => Buffer.byteLength(JSON.stringify(given)) <= MAX_CONTEXT_BYTES,
+    `must be at most ${MAX_CONTEXT_BYTES} bytes as JSON`,
+  )
+  .meta({
+    description:
+      'With a service token only: an object of at most 2 KiB that the servers of the agent’s tools are given, and no page, model or operator',
+  });
+
 /** The body of POST /api/session (docs/contract.md, section 5.1). */
 export const createRequest = z.object({
   ...agentSettings.shape,
@@ -29,6 +42,7 @@ export const createRequest = z.object({
   widgetKey: text(256).optional(),
   email: email.optional().meta({ description: 'Names the user, who then has limits of their own' }),
   metadata: metadata.optional(),
+  context: context.optional(),
   resume: text(128).optional().meta({
     description:
       'A resume token of the `attached` frame: the page goes on with its session, and nothing is opened. Then only `widgetKey`, `tenantId` and `email` count beside it',

@@ -7,6 +7,7 @@ import type { CreateRequest, Metadata } from '../protocol/create.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import { SERVER_TOOL, serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+import { agentVersionOf } from './agent-version.ts';
 import { withoutAddresses } from './server-tools.ts';
 
 /** What a session speaks with when neither the caller nor the agent says. */
@@ -40,6 +41,8 @@ export interface SessionConfig {
   /** The agent's own price, of the agent's own model. */
   readonly price: ModelPrice | null;
   readonly metadata: Metadata | null;
+  /** Of the agent that it names; null without one. */
+  readonly agentVersion: string | null;
 }
 
 /**
@@ -90,6 +93,7 @@ export function resolveSessionConfig(
     isLocked: key !== null && !key.allowOverrides,
     price: model === ownModel ? (agent?.price ?? null) : null,
     metadata: wish.metadata ?? null,
+    agentVersion: agent === undefined ? null : agentVersionOf(agent),
   };
 }
 

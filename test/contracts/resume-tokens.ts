@@ -28,6 +28,8 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
         isLocked: true,
         price: null,
         metadata: null,
+        sealedContext: null,
+        agentVersion: null,
       };
       const setup = { sessionId: record.id, callMode, dataChannel: 'none', ...terms, createdAtMs: DAY_BEGIN } as const;
       await node().history.insert({ record, state: 'engaged', setup });

@@ -21,6 +21,8 @@ const rich: Omit<SessionSetup, 'sessionId'> = {
   dataChannel: 'none',
   isLocked: true,
   price: { per1M: { textIn: 4_000_000 }, estimatePerMinute: 300_000 },
+  sealedContext: 'AQ==',
+  agentVersion: '4f1c0e8b7d2a',
   metadata: { campaign: 'spring', 'Über "x"': '' },
   createdAtMs: DAY_BEGIN,
 };
@@ -35,6 +37,8 @@ const bare: Omit<SessionSetup, 'sessionId'> = {
   dataChannel: 'open',
   isLocked: false,
   price: null,
+  sealedContext: null,
+  agentVersion: null,
   metadata: null,
   createdAtMs: DAY_BEGIN + 1,
 };

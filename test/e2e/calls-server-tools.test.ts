@@ -19,6 +19,7 @@ import { Page, seen, startCalls, type CallSeen } from './calls-world.ts';
 const reason = reasonToSkipPostgres();
 const SEALING_KEY = Buffer.alloc(32, 5).toString('base64');
 const SECRET = 'value-that-only-the-tool-server-reads';
+const CUSTOMER = 'customer-that-only-the-tool-server-knows';
 const INSTRUCTIONS = 'Help the caller.';
 
 describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, () => {
@@ -39,7 +40,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
       tenants: [{ id: 'acme', widgetKeys: [{ id: 'site', key: siteKey, origin: site }], agents: [agent] }],
     };
     world = await startCalls({ SEALING_KEY, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' }, file);
-    world.confidential.add(SECRET);
+    world.confidential.add(SECRET).add(CUSTOMER);
     const database = await openStored(world.environment);
     const { tenantSecrets, journal } = createPostgresStores(database);
     const sealer = createSealer([Buffer.from(SEALING_KEY, 'base64')], 'switchboard tenant secrets');
@@ -61,7 +62,15 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     tools.mode = { body: '{"state":"on its way"}' };
     const page = Page.of(world);
     page.hasChannel = false;
-    const call = await page.call(world);
+    const context = { customer: CUSTOMER };
+    expect((await page.tryCreate({ context })).status).toBe(403);
+    const wish = { widgetKey: siteKey, agentId: 'support', email: page.email, context };
+    const created = await world.backend(undefined, { Origin: site }).post('/api/session', wish);
+    expect(created.status, created.text).toBe(200);
+    page.got.push(created.text);
+    page.sessionId = created.body.sm_session_id ?? '';
+    page.ticket = created.body.client_secret?.value ?? '';
+    const call = await page.dial(world);
     const socket = await page.listen(['call']);
     expect(page.got.join('')).toContain('"serverTools":["lookup_order"]');
     expect(JSON.stringify(call.terms.session)).not.toMatch(/localhost|crm/);
@@ -76,9 +85,13 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
       { item: { id: 'sb_call_1', type: 'function_call_output', call_id: 'call_1', output: '{"state":"on its way"}' } },
     ]);
     expect(tools.requests).toMatchObject([{ url: '/lookup', headers: { authorization: `Bearer ${SECRET}` } }]);
+    expect(JSON.parse(tools.requests[0]?.body ?? '')).toMatchObject({
+      data: { context, session: { agentId: 'support', agentVersion: expect.stringMatching(/^[0-9a-f]{12}$/) } },
+    });
     await vi.waitFor(() => expect(socket.messages.join('')).toContain('"type":"thinking","on":false'), soon);
     const bytes = page.got.join('') + socket.messages.join('');
     for (const word of [
+      CUSTOMER,
       SECRET,
       signing.stdout.trim(),
       'localhost:' + tools.port,
@@ -97,10 +110,32 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     const { calls } = await seen(world, page);
     const { body } = await world.backend().get(`/api/operator/calls/${calls[0]?.ref}`);
     expect(body).toMatchObject({ tools: [{ name: 'lookup_order', state: 'answered', code: null, tries: 1 }] });
+    const shown = [
+      body,
+      await seen(world, page),
+      ...(await Promise.all(
+        ['secrets', 'audit', 'refusals', 'sessions', 'changes'].map((path) =>
+          world.backend().get(`/api/operator/${path}`),
+        ),
+      )),
+      await world.backend().get('/metrics'),
+    ];
+    expect(shown[1]).toMatchObject({ hasContext: true, agentVersion: expect.stringMatching(/^[0-9a-f]{12}$/) });
+    for (const word of [CUSTOMER, SECRET]) expect(JSON.stringify([shown, call.heard])).not.toContain(word);
+    expect(await dumpOf(world, page.sessionId)).not.toContain(CUSTOMER);
     await page.end();
     expect(world.leaks()).toEqual([]);
   });
 });
+
+/** All that the database holds of how the session was made. */
+async function dumpOf(world: World, sessionId: string): Promise<string> {
+  const database = await openStored(world.environment);
+  const rows = await database.run((sql) => sql`select * from session_setup where session_id = ${sessionId}`);
+  await database.close();
+  expect(rows).toHaveLength(1);
+  return JSON.stringify(rows);
+}
 
 const reasonForTwo = reason ?? reasonToSkipRedis();
 

@@ -31,6 +31,8 @@ export function brokeredSetup(sessionId: string, createdAtMs: number): SessionSe
     isLocked: true,
     price: null,
     metadata: null,
+    sealedContext: null,
+    agentVersion: null,
     createdAtMs,
   };
 }

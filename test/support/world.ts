@@ -140,8 +140,8 @@ export class World {
   }
 
   /** A trusted back end. */
-  backend(origin = () => this.server.origin): Client {
-    return new Client(origin, this.confidential, { Authorization: `Bearer ${serviceToken}` });
+  backend(origin = () => this.server.origin, headers: Readonly<Record<string, string>> = {}): Client {
+    return new Client(origin, this.confidential, { Authorization: `Bearer ${serviceToken}`, ...headers });
   }
 
   /** Asks for a code and reads it from the mail. */

@@ -39,7 +39,7 @@ interface PagesCall {
   readonly close: (reason: CloseRequest) => Promise<void>;
 }
 
-type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata' | 'behaviour'>;
+type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata' | 'behaviour' | 'agentVersion' | 'sealedContext'>;
 
 /** What a provider tells of what is said. */
 export type WordsEvent = Extract<
@@ -86,13 +86,12 @@ export class CallPages {
       isOpen ? secretItemIdOf(`${id} ${callId}`, deps.installationKey) : itemIdOf(callId);
     this.#answers = new ToolAnswers(call.conversation, itemOf);
     const tools = serverToolsOf(setup?.tools ?? []);
-    if (tools.size === 0) return;
-    const terms = { tools, metadata: setup?.metadata ?? null };
+    if (setup === undefined || tools.size === 0) return;
     const listener = {
       asked: (callIds: readonly string[]) => callIds.forEach((callId) => this.#forged?.watch(callId)),
       running: (tool: string | undefined) => this.#think(tool),
     };
-    this.#server = new ServerTools(call, terms, this.#answers, listener, deps);
+    this.#server = new ServerTools(call, { ...setup, tools }, this.#answers, listener, deps);
     if (!isOpen) return;
     this.#forged = new ForgedAnswers({
       itemOf,

@@ -1,9 +1,8 @@
 import type { ToolCallEvent, ToolFailure } from '../../../machines/tool-call/types.ts';
 import { BackgroundTasks } from '../../kernel/background-tasks.ts';
 import { Unavailable } from '../../kernel/errors.ts';
-import { randomId, refOf } from '../../kernel/ids.ts';
+import { randomId } from '../../kernel/ids.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
-import type { Metadata } from '../../protocol/create.ts';
 import type { InsertedToolCall } from '../../stores/tool-calls/contract.ts';
 import type { ToolCall } from '../../upstream/contract.ts';
 import { readArguments } from './read-arguments.ts';
@@ -13,7 +12,7 @@ import type { ServerToolsDeps, ToolListener, ToolsCall } from './server-tools-de
 import type { ToolAnswers } from './tool-answers.ts';
 import { ToolInserts } from './tool-inserts.ts';
 import type { ToolOutcome } from './tool-reply.ts';
-import { canNameRequest } from './tool-request.ts';
+import { canNameRequest, requestOf, type SessionTerms } from './tool-request.ts';
 import { ToolSaves, type EndedTool } from './tool-saves.ts';
 
 /** A visitor who hears nothing for so long is told that the agent is looking, where the tool has words for that. */
@@ -26,7 +25,7 @@ const SAY_MS = 1500;
 export class ServerTools {
   readonly #call: ToolsCall;
   readonly #tools: ReadonlyMap<string, ServerTool>;
-  readonly #metadata: Metadata;
+  readonly #terms: SessionTerms;
   readonly #answers: ToolAnswers;
   readonly #deps: ServerToolsDeps;
   readonly #works: BackgroundTasks;
@@ -43,14 +42,14 @@ export class ServerTools {
 
   constructor(
     call: ToolsCall,
-    { tools, metadata }: { readonly tools: ReadonlyMap<string, ServerTool>; readonly metadata: Metadata | null },
+    { tools, ...terms }: SessionTerms & { readonly tools: ReadonlyMap<string, ServerTool> },
     answers: ToolAnswers,
     listener: ToolListener,
     deps: ServerToolsDeps,
   ) {
     this.#call = call;
     this.#tools = tools;
-    this.#metadata = metadata ?? {};
+    this.#terms = terms;
     this.#answers = answers;
     this.#listener = listener;
     this.#deps = deps;
@@ -185,9 +184,7 @@ export class ServerTools {
 
   #send(running: RunningTool, given: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
     const { toolCallId, untilMs } = running.snapshot.context;
-    const { id, sessionId, tenantId, subject } = this.#call.record;
-    const session = { ref: refOf(sessionId), tenantId, agentId, subject, metadata: this.#metadata };
-    const request = { toolCallId, tool: running.tool, arguments: given, context: { session, call: { ref: id } } };
+    const request = requestOf(running.tool, toolCallId, given, { call: this.#call.record, agentId, ...this.#terms });
     const leaves = (): void => void (running.isSent = true);
     const timeoutMs = Math.max(0, untilMs - this.#now);
     return this.#deps.serverTools.sender.send(request, { timeoutMs, signal: running.abort.signal, leaves });

@@ -1,7 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
+import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 
 /** What the server of a tool is told of the conversation in which it is called. */
 export interface ToolContext {
@@ -9,6 +12,7 @@ export interface ToolContext {
     readonly ref: string;
     readonly tenantId: string;
     readonly agentId: string | null;
+    readonly agentVersion: string | null;
     readonly subject: string;
     readonly metadata: Metadata;
   };
@@ -22,6 +26,28 @@ export interface ToolRequest {
   readonly tool: ServerTool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly context: ToolContext;
+  /** What a back end handed on for this server, sealed for the session; null where there is nothing. */
+  readonly sealed: { readonly sessionId: string; readonly text: string } | null;
+}
+
+/** What of a session's setup the servers of its tools are told. */
+export type SessionTerms = Pick<SessionSetup, 'metadata' | 'agentVersion' | 'sealedContext'>;
+
+interface AskedIn extends SessionTerms {
+  readonly call: CallRecord;
+  readonly agentId: string | null;
+}
+
+/** The request for one call of a tool. */
+export function requestOf(
+  tool: ServerTool,
+  toolCallId: string,
+  given: ToolRequest['arguments'],
+  { call: { id, sessionId, tenantId, subject }, agentId, agentVersion, metadata, sealedContext }: AskedIn,
+): ToolRequest {
+  const session = { ref: refOf(sessionId), tenantId, agentId, agentVersion, subject, metadata: metadata ?? {} };
+  const sealed = sealedContext === null ? null : { sessionId, text: sealedContext };
+  return { toolCallId, tool, arguments: given, context: { session, call: { ref: id } }, sealed };
 }
 
 /** Whether a provider's name of a tool call can name a request: what else could stand in a header, or break what is signed. */
@@ -29,9 +55,9 @@ export function canNameRequest(toolCallId: string): boolean {
   return /^[\w-]{1,128}$/.test(toolCallId);
 }
 
-/** The body of the request. */
-export function bodyOf({ tool, arguments: given, context }: ToolRequest, atMs: number): string {
-  const data = { tool: tool.name, arguments: given, ...context };
+/** The body of the request. @param handedOn by a back end, for this server */
+export function bodyOf({ tool, arguments: given, context }: ToolRequest, handedOn: unknown, atMs: number): string {
+  const data = { tool: tool.name, arguments: given, ...context, context: handedOn };
   return JSON.stringify({ type: 'tool.call', timestamp: iso(atMs), data });
 }
 

@@ -23,6 +23,8 @@ export interface ToolSecrets {
 export interface ToolSenderDeps {
   readonly outbound: Outbound;
   readonly secrets: ToolSecrets;
+  /** Opens what a back end handed on for the servers of a session's tools. @throws SealBroken; Error where nothing opens it */
+  readonly openContext: (sealed: NonNullable<ToolRequest['sealed']>) => unknown;
   readonly clock: Clock;
   readonly events: Pick<Events, 'toolSecretMissing'>;
   readonly onError: (error: unknown) => void;
@@ -47,15 +49,15 @@ export class ToolSender {
 
   /** Never rejects: what came to nothing has a code. */
   async send(request: ToolRequest, { timeoutMs, signal, leaves }: Sending): Promise<ToolOutcome> {
-    const { outbound, secrets, clock, onError } = this.#deps;
-    const { tool, context } = request;
+    const { outbound, secrets, openContext, clock, onError } = this.#deps;
+    const { tool, context, sealed } = request;
     const { tenantId, ref } = context.session;
     try {
       const values = await this.#valuesFor(tenantId, request);
       if (values === undefined) return { code: 'failed' };
       const signing = await this.#signing(tenantId, clock.now(), () => secrets.signing(tenantId));
       const at = clock.now();
-      const body = bodyOf(request, at);
+      const body = bodyOf(request, sealed === null ? {} : openContext(sealed), at);
       const headers = headersOf(request, body, signing, values, at);
       leaves();
       return outcomeOf(

@@ -67,6 +67,8 @@ export function sessionRoute(services: Services): Route {
             'totals.dollarsDaily': { value: 100, setBy: 'totals.dollarsDaily' },
           },
           metadata: { page: 'pricing' },
+          hasContext: false,
+          agentVersion: '4f1c0e8b7d2a',
           calls: [exampleCall],
           events: [exampleEvent],
           moreEvents: false,
@@ -118,6 +120,8 @@ export function sessionRoute(services: Services): Route {
         refusals: refused.entries.map((one) => viewOfRefusal(one, call.operator.tenants)),
         limits: limitsInForce(record, limits, services),
         metadata: setup?.metadata ?? null,
+        hasContext: setup !== undefined && setup.sealedContext !== null,
+        agentVersion: setup?.agentVersion ?? null,
         calls: toOperatorCalls(calls, call.operator),
         ...toEvents(events, call.operator),
       };

@@ -67,6 +67,12 @@ export const operatorSessionDetail = operatorSession.extend({
       'What limits it and its caller now, each with the variable that sets it, or the field of its widget key',
   }),
   metadata: metadata.nullable(),
+  hasContext: z.boolean().meta({
+    description: 'Whether its back end handed something on to the servers of its tools, which nobody is shown',
+  }),
+  agentVersion: z.string().nullable().meta({
+    description: 'Which definition its agent had: the same 12 hex digits for the same one; null where that is not kept',
+  }),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
   moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),

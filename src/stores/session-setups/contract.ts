@@ -21,6 +21,10 @@ export interface SessionSetup {
   /** The agent's own price of the model. */
   readonly price: ModelPrice | null;
   readonly metadata: Metadata | null;
+  /** What the servers of its tools are given and nobody else, sealed for this session, in base64. */
+  readonly sealedContext: string | null;
+  /** The definition that its agent had, see tenants/agent-version.ts; null without an agent. */
+  readonly agentVersion: string | null;
   readonly createdAtMs: number;
 }
 

@@ -172,6 +172,17 @@ export const refuseTools: CreateStep = {
   },
 };
 
+/** A page could claim to be whom it likes: whoever hands on who a visitor is proves to be a back end. */
+export const refuseContext: CreateStep = {
+  name: 'context',
+  take({ input: { body, isService } }: CreateContext) {
+    if (body.context === undefined || isService) return undefined;
+    const message = 'is for back ends: send a service token in Authorization, or metadata in its place';
+    const error = `context: ${message} (SERVICE_TOKENS).`;
+    return new Refusal('FORBIDDEN', error, { details: [{ path: 'context', message }] }, { lever: 'SERVICE_TOKENS' });
+  },
+};
+
 /** Decides what the session will be: its agent, and what of it the caller may override. */
 export const chooseConfig: CreateStep = {
   name: 'agent',

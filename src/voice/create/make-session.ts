@@ -74,7 +74,7 @@ export const register: CreateStep<VoiceRecord> = {
   name: 'record',
   async take(
     context: SecretIssued,
-    { sessions, provider, clock }: Pick<CreateDeps, 'sessions' | 'provider' | 'clock'>,
+    { sessions, provider, clock, contexts }: Pick<CreateDeps, 'sessions' | 'provider' | 'clock' | 'contexts'>,
   ) {
     const { caller, config, opening, minted, input } = context;
     const { subject, tenantId, keyId, named, loginId } = caller;
@@ -82,7 +82,7 @@ export const register: CreateStep<VoiceRecord> = {
     const who = { subject, caller: caller.caller, tenantId, agentId: config.agentId, keyId, named, loginId };
     const upstream = { provider: provider.name, upstreamId: minted.sessionId, isHeard };
     const terms = { id: opening.sessionId, ...who, ...upstream };
-    const kept = { setup: setupOf(context), ticket: context.ticket };
+    const kept = { setup: setupOf(context, contexts), ticket: context.ticket };
     // No provider was asked for a ticket: where its session can not be kept the caller has not had its try of this minute.
     if (context.ticket !== undefined) context.keepsCount = false;
     const record = await sessions.open(terms, kept, clock.now(), input.request.requestId);
@@ -99,7 +99,10 @@ export const register: CreateStep<VoiceRecord> = {
  * What its calls are opened with. Of a session whose page opens its calls itself only what its creator noted on it is of use later: without
  * such a note nothing is kept.
  */
-function setupOf({ config, opening: { sessionId, atMs } }: OpeningBegun): SessionSetup | undefined {
+function setupOf(
+  { input, config, opening: { sessionId, atMs } }: OpeningBegun,
+  contexts: CreateDeps['contexts'],
+): SessionSetup | undefined {
   const {
     callMode,
     model,
@@ -110,11 +113,18 @@ function setupOf({ config, opening: { sessionId, atMs } }: OpeningBegun): Sessio
     isLocked,
     price,
     metadata,
+    agentVersion,
     instructions = null,
   } = config;
   if (callMode === 'direct' && metadata === null) return undefined;
+  const { context } = input.body;
+  // Nobody else is given it: where the agent has no such tool it is not kept.
+  const isAsked = context !== undefined && serverToolsOf(tools).size > 0;
+  const sealedContext = isAsked
+    ? (contexts?.seal(JSON.stringify(context), sessionId).toString('base64') ?? null)
+    : null;
   const terms = { callMode, model, voice, tools, behaviour, dataChannel, isLocked, price, metadata, instructions };
-  return { sessionId, ...terms, createdAtMs: atMs };
+  return { sessionId, ...terms, agentVersion, sealedContext, createdAtMs: atMs };
 }
 
 /** The answer to a caller whose session was ended while it was registered. @throws Unavailable for an end that asks for another try */

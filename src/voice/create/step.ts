@@ -6,6 +6,7 @@ import type { Identity } from '../../auth/identity.ts';
 import type { BotDetector } from '../../bots/contract.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
+import type { Sealer } from '../../kernel/seal.ts';
 import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import { Refusal } from '../../protocol/refusal.ts';
@@ -32,6 +33,8 @@ export interface CreateDeps {
   readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
   readonly live: Pick<LiveStores, 'bus' | 'slots'>;
   readonly provider: UpstreamProvider;
+  /** Seals what is for the servers of tools alone; undefined where there is no key to. */
+  readonly contexts: Pick<Sealer, 'seal'> | undefined;
   readonly bots: BotDetector;
   readonly events: Events;
   /** The service's own address, without a trailing slash. */
@@ -65,6 +68,8 @@ export interface CreateDeps {
 export interface CreateInput {
   readonly body: CreateRequest;
   readonly login: Login | undefined;
+  /** Whether a service token came with the request. */
+  readonly isService: boolean;
   readonly origin: string | undefined;
   readonly ip: string;
   /** Under what the address is counted. */

@@ -6,6 +6,7 @@ import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { Recaps } from '../../../src/calls/recaps.ts';
+import { createSealer } from '../../../src/kernel/seal.ts';
 import { ToolSender } from '../../../src/calls/tools/tool-sender.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
@@ -148,6 +149,8 @@ export class CallsWorld {
   readonly secrets = new Map<string, string>();
   secretsRead = 0;
   toolsPerSession = 50;
+  /** Seals what back ends hand on to the servers of tools. */
+  readonly contexts = createSealer([Buffer.alloc(32, 3)], 'test');
   unheardSec = 20;
   /** Whether the database goes away whenever a setup is asked for. */
   areSetupsAway = false;
@@ -327,6 +330,8 @@ export class CallsWorld {
     };
     const resolve = async () => ['127.0.0.1'];
     return {
+      openContext: ({ sessionId, text }: { readonly sessionId: string; readonly text: string }): unknown =>
+        JSON.parse(this.contexts.open(Buffer.from(text, 'base64'), sessionId)),
       outbound: createOutbound({ allowCidrs, allowPorts: [], clock, after: timers.after, resolve }),
       secrets: { signing: async (tenantId: string) => [(await read(tenantId, ':tools')) ?? SIGNING], read },
     };

@@ -113,10 +113,12 @@ describe('Tools of the server', () => {
           ref: SESSION.slice(0, 42),
           tenantId: 'acme',
           agentId: null,
+          agentVersion: null,
           subject: call.subject,
           metadata: { plan: 'gold' },
         },
         call: { ref: call.id },
+        context: {},
       },
     });
     await saved('answered');
@@ -330,6 +332,39 @@ describe('Tools of the server', () => {
     await world.pass(12_000);
     expect(await told()).toEqual(['{"error":"interrupted"}']);
     await saved('failed');
+  });
+
+  test('are given what a back end handed on, and which agent it was, also by a node that takes the call; nobody else is', async () => {
+    const setup = world.setups.get(SESSION);
+    if (setup === undefined) throw new Error('no setup');
+    const context = { customer: 'known-to-tools-alone' };
+    const sealedContext = world.contexts.seal(JSON.stringify(context), SESSION).toString('base64');
+    world.setups.set(SESSION, { ...setup, sealedContext, agentVersion: '4f1c0e8b7d2a' });
+    want();
+    await world.open(node);
+    hear(asks('resp_1', 'call_1'));
+    expect(await told()).toEqual([ANSWER]);
+    world.kill(node);
+    await world.addNode();
+    await world.pass(12_000);
+    hear(asks('resp_2', 'call_2'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
+    for (const { body } of server.requests)
+      expect(JSON.parse(body)).toMatchObject({ data: { context, session: { agentVersion: '4f1c0e8b7d2a' } } });
+    const others = [shown, world.provider.sideband.asked, await records()];
+    expect(JSON.stringify(others)).not.toContain(context.customer);
+  });
+
+  test('of which nobody can open what a back end handed on are answered as failed, and no request is sent', async () => {
+    const setup = world.setups.get(SESSION);
+    if (setup === undefined) throw new Error('no setup');
+    // Sealed for another session.
+    const sealedContext = world.contexts.seal('{"customer":"other"}', 'other').toString('base64');
+    world.setups.set(SESSION, { ...setup, sealedContext });
+    await world.open(node);
+    hear(asks('resp_1', 'call_1'));
+    expect(await told()).toEqual(['{"error":"failed"}']);
+    expect(server.requests).toEqual([]);
   });
 
   test('are waited for by a node that stops, a few seconds, and then told to be interrupted', async () => {

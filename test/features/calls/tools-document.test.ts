@@ -22,9 +22,10 @@ const request: ToolRequest = {
   tool: serverTool.parse(JSON.parse(snippet('json'))),
   arguments: { order: 'Ü17' },
   context: {
-    session: { ref: 's:1', tenantId: 'acme', agentId: null, subject: 'x', metadata: {} },
+    session: { ref: 's:1', tenantId: 'acme', agentId: null, agentVersion: null, subject: 'x', metadata: {} },
     call: { ref: 'call_2' },
   },
+  sealed: null,
 };
 
 let isSigned: IsSigned;
@@ -36,7 +37,7 @@ beforeAll(async () => {
 
 test('The snippet of tools.md takes what Switchboard has signed, by either secret while there are two', () => {
   const at = Date.now();
-  const body = bodyOf(request, at);
+  const body = bodyOf(request, {}, at);
   const headers = headersOf(request, body, [ours, former], new Map([['crm', 'value']]), at);
   expect(headers['authorization']).toBe('Bearer value');
   for (const secret of [ours, former]) expect(isSigned(headers, body, secret)).toBe(true);
@@ -48,7 +49,7 @@ test('The snippet of tools.md takes what Switchboard has signed, by either secre
 
 test('The snippet of tools.md takes nothing that is older than five minutes', () => {
   const at = Date.now();
-  const body = bodyOf(request, at);
+  const body = bodyOf(request, {}, at);
   const headers = headersOf(request, body, [ours], new Map(), at);
   vi.useFakeTimers({ now: at + 301_000 });
   expect(isSigned(headers, body, ours)).toBe(false);

@@ -113,6 +113,7 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
         input: {
           body,
           login: undefined,
+          isService: false,
           origin: key.origin,
           ip: '198.51.100.7',
           addressScope: '198.51.100.7',

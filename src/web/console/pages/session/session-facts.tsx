@@ -13,7 +13,7 @@ import { limitRows } from '../../words/limits.ts';
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
   const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId } = detail;
-  const { endedAt, endedBy, usage, limits, metadata } = detail;
+  const { endedAt, endedBy, usage, limits, metadata, hasContext, agentVersion } = detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
@@ -47,6 +47,8 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
         <Fact name="Provider">
           {provider} <code class="break">{upstreamId}</code>
         </Fact>
+        <Fact name="Agent’s version">{agentVersion == null ? null : <code>{agentVersion}</code>}</Fact>
+        <Fact name="For its tools">{hasContext ? 'a context of its back end, which nobody is shown' : null}</Fact>
         <Fact name="Usage">
           {countText(usage.tokens)} tokens, {moneyText(usage.dollars)}
         </Fact>
