@@ -6,7 +6,8 @@ import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
-import { requireBrokeringOf } from './call-mode.ts';
+import { createCallModes, requireBrokeringOf } from './call-mode.ts';
+import { findToolWarnings } from './tool-warnings.ts';
 import { requireToolServers } from './tool-servers.ts';
 import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
@@ -76,6 +77,8 @@ function warnOf({ config, clock, provider, prices, events }: Core, tenants: Tena
     );
   for (const warning of findShutdowns(all, prices, clock.now())) events.warned(warning);
   for (const warning of findUnsupported(all, provider)) events.warned(warning);
+  for (const warning of findToolWarnings(all, provider, createCallModes(config.calls.mode, provider)))
+    events.warned(warning);
   const openKeys = describeOpenKeys(all);
   if (openKeys.length > 0)
     events.warned('keys are open: whoever copies one has a free model (check-config names all)', {

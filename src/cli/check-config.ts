@@ -3,6 +3,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import { createCallModes } from '../app/call-mode.ts';
+import { findToolWarnings } from '../app/tool-warnings.ts';
 import { findUnsupported } from '../app/unsupported.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
 import { openProvider } from '../upstream/select.ts';
@@ -50,6 +51,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
     ...findOperatorDomains(config),
     ...findShutdowns(known, prices, Date.now()),
     ...findUnsupported(known, provider),
+    ...findToolWarnings(known, provider, createCallModes(config.calls.mode, provider)),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),
   ];
   const lines = [

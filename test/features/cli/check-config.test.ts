@@ -182,6 +182,41 @@ describe('check-config', () => {
     expect(named.printed()).not.toContain('whole domains');
   });
 
+  test('warns of tools of the server that are never called, that a page can word, and of tools that creates bring along', async () => {
+    const tool = { kind: 'server_tool', name: 'look', url: 'https://api.example/look' };
+    const agents = [{ id: 'able', tools: [tool] }, { id: 'plain' }];
+    const key = (id: string, more: object): object => {
+      const digits = id.length.toString().repeat(32);
+      const usual = { id, key: `w_acme_${id}_${digits}`, origin: `https://${id}.example`, totals: { dollarsDaily: 1 } };
+      return { ...usual, agents: ['able'], allowOverrides: false, ...more };
+    };
+    const widgetKeys = [
+      key('a', { dataChannel: 'none' }),
+      key('bb', { call: 'direct' }),
+      key('ccc', { dataChannel: 'open' }),
+      key('dddd', { allowOverrides: true, dataChannel: 'none' }),
+      key('eeeee', { call: 'direct', agents: ['plain'] }),
+    ];
+    const warned = async (provider: string, callMode: string): Promise<string[]> => {
+      const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+      const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: callMode, UPSTREAM_PROVIDER: provider };
+      const { printed } = await listed(env, {});
+      return [...printed.matchAll(/^warning: (tools .+)$/gm)].map(([, text = '']) => text);
+    };
+    const who = 'tools of the server that the agent acme/able has';
+    const brought =
+      'tools that a create brings along have no address for Switchboard: their url and headers are ignored (acme/dddd)';
+    expect(await warned('openai', 'brokered')).toEqual([
+      `${who} are not told to it in direct calls, where nobody would answer (acme/bb): set call to brokered`,
+      `${who} can be asked for by pages in words of their own (acme/ccc): set dataChannel to none`,
+      brought,
+    ]);
+    expect(await warned('openai-live', 'brokered')).toEqual([
+      `${who} are never called: the provider openai-live does not tell Switchboard what an agent asks for`,
+      brought,
+    ]);
+  });
+
   test('warns of agents that ask for what the provider cannot do, which is an error where they are strict', async () => {
     const tools = [{ kind: 'http_tool', name: 'look_up' }];
     const agents = [{ id: 'able', tools, turns: {}, tellAi: true }, { id: 'plain' }, { id: 'none', tools: [] }];
