@@ -19,12 +19,12 @@ import { work } from './cli/work.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
-const TAKE_ARGUMENTS: readonly (string | undefined)[] = ['keys', 'tenants', 'secrets', 'stop', 'resume'];
+const takeArguments = new Set<string | undefined>(['keys', 'tenants', 'secrets', 'stop', 'resume']);
 
 function run([command, ...args]: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
   // Whoever writes `serve --port 80` or `migrate --dry-run` must not believe to have been understood.
-  if (args.length > 0 && !TAKE_ARGUMENTS.includes(command))
+  if (args.length > 0 && !takeArguments.has(command))
     return refuse(`${command} takes no arguments, such as "${args[0]}"`);
   switch (command) {
     case undefined:

@@ -12,7 +12,7 @@ const versions = new WeakMap<Agent, string>();
 export function agentVersionOf(agent: Agent): string {
   const known = versions.get(agent);
   if (known !== undefined) return known;
-  const tools = agent.tools?.map(({ headers: _, ...tool }) => tool);
+  const tools = agent.tools?.map((tool) => ({ ...tool, headers: undefined }));
   const text = JSON.stringify({ ...agent, tools }, inOrder);
   const version = createHash('sha256').update(text).digest('hex').slice(0, LENGTH);
   versions.set(agent, version);

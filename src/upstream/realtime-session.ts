@@ -10,7 +10,7 @@ type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'b
 export type CallSetup = Setup & Pick<CallRequest, 'maxOutputTokens'>;
 
 /** A session as OpenAI's realtime API is told of it. */
-export function describeSession({ model, voice, tools, behaviour, ...setup }: Setup): object {
+function describeSession({ model, voice, tools, behaviour, ...setup }: Setup): object {
   const instructions = instructionsWith(setup.instructions, behaviour);
   const session = {
     type: 'realtime',
