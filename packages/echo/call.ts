@@ -5,23 +5,13 @@ import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
 import { SpeechDetector, type Utterance } from './speech.ts';
 import { ConversationUsage, describeUsage, type ResponseTokens } from './usage.ts';
+import type { EchoTimes } from './times.ts';
 import type { WebRtc } from './web-rtc.ts';
 import { describeSpeech, replyTo, sayUnasked } from './words.ts';
 
 const TICK_MS = 50;
 /** How often somebody who speaks on is told as activity. */
 const ACTIVITY_MS = 1000;
-
-/** Milliseconds. */
-export interface EchoTimes {
-  /** How late the echo is. */
-  readonly delayMs: number;
-  /** A call that is not connected by then never will be. */
-  readonly connectMs: number;
-  /** Without a sign of life for so long the browser is gone. Chromium gives one about every 2.5 seconds. */
-  readonly lostMs: number;
-  readonly maxMs: number;
-}
 
 interface Response {
   readonly id: string;

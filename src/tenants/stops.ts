@@ -25,7 +25,7 @@ export const INSTALLATION = 'installation';
  */
 export async function stopService(tenantId: string | null, by: ChangedBy, deps: StopDeps): Promise<Stop | Refusal> {
   const { tenants, acts, bus } = deps;
-  if (tenantId !== null && !(await tenants.all()).some(({ id }) => id === tenantId)) return noTenant(tenantId);
+  if (tenantId !== null && !(await isThere(tenantId, tenants))) return noTenant(tenantId);
   const atMs = deps.clock.now();
   const stop = await audited(
     acts,
@@ -40,7 +40,8 @@ export async function stopService(tenantId: string | null, by: ChangedBy, deps: 
 /**
  * Lifts a stop: sessions may begin again at once. Lifting that of the installation leaves those of tenants as they are.
  * @param tenantId null for the installation
- * @returns whether there was one, or a Refusal FORBIDDEN for an admin of the tenant where an operator of the installation stopped it
+ * @returns whether there was one; or a Refusal NOT_FOUND for a tenant that is not there, or FORBIDDEN for an admin of the tenant where an
+ * operator of the installation stopped it
  * @throws Unavailable when the database is away
  */
 export async function resumeService(
@@ -50,6 +51,7 @@ export async function resumeService(
 ): Promise<boolean | Refusal> {
   const { tenants, acts, bus } = deps;
   const stop = (await tenants.stops()).find((one) => one.tenantId === tenantId);
+  if (stop === undefined && tenantId !== null && !(await isThere(tenantId, tenants))) return noTenant(tenantId);
   if (by.role === 'tenant_admin' && stop !== undefined && stop.role !== 'tenant_admin')
     return new Refusal('FORBIDDEN', 'An operator of the installation stopped this tenant, and one has to resume it.');
   const isLifted = await audited(
@@ -60,6 +62,10 @@ export async function resumeService(
   );
   bus.publish({ type: 'tenants.changed' });
   return isLifted;
+}
+
+async function isThere(tenantId: string, tenants: Pick<Tenants, 'all'>): Promise<boolean> {
+  return (await tenants.all()).some(({ id }) => id === tenantId);
 }
 
 function entryOf(action: ActAction, tenantId: string | null, by: ChangedBy, atMs: number): NewEntry<'act'> {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { EchoCall, EchoTimes } from '../../packages/echo/call.ts';
+import type { EchoCall } from '../../packages/echo/call.ts';
+import type { EchoTimes } from '../../packages/echo/times.ts';
 import type { ClientEvent } from '../../packages/echo/channel.ts';
 import type { EchoEvent } from '../../packages/echo/events.ts';
 import type { LoadWebRtc, WebRtc } from '../../packages/echo/web-rtc.ts';

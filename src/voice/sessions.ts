@@ -260,9 +260,8 @@ export class VoiceSessions {
    */
   endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number, requestId?: string): Promise<void> {
     const { live, history } = this.#deps;
-    const name = `${reason} ${tenantId} ${keyId}`;
     const ids = () => idsOfEither(live.registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
-    return this.#endOnce(name, ids, (id) => this.end(id, reason, at, requestId));
+    return this.#endOnce(`${reason} ${tenantId} ${keyId}`, ids, (id) => this.end(id, reason, at, requestId));
   }
 
   /** The same for all widget keys of a tenant. @throws Unavailable when the history is away */

@@ -86,7 +86,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     provider.mode = 'ok';
     await isTold('/overview', '"provider":"degraded"');
     here = await ConsolePage.enter(browser, server, '/console');
-    await here.sees(/Provider: degraded, \d+ % of mints failed in 5 min/, 'main h1 + .verdict');
+    await here.sees(/Provider: degraded, \d+ % of mints failed in 5 min/, 'main .title-row + .verdict');
     await here.sees(/Us: /, '.verdict');
     await here.page.getByText('What we see').click();
     await here.sees('event loop', '.verdict li');
@@ -277,5 +277,23 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
       expect([path, await violations(page, { colours: false })]).toEqual([path, []]);
       if (wide !== null) await page.setViewportSize(wide);
     }
+  });
+
+  test('how to stop everything, by two clicks, and what is open then', async () => {
+    const id = await createSession(server);
+    here = await ConsolePage.enter(browser, server, '/console');
+    await here.button('Stop everything…').click();
+    await here.button('Stop everything').last().click();
+    await here.sees('Everything is stopped', '.stops');
+    await here.sees('Nothing is open.', '.stops');
+    await isTold(`/sessions/${encodeURIComponent(id)}`, '"endReason":"closed_by_operator"');
+    await expect(createSession(server)).rejects.toThrow('no session');
+    expect(await violations(here.page)).toEqual([]);
+    expect(await here.overflow()).toEqual([0, 0]);
+    await here.page.setViewportSize({ width: 390, height: 844 });
+    await here.button('Resume…').click();
+    await here.button('Resume').last().click();
+    await here.button('Stop everything…').waitFor(soon);
+    await createSession(server);
   });
 });

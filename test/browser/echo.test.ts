@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { CallOver, type CallRequest, type Sideband, type UpstreamEvent } from '../../src/upstream/contract.ts';
-import type { EchoTimes } from '../../packages/echo/call.ts';
+import type { EchoTimes } from '../../packages/echo/times.ts';
 import { EchoProvider } from '../../src/upstream/echo.ts';
 import { findWebRtc } from '../../packages/echo/web-rtc.ts';
 import { audioProgram } from '../support/audio-page.ts';

@@ -34,6 +34,8 @@ const without: Readonly<Record<string, number>> = {
   revokeKey: 404,
   pauseKey: 404,
   resumeKey: 404,
+  stopService: 404,
+  resumeService: 404,
   setSecret: 404,
   rotateSigningSecret: 404,
   deleteSecret: 404,

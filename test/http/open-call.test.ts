@@ -68,6 +68,8 @@ describe('The offer of a brokered session', () => {
         isLocked: false,
         price: null,
         metadata: { page: 'home' },
+        agentVersion: expect.stringMatching(/^[0-9a-f]{12}$/),
+        sealedContext: null,
         createdAtMs: app.clock.now(),
       },
       offerSdp: OFFER,

@@ -145,6 +145,7 @@ async function driveLogins(): Promise<void> {
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = await app.as('ops@example.com');
   const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys', '/api/operator/secrets'];
+  plain.push('/api/operator/stop');
   const { id: keyId } = await app.key();
   plain.push('/api/operator/logins', '/api/operator/challenges');
   const { body: login } = await get('/api/auth/session', operator);
@@ -177,6 +178,7 @@ async function driveOperators(id: string): Promise<void> {
     await post('/api/operator/secrets', { tenantId: 'acme', name: 'crm', value: 'x' }, headers);
     await post('/api/operator/secrets/signing', { tenantId: 'acme' }, headers);
     await post('/api/operator/secrets/crm/delete', { tenantId: 'acme' }, headers);
+    for (const what of ['stop', 'resume']) await post(`/api/operator/${what}`, { tenantId: 'globex' }, headers);
     await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
     for (const what of ['pause', 'resume', 'revoke'])
       await post(`/api/operator/keys/${keyId}/${what}`, { tenantId: 'acme' }, headers);
@@ -216,6 +218,12 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/keys', newKey, boss);
   for (const what of ['pause', 'resume', 'revoke'])
     await post(`/api/operator/keys/nobody/${what}`, { tenantId: 'acme' }, operator);
+  for (const what of ['stop', 'resume']) {
+    await post(`/api/operator/${what}`, { tenantId: 'nobody' }, operator);
+    await post(`/api/operator/${what}`, { tenant: 'acme' }, operator);
+    await post(`/api/operator/${what}`, {}, { ...operator, origin: EVIL });
+  }
+  await get('/api/operator/stop?tenantId=', operator);
   await get('/api/operator/secrets?tenantId=', operator);
   for (const [path, body] of [
     ['secrets', { name: 'crm', value: 'x' }],

@@ -117,7 +117,8 @@ describe('Who may stop and resume', () => {
     const viewer = await app.as('vera@example.com');
     expect((await look('', viewer)).status).toBe(200);
     expect(errorOf(await stop({}, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
-    expect(errorOf(await stop({ tenantId: 'nobody' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    for (const ask of [stop, resume])
+      expect(errorOf(await ask({ tenantId: 'nobody' }))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect(errorOf(await stop({ tenant: 'acme' }))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect((await look()).body['stops']).toEqual([]);
   });

@@ -66,7 +66,7 @@ export function stopRoute(services: Services): Route {
       'Creates are refused with SERVICE_STOPPED on every node within a second, and every session is ended and its call hung up, also by nodes that start later. Ask again, or GET the same address, until nothing is open. Again changes nothing and keeps the first stop.',
     right: 'change',
     body: stopRequest,
-    bodyExample: { reason: 'a key leaked' },
+    bodyExample: { tenantId: 'acme', reason: 'a key leaked' },
     replies: {
       200: {
         description: 'It is stopped; what is open now is being ended',
@@ -97,7 +97,7 @@ export function resumeRoute(services: Services): Route {
       'Lifts the stop of a tenant, or without tenantId that of the installation, which leaves those of tenants as they are. Again changes nothing. What an operator of the installation stopped no admin of a tenant resumes.',
     right: 'change',
     body: stopRequest,
-    bodyExample: { reason: 'the key was replaced' },
+    bodyExample: { tenantId: 'acme', reason: 'the key was replaced' },
     replies: {
       200: { description: 'It is not stopped', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
     },

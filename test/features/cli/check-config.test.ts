@@ -54,7 +54,7 @@ describe('check-config', () => {
     expect(lines).toContain('CONSOLE_MAX_CONCURRENT_SESSIONS (default) 1');
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
     expect(lines).toContain('provider: local (an echo, no model)');
-    expect(lines).toContain('tenants: 1 tenant, 2 widget keys (0 revoked) in config/tenants.json');
+    expect(lines).toContain('tenants: 1 tenant, 4 widget keys (0 revoked) in config/tenants.json');
     expect(terminal.printed()).not.toMatch(/^(?:warning|database):/m);
   });
 

@@ -18,8 +18,11 @@ const calls = {
   price: null,
   metadata: null,
 } as const;
+/** Of the definition of an agent. */
+const agentVersion = expect.stringMatching(/^[0-9a-f]{12}$/) as unknown;
 const defaults = {
   agentId: null,
+  agentVersion: null,
   model: 'gpt-realtime-2.1',
   voice: 'marin',
   instructions: undefined,
@@ -52,13 +55,14 @@ describe('What a session will be', () => {
 
   test('comes from the agent that the caller names', () => {
     const { id: agentId, ...rest } = guide;
-    expect(configOf(tenant, free, { agentId: 'guide' })).toEqual({ agentId, ...rest, ...calls });
-    expect(configOf(tenant, free, { agentId: 'plain' })).toEqual({ ...defaults, agentId: 'plain' });
+    expect(configOf(tenant, free, { agentId: 'guide' })).toEqual({ agentId, agentVersion, ...rest, ...calls });
+    expect(configOf(tenant, free, { agentId: 'plain' })).toEqual({ ...defaults, agentId: 'plain', agentVersion });
   });
 
   test('follows the caller field by field, console callers included', () => {
     const wish = { agentId: 'guide', voice: 'ash', tools: [] };
-    const expected = { agentId: 'guide', model: 'gpt-mini', voice: 'ash', instructions: 'Guide.', tools: [], ...calls };
+    const own = { model: 'gpt-mini', voice: 'ash', instructions: 'Guide.', tools: [] };
+    const expected = { agentId: 'guide', agentVersion, ...own, ...calls };
     expect(configOf(tenant, free, wish)).toEqual(expected);
     expect(configOf(tenant, null, wish)).toEqual(expected);
   });

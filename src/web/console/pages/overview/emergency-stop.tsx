@@ -48,9 +48,9 @@ function tenantMeant(tenantId: string): string | undefined {
 function Stopped({ stops, open: { sessions, calls } }: Stops) {
   const left = sessions + calls.open + calls.closing;
   return (
-    <div class="matters" role="status">
+    <div class="stops" role="status">
       {stops.map(({ tenantId, stoppedAt, actor, reason }) => (
-        <div class="matter-row" key={tenantId}>
+        <div class="stop-row" key={tenantId}>
           <Matter degree="wrong">
             <b>{tenantId === null ? 'Everything is stopped' : `The tenant ${tenantId} is stopped`}</b> since{' '}
             <Moment at={stoppedAt} />, by {actor}
