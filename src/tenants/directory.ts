@@ -98,6 +98,11 @@ export class TenantDirectory {
    */
   refreshIfLate(): Eventually<void> {
     if (this.#elapsedMs() - this.#askedAtMs <= this.#refreshMs + LATE_MS) return;
+    return this.catchUp();
+  }
+
+  /** Resolves when this process serves what was changed until now; while the database is away the next load brings it. */
+  catchUp(): Promise<void> {
     return this.reload().catch(() => undefined);
   }
 

@@ -187,12 +187,18 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('globex/site is open: pages may ask for any model and instructions; nothing bounds', '.matters');
     // From the table of one tenant to that of the next, and back.
     const focused = (): Promise<string> => here.page.evaluate<string>('document.activeElement.getAttribute("href")');
-    for (const next of ['demo/local', 'demo/loopback', 'globex/site']) {
+    for (const next of [
+      'demo/local',
+      'demo/loopback',
+      'demo/take-over-local',
+      'demo/take-over-loopback',
+      'globex/site',
+    ]) {
       await here.page.keyboard.press('j');
       expect(await focused()).toBe(`/console/keys/${next}`);
     }
     await here.page.keyboard.press('k');
-    expect(await focused()).toBe('/console/keys/demo/loopback');
+    expect(await focused()).toBe('/console/keys/demo/take-over-loopback');
     await here.button('Issue…').click();
     const dialog = here.page.locator('dialog');
     for (const opened of ['Pages may change', 'Nothing bounds', 'They also speak to the provider'])

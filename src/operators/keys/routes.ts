@@ -123,6 +123,7 @@ export function issueKeyRoute(services: Services): Route {
       if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
       const key = await issueKey({ ...rest, tenantId, site: id, id }, actBy(call), services.operators.keys);
       if (key instanceof Refusal) return key;
+      await services.tenants.catchUp();
       return { status: 201, body: { key: toOperatorKey(key, services.tenants.tenant(tenantId)) } };
     },
   });
@@ -259,6 +260,7 @@ function pauseRoute(services: Services, { name, change, summary, description, do
       const found = await findSeen(call.operator, tenantId, id, services);
       if (found === undefined) return noKey(tenantId, id);
       const key = await change(found, actBy(call), services.operators.keys);
+      await services.tenants.catchUp();
       return {
         status: 200,
         body: { ok: true, pausedAt: isoOrNull(key.pausedAtMs), revokedAt: isoOrNull(key.revokedAtMs) },

@@ -80,6 +80,7 @@ export function stopRoute(services: Services): Route {
       if (scope instanceof Refusal) return scope;
       const stop = await stopService(scope, actBy(call), services.operators.keys);
       if (stop instanceof Refusal) return stop;
+      await services.tenants.catchUp();
       const open = await stillOpen(within(call.operator, scope ?? undefined), call.request.atMs, services);
       return { status: 200, body: { ok: true, stop: toOperatorStop(stop, call.operator), open } };
     },
@@ -107,6 +108,7 @@ export function resumeRoute(services: Services): Route {
       if (scope instanceof Refusal) return scope;
       const isLifted = await resumeService(scope, actBy(call), services.operators.keys);
       if (isLifted instanceof Refusal) return isLifted;
+      await services.tenants.catchUp();
       return { status: 200, body: { ok: true, alreadyRunning: !isLifted } };
     },
   });

@@ -7,12 +7,14 @@ export function statusOf(now: Situation): Status {
   if (now.phase === 'over' && now.error !== undefined) return 'failed';
   if (now.phase !== 'live') return now.phase;
   if (now.isCallAway || now.isServerAway) return 'reconnecting';
+  // Whoever holds the button to speak has interrupted the agent, whatever of it is still played.
+  if (now.isPush && now.isTalking) return 'listening';
   if (now.isAgentSpeaking) return 'speaking';
   if (now.isThinking) return 'thinking';
   if (now.isWritten) return now.isQuiet ? 'idle' : 'reading';
   if (now.isMuted) return 'muted';
-  if (now.isPush && !now.isTalking) return now.isQuiet ? 'idle' : 'waiting';
-  return now.isQuiet && !now.isTalking ? 'idle' : 'listening';
+  if (now.isPush) return now.isQuiet ? 'idle' : 'waiting';
+  return now.isQuiet ? 'idle' : 'listening';
 }
 
 /** Why it is over, or what did not work. That the visitor ended it needs no words. */

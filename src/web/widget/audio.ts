@@ -51,7 +51,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   if (session.clientSecret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
   const url = options.callsUrl ?? terms.url;
   if (url === null) throw failure('PROVIDER_UNSUPPORTED');
-  if (isBrokered && options.reportUsage) console.info('reportUsage: Switchboard meters this call.');
+  if (isBrokered && options.reportUsage) console.info('reportUsage: metered by Switchboard');
   const stream = options.stream ?? (await microphone.open());
   if (!options.stream) atEnd(signal, () => release(stream));
   signal.throwIfAborted();
@@ -166,11 +166,10 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     say(...events) {
       if (!channel) throw failure('PROVIDER_UNSUPPORTED');
       const say = (): void => events.forEach(send);
-      if (channel.readyState === 'connecting') {
-        // Who speaks first is answered, and not greeted as well.
-        deps.greets();
-        channel.addEventListener('open', say);
-      } else say();
+      // Who speaks first is answered, and not greeted as well.
+      deps.greets();
+      if (channel.readyState === 'connecting') channel.addEventListener('open', say);
+      else say();
     },
     replaceTrack(track) {
       track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });

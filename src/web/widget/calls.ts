@@ -21,28 +21,20 @@ export function holdCalls(
   let opened: AudioCall | undefined;
   let isWritten = false;
   /** Nobody else asks for it in the calls that a page has with the provider itself. */
-  let isToGreet = !deps.session.brokered && deps.session.agent?.greets;
+  let isToGreet = !deps.session.brokered && deps.session.agent?.greets === true;
 
   const present = (): AudioCall | undefined => (hangUp.signal.aborted ? undefined : opened);
 
-  function greets(): boolean {
-    const is = isToGreet === true;
-    isToGreet = false;
-    return is;
-  }
+  const greets = (): boolean => isToGreet && !(isToGreet = false);
 
   async function open(options: AudioOptions, willWrite: boolean): Promise<AudioCall> {
     const { microphone } = deps;
     try {
       // The call that there is stays until Switchboard gives a ticket for another.
-      let ticket = present() && (await deps.secret());
-      const secret = async (): Promise<string> => {
-        const first = ticket;
-        ticket = undefined;
-        return first ?? deps.secret();
-      };
+      const tickets = present() ? [await deps.secret()] : [];
+      const secret = async (): Promise<string> => tickets.pop() ?? deps.secret();
       isWritten = willWrite;
-      hangUp.abort(failure('CALL_LOST', 'another call took its place'));
+      hangUp.abort(failure('CALL_LOST'));
       const own = (hangUp = new AbortController());
       opened = undefined;
       const why = farewell();

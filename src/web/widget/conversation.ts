@@ -85,26 +85,27 @@ export function followConversation(
   serverTools: readonly string[] = [],
 ): (event: ProviderEvent) => void {
   const texts = new Map<string, string>();
-  /** Calls of responses of which Switchboard answers some, each with those of its response that are not answered yet. */
-  const shared = new Map<string, Set<string>>();
-  const own = new Set<string>();
+  /** What the answer of a call comes to, of responses of which Switchboard answers some. */
+  const answered = new Map<string, () => void>();
+  const goOn = (): void => send({ type: 'response.create' });
 
   /**
    * All that a response asks for is answered together: the provider makes one response at a time. Of one that is shared whoever gave the
    * answer that the conversation took last asks for it; Switchboard hears the same order.
    */
   async function answer(calls: readonly FunctionCall[]): Promise<void> {
-    const open = calls.some(({ name }) => serverTools.includes(name)) && new Set(calls.map((call) => call.call_id));
-    if (open) open.forEach((id) => shared.set(id, open));
+    const isOurs = ({ name }: FunctionCall): boolean => serverTools.includes(name);
+    const isShared = calls.some(isOurs);
+    let open = calls.length;
+    if (isShared) calls.forEach((call) => answered.set(call.call_id, () => (open -= 1) || isOurs(call) || goOn()));
     const answers = calls.map(async ({ call_id, name, arguments: json }) => {
       const answer = runTool(call_id, name, json);
       if (!answer) return false;
-      own.add(call_id);
       const output = JSON.stringify(await answer);
       send({ type: 'conversation.item.create', item: { type: 'function_call_output', call_id, output } });
       return true;
     });
-    if ((await Promise.all(answers)).includes(true) && !open) send({ type: 'response.create' });
+    if ((await Promise.all(answers)).includes(true) && !isShared) goOn();
   }
 
   return ({ type, item_id: id, delta, transcript, text = transcript, item, response }) => {
@@ -118,8 +119,8 @@ export function followConversation(
     const [, side, change] = SPEECH.exec(type) ?? [];
     if (side) emit('speech', { who: side === 'in' ? 'visitor' : 'agent', on: change === 'started' });
     if (item?.type === 'function_call_output') {
-      const open = shared.get(item.call_id);
-      if (open?.delete(item.call_id) && !open.size && own.has(item.call_id)) send({ type: 'response.create' });
+      answered.get(item.call_id)?.();
+      answered.delete(item.call_id);
     }
     // Not of a response that the visitor interrupted.
     if (response?.status === 'completed') void answer(response.output.filter((item) => item.type === 'function_call'));

@@ -42,7 +42,7 @@ const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage:
 const elsewhere: Ended = {
   reason: 'resumed_elsewhere',
   code: OVER,
-  userMessage: 'This conversation goes on on another page.',
+  userMessage: 'It goes on elsewhere.',
 };
 
 /** Holds a created session until it is over. @param opened the microphone for its first call, when the page asked for it before */

@@ -36,10 +36,7 @@ const silence = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear
 export function createWords({ isLocked, isPush, microphone, call, link, runTool, emit, active }: WordsDeps): Words {
   let isTalking = false;
 
-  function become(on: boolean): void {
-    isTalking = on;
-    microphone.talk(on);
-  }
+  const become = (on: boolean): void => microphone.talk((isTalking = on));
 
   function tell(frame: ClientFrame, ...events: object[]): void {
     const present = call();
@@ -81,18 +78,13 @@ export function createWords({ isLocked, isPush, microphone, call, link, runTool,
       if (!isPush || on === isTalking) return;
       // Nobody is heard of whom that cannot be told.
       become(false);
-      tell(
-        { type: 'talk', on },
-        ...(on ? [{ type: 'input_audio_buffer.clear' }, ...silence] : [{ type: 'input_audio_buffer.commit' }]),
-      );
+      tell({ type: 'talk', on }, { type: `input_audio_buffer.${on ? 'clear' : 'commit'}` }, ...(on ? silence : []));
       become(on);
       if (!isLocked) emit('speech', { who: 'visitor', on });
     },
     committed() {
       if (isPush && !isTalking) call()?.say({ type: 'response.create' });
     },
-    closed() {
-      if (isTalking) become(false);
-    },
+    closed: () => become(!isPush),
   };
 }
