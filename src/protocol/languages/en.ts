@@ -4,7 +4,7 @@ export const own: OwnWords = {
   NETWORK_ERROR: 'No connection. Please check your network.',
   MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
   MICROPHONE_MISSING: 'Please connect a microphone.',
-  MICROPHONE_INSECURE: 'This page may not use the microphone.',
+  MICROPHONE_INSECURE: 'This page is not secure.',
   MICROPHONE_LOST: 'The microphone is off.',
   SIMULATED_PROVIDER: 'The voice service is simulated here.',
   PROVIDER_UNSUPPORTED: 'The voice service did not take the call.',
