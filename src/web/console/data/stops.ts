@@ -1,4 +1,4 @@
-/** The emergency stop. */
+/** What an emergency stop stops, and the requests that stop and resume. */
 import type { operatorStops, resumeReply, stopReply } from '../../../protocol/operator/stop.ts';
 import { post, type Answer } from './api.ts';
 import type { Output } from './shapes.ts';

@@ -9,7 +9,7 @@ import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Unread } from '../parts/view-states.tsx';
+import { NoTenant, Unread } from '../parts/view-states.tsx';
 import { countText, moneyText, sumOf } from '../words/format.ts';
 import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
@@ -44,13 +44,7 @@ export function KeysPage() {
           </button>
         )}
       </div>
-      {shown.length === 0 && (
-        <Empty title={tenantId === '' ? 'There is no tenant yet' : 'There is no such tenant'}>
-          <p>
-            Tenants come from <code>TENANTS_FILE</code>.
-          </p>
-        </Empty>
-      )}
+      {shown.length === 0 && <NoTenant tenantId={tenantId} />}
       <OpenKeys keys={keys.keys.filter((key) => shown.some(({ id }) => id === key.tenantId))} />
       {shown.map((tenant) => (
         <TenantKeys key={tenant.id} tenant={tenant} keys={keys.keys.filter((key) => key.tenantId === tenant.id)} />

@@ -9,7 +9,7 @@ import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Unread } from '../parts/view-states.tsx';
+import { NoTenant, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
 
@@ -43,13 +43,7 @@ export function SecretsPage() {
           </button>
         )}
       </div>
-      {shown.length === 0 && (
-        <Empty title={tenantId === '' ? 'There is no tenant yet' : 'There is no such tenant'}>
-          <p>
-            Tenants come from <code>TENANTS_FILE</code>.
-          </p>
-        </Empty>
-      )}
+      {shown.length === 0 && <NoTenant tenantId={tenantId} />}
       <Missing missing={missing.filter((each) => shown.some(({ id }) => id === each.tenantId))} />
       {shown.map((tenant) => (
         <TenantSecrets

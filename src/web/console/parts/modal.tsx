@@ -63,6 +63,20 @@ export function Refused({ failure }: { readonly failure: Failure | undefined }) 
   );
 }
 
+/** What sends the form of a dialog, and what closes the dialog. */
+export function FormButtons({ verb, isRunning }: { readonly verb: string; readonly isRunning: boolean }) {
+  return (
+    <div class="buttons">
+      <button class="primary" disabled={isRunning}>
+        {verb}
+      </button>
+      <button type="button" onClick={closeDialog}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
 const MAX_REASON_LENGTH = 500;
 
 /** Why somebody does what cannot be taken back: the audit keeps it. */

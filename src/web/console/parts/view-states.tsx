@@ -47,6 +47,17 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
+/** There is nothing to list of tenants. @param tenantId that the page is about; empty for all */
+export function NoTenant({ tenantId }: { readonly tenantId: string }) {
+  return (
+    <Empty title={tenantId === '' ? 'There is no tenant yet' : 'There is no such tenant'}>
+      <p>
+        Tenants come from <code>TENANTS_FILE</code>.
+      </p>
+    </Empty>
+  );
+}
+
 /** Why there is no answer, what can be done, and the request id that the log knows it by. */
 export function Failed({ failure, what }: { readonly failure: Failure; readonly what: string }) {
   if (failure.kind === 'missing')

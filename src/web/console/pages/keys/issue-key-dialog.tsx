@@ -8,7 +8,7 @@ import { mayOpenKeys } from '../../data/identity.ts';
 import { issueKey, type KeyTenant } from '../../data/keys.ts';
 import { refreshAll } from '../../data/live.ts';
 import { KeyIssued } from '../../parts/key-issued.tsx';
-import { Modal, Refused } from '../../parts/modal.tsx';
+import { FormButtons, Modal, Refused } from '../../parts/modal.tsx';
 import { LIMITS, TOTALS } from '../../words/limits.ts';
 
 interface Props {
@@ -118,14 +118,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       <Numbers prefix="limits" title="Limits for each visitor" names={LIMITS} />
       <Numbers prefix="totals" title="Limits over all visitors" names={TOTALS} />
       <Refused failure={failure.value} />
-      <div class="buttons">
-        <button class="primary" disabled={isRunning.value}>
-          Issue key
-        </button>
-        <button type="button" onClick={closeDialog}>
-          Cancel
-        </button>
-      </div>
+      <FormButtons verb="Issue key" isRunning={isRunning.value} />
     </form>
   );
 }

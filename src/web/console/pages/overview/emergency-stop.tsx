@@ -1,6 +1,7 @@
 import { dialog } from '../../data/dialogs.ts';
 import { mayChange, me } from '../../data/identity.ts';
 import { queryText } from '../../data/query.ts';
+import type { Watch } from '../../data/feed.ts';
 import { useResource } from '../../data/resource.ts';
 import { resumeService, stopService, type Stops } from '../../data/stops.ts';
 import { Matter } from '../../parts/matter.tsx';
@@ -9,17 +10,15 @@ import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { countText } from '../../words/format.ts';
 
-/** What is still open after a stop is told by no feed. */
+/** What is still open after a stop is told by no feed. A stop itself is, as what operators do. */
 const READ_MS = 3000;
+const watched: Watch = { topics: ['audit'] };
 
 /** The heading of the overview, with the switch that stops everything by two clicks, and what is stopped. */
 export function OverviewHeading() {
   const { tenantId } = useScope();
-  const stops = useResource<Stops>(
-    `/api/operator/stop${queryText({ tenantId })}`,
-    { topics: ['audit'] },
-    { besideFeedMs: READ_MS },
-  ).body.value;
+  const path = `/api/operator/stop${queryText({ tenantId })}`;
+  const stops = useResource<Stops>(path, watched).body.value;
   const meant = tenantMeant(tenantId);
   const isStopped = stops?.stops.some((stop) => (stop.tenantId ?? '') === meant) ?? true;
   return (
@@ -33,7 +32,7 @@ export function OverviewHeading() {
           </button>
         )}
       </div>
-      {stops !== undefined && stops.stops.length > 0 && <Stopped {...stops} />}
+      {stops !== undefined && stops.stops.length > 0 && <Stopped path={path} {...stops} />}
     </>
   );
 }
@@ -45,7 +44,9 @@ function tenantMeant(tenantId: string): string | undefined {
   return tenants?.length === 1 ? tenants[0] : undefined;
 }
 
-function Stopped({ stops, open: { sessions, calls } }: Stops) {
+function Stopped({ path, stops, open: { sessions, calls } }: Stops & { readonly path: string }) {
+  // Only while something is stopped: all that the page shows is read as often.
+  useResource<Stops>(path, watched, { besideFeedMs: READ_MS });
   const left = sessions + calls.open + calls.closing;
   return (
     <div class="stops" role="status">

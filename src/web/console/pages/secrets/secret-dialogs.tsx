@@ -6,7 +6,7 @@ import { closeDialog, say } from '../../data/dialogs.ts';
 import { refreshAll } from '../../data/live.ts';
 import { deleteSecret, makeSigningSecret, setSecret, type SecretTenant } from '../../data/secrets.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Modal, ReasonField, Refused, RevokeDialog } from '../../parts/modal.tsx';
+import { FormButtons, Modal, ReasonField, Refused, RevokeDialog } from '../../parts/modal.tsx';
 
 interface SetProps {
   readonly tenants: readonly SecretTenant[];
@@ -89,14 +89,7 @@ export function SetSecretDialog({ tenants, tenantId, secret }: SetProps) {
           lost.
         </p>
         <Refused failure={failure.value} />
-        <div class="buttons">
-          <button class="primary" disabled={isRunning.value}>
-            Set secret
-          </button>
-          <button type="button" onClick={closeDialog}>
-            Cancel
-          </button>
-        </div>
+        <FormButtons verb="Set secret" isRunning={isRunning.value} />
       </form>
     </Modal>
   );
@@ -160,14 +153,7 @@ export function SigningSecretDialog({ tenantId }: { readonly tenantId: string })
           </p>
           <ReasonField reason={reason} />
           <Refused failure={failure.value} />
-          <div class="buttons">
-            <button class="primary" disabled={isRunning.value}>
-              Make it
-            </button>
-            <button type="button" onClick={closeDialog}>
-              Cancel
-            </button>
-          </div>
+          <FormButtons verb="Make it" isRunning={isRunning.value} />
         </form>
       ) : (
         <>
