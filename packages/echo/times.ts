@@ -1,4 +1,4 @@
-/** Milliseconds. */
+/** The times of an echo's calls, in milliseconds. */
 export interface EchoTimes {
   /** How late the echo is. */
   readonly delayMs: number;

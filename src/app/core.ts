@@ -16,7 +16,7 @@ export interface Core extends Foundations {
   readonly nodes: NodeList;
   /** That this node is alive, in the stores of what it holds. */
   readonly lease: NodeLease;
-  /** The secrets of tenants. */
+  /** What reads and changes the secrets of tenants. */
   readonly secrets: SecretsDeps;
   /** Seals what back ends hand on to the servers of tools. */
   readonly contexts: Sealers['contexts'];

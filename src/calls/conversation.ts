@@ -105,6 +105,7 @@ export class Conversation {
   interrupt(): void {
     this.#deps.send({ type: 'INTERRUPT', at: this.#deps.clock.now() });
   }
+
   /** @param words true for the agent's own, for which it is told `why` @returns false while nobody hears the call */
   #say(words: string | true, why: string): boolean {
     const isTold = words !== true || this.add({ type: 'message', role: 'system', text: why });

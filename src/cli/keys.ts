@@ -3,6 +3,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import type { ChangedBy } from '../stores/journal/contract.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 import {
   findKey,
@@ -11,7 +12,6 @@ import {
   pauseKey,
   resumeKey,
   revokeKey,
-  type ChangedBy,
   type ChangeKey,
   type IssueManyRequest,
   type KeyDeps,

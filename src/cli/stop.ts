@@ -5,8 +5,8 @@ import { iso } from '../kernel/time.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
-import { resumeService, stopService, type StopDeps } from '../tenants/stops.ts';
-import type { ChangedBy } from '../tenants/keys.ts';
+import { resumeService, stillOpen, stopService, type StopDeps } from '../tenants/stops.ts';
+import type { ChangedBy } from '../stores/journal/contract.ts';
 import { explainFault } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -73,16 +73,13 @@ async function stop(tenantId: string | null, by: ChangedBy, stores: StopStores):
   const made = await stopService(tenantId, by, { ...stores, clock: systemClock });
   if (made instanceof Refusal) return made;
   const tenants = tenantId === null ? undefined : [tenantId];
-  const [{ matched }, calls] = await Promise.all([
-    stores.history.countOpen({ tenants, states: ['engaged', 'idle', 'stale'] }),
-    stores.calls.countUnclosed(tenants),
-  ]);
+  const { sessions, calls } = await stillOpen(tenants, stores);
   const left = [
-    `${matched} sessions`,
+    `${sessions} sessions`,
     `${calls.open} calls that go on`,
     `${calls.closing} calls whose end the provider has not confirmed`,
   ];
-  const isOver = matched + calls.open + calls.closing === 0;
+  const isOver = sessions + calls.open + calls.closing === 0;
   return [
     `${nameOf(tenantId)} is stopped since ${iso(made.atMs)} (${made.actor}).`,
     isOver

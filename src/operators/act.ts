@@ -29,7 +29,7 @@ export interface Act {
 
 /** The entry of what somebody is about to do. */
 function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy): NewEntry<'act'> {
-  return newAct({ ...by, action, target, tenantId, batchId: batchId ?? null });
+  return newAct({ ...by, action, target, tenantId, batchId });
 }
 
 /**

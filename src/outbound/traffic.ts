@@ -15,7 +15,7 @@ const MAX_FAILED_SESSIONS = 64;
 
 interface Host {
   inFlight: number;
-  /** By session. */
+  /** Sessions that have any, with how many: one may not take all places of a host. */
   readonly inFlightOf: Map<string, number>;
   /** By session, since the host answered anybody last. */
   readonly failuresOf: Map<string, number>;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import type { Sealer } from '../kernel/seal.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
-import { audited, newAct, type ActLog } from '../stores/journal/contract.ts';
+import type { ActAction } from '../stores/journal/act-contract.ts';
+import { audited, newAct, type ActLog, type ChangedBy } from '../stores/journal/contract.ts';
 import type { TenantSecret, TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
 const MAX_SECRET_BYTES = 1024;
@@ -21,14 +21,6 @@ export interface SecretsDeps {
   readonly sealer: Sealer | undefined;
 }
 
-/** Who sets or deletes a secret, and why. */
-export interface SecretBy {
-  readonly actor: string;
-  readonly role: ActRole;
-  readonly reason: string | null;
-  readonly requestId?: string | undefined;
-}
-
 /**
  * Keeps a secret of a tenant, or its next version.
  * @returns what is told of it; a Refusal for a name or a value that cannot be one, and where nothing seals it
@@ -36,7 +28,7 @@ export interface SecretBy {
  */
 export async function setSecret(
   { tenantId, name, value }: { readonly tenantId: string; readonly name: string; readonly value: string },
-  by: SecretBy,
+  by: ChangedBy,
   deps: SecretsDeps,
 ): Promise<TenantSecret | Refusal> {
   const details = [...faultOf('name', findNameFault(name)), ...faultOf('value', findValueFault(value))];
@@ -58,7 +50,7 @@ export async function listSecrets(
 export async function deleteSecret(
   tenantId: string,
   name: string,
-  by: SecretBy,
+  by: ChangedBy,
   deps: SecretsDeps,
 ): Promise<true | Refusal> {
   const found = await deps.secrets.find(tenantId, name);
@@ -74,7 +66,7 @@ export async function deleteSecret(
  */
 export async function rotateSigningSecret(
   tenantId: string,
-  by: SecretBy,
+  by: ChangedBy,
   deps: SecretsDeps,
 ): Promise<string | Refusal> {
   const value = newSigningSecret();
@@ -123,7 +115,7 @@ async function keepNext(
   tenantId: string,
   name: string,
   value: string,
-  by: SecretBy,
+  by: ChangedBy,
   deps: SecretsDeps,
 ): Promise<TenantSecret | Refusal> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -140,7 +132,7 @@ async function insertVersion(
   name: string,
   version: number,
   value: string,
-  by: SecretBy,
+  by: ChangedBy,
   { secrets, sealer, clock }: SecretsDeps,
 ): Promise<TenantSecret | Refusal | undefined> {
   if (sealer === undefined)
@@ -157,13 +149,11 @@ function change<T>(
   action: ActAction,
   tenantId: string,
   name: string,
-  by: SecretBy,
+  by: ChangedBy,
   { acts, clock }: SecretsDeps,
   make: () => Promise<T | Refusal>,
 ): Promise<T | Refusal> {
-  const { actor, role, reason, requestId = null } = by;
-  const target = `${tenantId}/${name}`;
-  const act = newAct({ atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId: null });
+  const act = newAct({ ...by, atMs: clock.now(), action, target: `${tenantId}/${name}`, tenantId });
   return audited(acts, act, make, (made) => (made instanceof Refusal ? 'unchanged' : 'done'));
 }
 

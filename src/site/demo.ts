@@ -93,15 +93,15 @@ function findShown(services: DemoServices, { query, headers }: Call['request']):
 }
 
 /** What a page may do that shows a conversation: talk to the provider too, where it opens the calls itself. */
-export function policyFor(shown: Shown | undefined, services: DemoServices): Header {
+export function policyFor(shown: DemoKey | undefined, services: DemoServices): Header {
   const isDirect = sessionOf(shown, services)?.callMode === 'direct';
   return pagePolicyWith(isDirect ? services.core.provider.callOrigins : []);
 }
 
-type Shown = Pick<DemoTarget, 'tenant' | 'key' | 'agentId'>;
+type DemoKey = Pick<DemoTarget, 'tenant' | 'key' | 'agentId'>;
 
 /** What a session of the page will be; undefined where it can open none. */
-function sessionOf(shown: Shown | undefined, { calls }: DemoServices): SessionConfig | undefined {
+function sessionOf(shown: DemoKey | undefined, { calls }: DemoServices): SessionConfig | undefined {
   const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, calls.modeOf);
   return session instanceof Refusal ? undefined : session;
 }

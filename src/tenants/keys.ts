@@ -4,7 +4,7 @@ import { randomId } from '../kernel/ids.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
-import { audited, newAct, type ActLog, type NewEntry } from '../stores/journal/contract.ts';
+import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
@@ -21,15 +21,6 @@ export interface KeyDeps {
   readonly clock: Clock;
   /** Of the installation; a command that knows only the database has none. */
   readonly rules?: KeyRules | undefined;
-}
-
-/** Who asks for a change, for the audit. */
-export interface ChangedBy {
-  /** An operator's e-mail address, `service:` and what tells one token from another, or `cli`. */
-  readonly actor: string;
-  readonly role: ActRole;
-  readonly reason?: string | null;
-  readonly requestId?: string | null;
 }
 
 export interface IssueRequest extends KeyWish {
@@ -130,7 +121,7 @@ function openly(by: ChangedBy, key: WidgetKey): ChangedBy {
 
 /** Each key has its audit row. @throws KeyTaken, TooManyKeys */
 async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps): Promise<void> {
-  const batchId = keys.length > 1 ? `batch_${randomId()}` : null;
+  const batchId = keys.length > 1 ? `batch_${randomId()}` : undefined;
   const change = async (): Promise<void> => {
     if (!(await deps.tenants.issue(keys)))
       throw new Error(`the tenant ${keys[0]?.tenantId} vanished while keys were issued for it`);
@@ -221,11 +212,9 @@ function entryOf(
   { tenantId, id }: WidgetKey,
   by: ChangedBy,
   { clock }: KeyDeps,
-  batchId: string | null = null,
+  batchId?: string,
 ): NewEntry<'act'> {
-  const { actor, role, reason = null, requestId = null } = by;
-  const target = `${tenantId}/${id}`;
-  return newAct({ atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId });
+  return newAct({ ...by, atMs: clock.now(), action, target: `${tenantId}/${id}`, tenantId, batchId });
 }
 
 function findFaults(request: IssueManyRequest, id: string | undefined, tenant: Tenant | undefined): FileProblem[] {

@@ -2,9 +2,10 @@ import type { Clock } from '../kernel/clock.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';
-import { audited, newAct, type ActLog, type NewEntry } from '../stores/journal/contract.ts';
+import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Stop, Tenants } from '../stores/tenants/contract.ts';
-import type { ChangedBy } from './keys.ts';
+import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
+import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
 export interface StopDeps {
   readonly tenants: Pick<Tenants, 'all' | 'stops' | 'addStop' | 'liftStop'>;
@@ -69,18 +70,27 @@ async function isThere(tenantId: string, tenants: Pick<Tenants, 'all'>): Promise
 }
 
 function entryOf(action: ActAction, tenantId: string | null, by: ChangedBy, atMs: number): NewEntry<'act'> {
-  const { actor, role, reason = null, requestId = null } = by;
-  return newAct({
-    atMs,
-    actor,
-    role,
-    action,
-    target: tenantId ?? INSTALLATION,
-    tenantId,
-    reason,
-    requestId,
-    batchId: null,
-  });
+  return newAct({ ...by, atMs, action, target: tenantId ?? INSTALLATION, tenantId });
+}
+
+/** What is still open of what a stop ends. */
+export interface StillOpen {
+  /** Sessions that have not ended. */
+  readonly sessions: number;
+  /** `open`: that go on or are being opened; `closing`: whose end the provider has not confirmed. */
+  readonly calls: { readonly open: number; readonly closing: number };
+}
+
+/** @param tenants whose; all where none are named @throws Unavailable when the database is away */
+export async function stillOpen(
+  tenants: readonly string[] | undefined,
+  {
+    history,
+    calls,
+  }: { readonly history: Pick<VoiceHistory, 'countOpen'>; readonly calls: Pick<VoiceCalls, 'countUnclosed'> },
+): Promise<StillOpen> {
+  const [{ matched }, unclosed] = await Promise.all([history.countOpen({ tenants }), calls.countUnclosed(tenants)]);
+  return { sessions: matched, calls: unclosed };
 }
 
 function noTenant(tenantId: string): Refusal {

@@ -10,12 +10,11 @@ import {
 } from '../../protocol/operator/stop.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Stop } from '../../stores/tenants/contract.ts';
-import { resumeService, stopService } from '../../tenants/stops.ts';
+import { resumeService, stillOpen, stopService } from '../../tenants/stops.ts';
 import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute } from '../route.ts';
-import { openOnly, toHistoryFilter } from '../sessions/filter.ts';
 
 const exampleStop: OperatorStop = {
   tenantId: null,
@@ -43,11 +42,11 @@ export function stopsRoute(services: Services): Route {
         example: { stops: [exampleStop], open: exampleOpen },
       },
     },
-    async handle({ operator, request }, { tenantId }) {
+    async handle({ operator }, { tenantId }) {
       const shown = within(operator, tenantId);
       const [stops, open] = await Promise.all([
         services.core.stores.tenants.stops(),
-        stillOpen(shown, request.atMs, services),
+        stillOpen(tenantsOf(shown), services.core.stores),
       ]);
       const seen = stops.filter((stop) => stop.tenantId === null || seesTenant(shown, stop.tenantId));
       return { status: 200, body: { stops: seen.map((stop) => toOperatorStop(stop, operator)), open } };
@@ -55,7 +54,7 @@ export function stopsRoute(services: Services): Route {
   });
 }
 
-/** The emergency switch. */
+/** Opens nothing any more, and ends what is open. */
 export function stopRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -81,13 +80,13 @@ export function stopRoute(services: Services): Route {
       const stop = await stopService(scope, actBy(call), services.operators.keys);
       if (stop instanceof Refusal) return stop;
       await services.tenants.catchUp();
-      const open = await stillOpen(within(call.operator, scope ?? undefined), call.request.atMs, services);
+      const open = await stillOpen(tenantsOf(within(call.operator, scope ?? undefined)), services.core.stores);
       return { status: 200, body: { ok: true, stop: toOperatorStop(stop, call.operator), open } };
     },
   });
 }
 
-/** Undoes a stop. */
+/** Lets sessions be opened again. */
 export function resumeRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -121,16 +120,6 @@ function scopeOf({ operator, body }: Call<{ readonly tenantId?: string | undefin
   return tenantId === null
     ? new Refusal('FORBIDDEN', 'Name a tenantId: you may stop your own tenants, and not the whole installation.')
     : new Refusal('NOT_FOUND', `There is no tenant "${tenantId}".`);
-}
-
-async function stillOpen(operator: Operator, atMs: number, services: Services): Promise<OperatorStops['open']> {
-  const { history, calls } = services.core.stores;
-  const filter = openOnly(toHistoryFilter({}, operator), atMs, services.sessions.limits);
-  const [{ matched }, unclosed] = await Promise.all([
-    history.countOpen(filter),
-    calls.countUnclosed(tenantsOf(operator)),
-  ]);
-  return { sessions: matched, calls: unclosed };
 }
 
 function toOperatorStop({ tenantId, atMs, actor, reason }: Stop, operator: Operator): OperatorStop {

@@ -1,5 +1,14 @@
 import type { ErrorRow, RefusalFacts } from './error-row.ts';
 
+/** Visitors need not know whether a key or everything was stopped. */
+const ON_A_BREAK = {
+  en: 'This assistant is taking a break. Please come back later.',
+  de: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
+  fr: 'Cet assistant est en pause. Veuillez revenir plus tard.',
+  es: 'Este asistente está en pausa. Vuelva más tarde.',
+  ja: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
+};
+
 export const accessErrors = {
   AUTH_REQUIRED: {
     status: 401,
@@ -71,13 +80,7 @@ export const accessErrors = {
       'An operator has paused the key, in the console or with `switchboard keys pause`. Sessions that are open go on; `switchboard keys resume` lets new ones begin.',
     ],
     example: { error: 'This widgetKey is paused: it opens no sessions until it is resumed.' },
-    userMessage: {
-      en: 'This assistant is taking a break. Please come back later.',
-      de: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
-      fr: 'Cet assistant est en pause. Veuillez revenir plus tard.',
-      es: 'Este asistente está en pausa. Vuelva más tarde.',
-      ja: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
-    },
+    userMessage: ON_A_BREAK,
     layer: 'key',
     explanation: ({ of }) => `The widget key ${of.keyId ?? ''} was paused, and opens no new sessions`,
   },
@@ -89,13 +92,7 @@ export const accessErrors = {
       'Somebody used the emergency switch, for the whole installation or for one tenant. `GET /api/operator/stop` says who and why; `switchboard resume` lets sessions begin again.',
     ],
     example: { error: 'An operator has stopped this service: it opens no sessions until it is resumed.' },
-    userMessage: {
-      en: 'This assistant is taking a break. Please come back later.',
-      de: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
-      fr: 'Cet assistant est en pause. Veuillez revenir plus tard.',
-      es: 'Este asistente está en pausa. Vuelva más tarde.',
-      ja: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
-    },
+    userMessage: ON_A_BREAK,
     layer: 'service',
     explanation: 'The service was stopped by an operator, and opens nothing until it is resumed',
   },

@@ -187,23 +187,28 @@ export type NoteSession = (note: SessionNote) => void;
 /** Where acts are kept before they happen, and what came of them after. */
 export type ActLog = Pick<Journal, 'append' | 'settle'>;
 
-/** What somebody is about to do: who, in which role, when, to what, why. */
-export interface ActInput {
-  readonly atMs: number;
+/** Who asks for a change, and why. */
+export interface ChangedBy {
+  /** An operator's e-mail address, `service:` and what tells one token from another, or `cli`. */
   readonly actor: string;
   readonly role: ActRole;
+  readonly reason?: string | null | undefined;
+  readonly requestId?: string | null | undefined;
+}
+
+/** What somebody is about to do: who, in which role, when, to what, why. */
+export interface ActInput extends ChangedBy {
+  readonly atMs: number;
   readonly action: ActAction;
   readonly target: string;
   /** Whose it is; null for what is of the installation. */
   readonly tenantId: string | null;
-  readonly reason: string | null;
-  readonly requestId: string | null;
   /** What is changed together. */
-  readonly batchId: string | null;
+  readonly batchId?: string | null | undefined;
 }
 
 export function newAct(input: ActInput): NewEntry<'act'> {
-  const { atMs, actor, role, action, target, tenantId, reason, requestId, batchId } = input;
+  const { atMs, actor, role, action, target, tenantId, reason = null, requestId = null, batchId = null } = input;
   return {
     id: rowId(),
     kind: 'act',

@@ -29,7 +29,7 @@ interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
   readonly closed: () => void;
 }
 
-/** Stops the agent. */
+/** What has the provider cut the agent off: the response, and what of it is still to be played. */
 const silence = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear' }];
 
 /** What a page writes in its call and hears of it: by the provider's own events, or where it has no data channel by frames of the socket. */

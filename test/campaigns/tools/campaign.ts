@@ -27,7 +27,7 @@ const BEAT_EVERY_MS = 10_000;
 const SETTLE_MS = 40_000;
 
 /** What the database has of a tool call. */
-interface Kept {
+interface StoredToolCall {
   readonly toolCallId: string;
   readonly state: string;
   /** Entries of the ledger for it. */
@@ -118,10 +118,10 @@ async function killWhileAsking(
   return kills;
 }
 
-async function readKept(world: World): Promise<ReadonlyMap<string, Kept>> {
+async function readKept(world: World): Promise<ReadonlyMap<string, StoredToolCall>> {
   const database = await openStored(world.environment);
   const rows = await database.run(
-    (sql) => sql<Kept[]>`
+    (sql) => sql<StoredToolCall[]>`
       select tool_call_id as "toolCallId", state,
         (select count(*)::integer from usage_entry
          where usage_entry.call_id = tool_call.call_id and basis = 'tool' and idempotency_key = 'tool:' || tool_call_id) as charges
@@ -134,7 +134,7 @@ async function readKept(world: World): Promise<ReadonlyMap<string, Kept>> {
 interface Seen {
   readonly calls: readonly AskingCall[];
   readonly kills: readonly number[];
-  readonly kept: ReadonlyMap<string, Kept>;
+  readonly kept: ReadonlyMap<string, StoredToolCall>;
   /** Requests that reached the tool, by the names of the calls of it. */
   readonly requests: ReadonlyMap<string, number>;
 }
