@@ -25,6 +25,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // What did not change since the last run is not translated anew.
     experimental: { fsModuleCache: true },
+    setupFiles: ['test/support/properties.ts'],
     globalSetup: [
       'test/support/run.ts',
       'test/support/services/postgres-of-run.ts',
