@@ -1,7 +1,7 @@
 // Tries properties with other random examples than `npm run test:all`, which always takes the same.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const usage = `Options:
@@ -35,17 +35,15 @@ export async function run(args) {
   }
 }
 
-/** The test files that have properties, by themselves or by a suite that they run. */
+/** The test files that import the library of properties, themselves or by what they import of test. */
 function filesWithProperties() {
-  const paths = readdirSync('test', { recursive: true }).filter((path) => path.endsWith('.ts'));
-  const texts = new Map(paths.map((path) => [`test/${path}`, readFileSync(`test/${path}`, 'utf8')]));
-  const found = new Set();
-  const needles = ["from 'fast-check'"];
-  for (let needle = needles.shift(); needle !== undefined; needle = needles.shift())
-    for (const [path, text] of texts)
-      if (!found.has(path) && text.includes(needle)) {
-        found.add(path);
-        if (!path.endsWith('.test.ts')) needles.push(`/${basename(path)}'`);
-      }
-  return [...found].filter((path) => path.endsWith('.test.ts')).sort();
+  const paths = readdirSync('test', { recursive: true }).map((path) => join('test', path));
+  const texts = new Map(paths.filter((path) => path.endsWith('.ts')).map((path) => [path, readFileSync(path, 'utf8')]));
+  const hasProperties = (path) => {
+    const text = texts.get(path);
+    if (text === undefined || path === 'test/support/properties.ts') return false;
+    if (text.includes("from 'fast-check'")) return true;
+    return [...text.matchAll(/from '(\.[^']+)'/g)].some(([, imported]) => hasProperties(join(dirname(path), imported)));
+  };
+  return [...texts.keys()].filter((path) => path.endsWith('.test.ts') && hasProperties(path));
 }
