@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { SocketAddress, isIP, type BlockList, type LookupFunction, type Socket } from 'node:net';
+import { cacheFor } from '../kernel/cache-for.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { deadline } from '../kernel/deadline.ts';
 import { systemCode } from '../kernel/post.ts';
@@ -9,6 +10,8 @@ import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
 import { Traffic, type Ending } from './traffic.ts';
 import { findUrlFault, isUsual, type UrlRule } from '../kernel/server-url.ts';
+
+type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface OutboundOptions {
   /** Networks of one's own that may be reached, over http and at every port too (OUTBOUND_ALLOW_CIDRS). */
@@ -18,13 +21,16 @@ export interface OutboundOptions {
   readonly clock: Clock;
   readonly after: typeof deadline;
   /** All addresses of a name; default the system's resolver. */
-  readonly resolve?: ((hostname: string) => Promise<readonly string[]>) | undefined;
+  readonly resolve?: Resolve | undefined;
   /** Authorities that are trusted instead of Node's own. */
   readonly ca?: string | undefined;
 }
 
 /** Shorter than most servers keep a connection, so that a request seldom meets one that is being closed. */
 const IDLE_MS = 4000;
+/** So long the addresses of a name are used again: a visitor waits for most tools without asking a name server. */
+const RESOLVED_MS = 5000;
+const MAX_NAMES = 1000;
 
 /**
  * Sends requests to servers that tenants named. All addresses of a name are vetted, and the connection goes to a vetted one: a name that
@@ -40,11 +46,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const http = new HttpAgent(agentOptions);
   /** One question a name at a time: the system's resolver has few threads, which one slow name server must not fill. */
   const asking = new Map<string, Promise<readonly string[]>>();
+  const resolved = cacheFor<readonly string[]>(RESOLVED_MS, MAX_NAMES);
 
   function ask(hostname: string): Promise<readonly string[]> {
     const asked = asking.get(hostname);
     if (asked !== undefined) return asked;
-    const answer = resolve(hostname).finally(() => asking.delete(hostname));
+    const answer = addressesOf(hostname, resolve).finally(() => asking.delete(hostname));
     asking.set(hostname, answer);
     return answer;
   }
@@ -55,13 +62,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   /** The addresses of the name. @throws OutboundFailure if it has none, or one that is forbidden */
   async function vet(url: URL): Promise<readonly string[]> {
-    let addresses: readonly string[];
-    try {
-      addresses = await ask(url.hostname);
-    } catch (error) {
-      throw new OutboundFailure('unreachable', systemCode(error));
-    }
-    if (addresses.length === 0) throw new OutboundFailure('unreachable', 'ENOTFOUND');
+    const addresses = await resolved(url.hostname, clock.now(), () => ask(url.hostname));
     if (!addresses.every((address) => isAllowed(url, address))) throw new OutboundFailure('forbidden');
     return addresses;
   }
@@ -192,6 +193,18 @@ function isSame(address: string): (other: string) => boolean {
 
 function normal(address: string): string {
   return new SocketAddress({ address, family: isIP(address) === 6 ? 'ipv6' : 'ipv4' }).address;
+}
+
+/** @throws OutboundFailure if there are none */
+async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+  let addresses: readonly string[];
+  try {
+    addresses = await resolve(hostname);
+  } catch (error) {
+    throw new OutboundFailure('unreachable', systemCode(error));
+  }
+  if (addresses.length === 0) throw new OutboundFailure('unreachable', 'ENOTFOUND');
+  return addresses;
 }
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {

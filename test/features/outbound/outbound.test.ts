@@ -220,9 +220,19 @@ describe('A request', () => {
     let asked = 0;
     const { outbound } = make({ resolve: async () => answers[Math.min(asked++, 1)] ?? [] });
     expect(await outcome(outbound, asking(`http://rebinding.test:${vetted.port}/`))).toBe('200 {"ok":true}');
+    expect(await outcome(outbound, asking(`http://rebinding.test:${vetted.port}/`))).toBe('200 {"ok":true}');
     expect(asked).toBe(1);
+    clock.advance(5 * SECOND);
     expect(await outcome(outbound, asking(`http://rebinding.test:${vetted.port}/`))).toBe('forbidden');
-    expect([vetted.requests.length, inner.connections]).toEqual([1, 0]);
+    expect([vetted.requests.length, inner.connections]).toEqual([2, 0]);
+  });
+
+  test('asks again for a name that had no address', async () => {
+    const server = await startServer();
+    const answers = [[], ['127.0.0.1']];
+    const { outbound } = make({ resolve: async () => answers.shift() ?? [] });
+    expect(await outcome(outbound, asking(`http://new.test:${server.port}/`))).toBe('unreachable');
+    expect(await outcome(outbound, asking(`http://new.test:${server.port}/`))).toBe('200 {"ok":true}');
   });
 
   test('resolves names by the system where no resolver is given', async () => {
