@@ -41,6 +41,8 @@ export interface HttpReply {
   readonly lines?: string | undefined;
   readonly headers: readonly Header[];
   readonly body: string | Buffer;
+  /** In the place of `body`: each part is asked for once the client has taken the one before; a fault cuts the connection. */
+  readonly parts?: AsyncIterable<string> | undefined;
   /** With status 101: whose socket it becomes, as the edge windows name an address. */
   readonly client?: string | undefined;
 }

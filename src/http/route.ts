@@ -31,6 +31,8 @@ export interface Answer {
   readonly status: number;
   /** An object is sent as JSON; a string or a buffer as it is, with the content type of `headers`, unless `isJson`. */
   readonly body: object | string | Buffer;
+  /** See `HttpReply.parts`: of a text, whose `body` is empty. */
+  readonly parts?: AsyncIterable<string>;
   /** The body is the text of a JSON value already. */
   readonly isJson?: true;
   readonly headers?: readonly Header[] | undefined;

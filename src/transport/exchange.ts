@@ -1,5 +1,6 @@
 import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import { BodyParts } from './body-parts.ts';
 import type { ServerState, Pending } from './server-state.ts';
 import { ReplyDeadlineExceeded } from '../kernel/errors.ts';
 import { LateUpgrade } from './faults.ts';
@@ -72,6 +73,7 @@ export class Exchange implements Pending {
   #linger: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
   #held: HttpReply | undefined;
+  #sending: BodyParts | undefined;
   readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
   /** @param switchProtocols see `serveRequest` */
@@ -94,6 +96,7 @@ export class Exchange implements Pending {
     if (this.#open && this.#isReading) this.#all.onUnfinished(this.#request);
     this.#open = false;
     this.#all.pending.delete(this);
+    this.#sending?.stop();
     clearTimeout(this.#linger);
     clearTimeout(this.#silence);
     this.#request.abandon();
@@ -271,7 +274,11 @@ export class Exchange implements Pending {
     } catch (error) {
       // Nothing has been written: a reply is checked whole before its first byte.
       this.#writeFault(this.#fault(error), headOnly, close);
+      return;
     }
+    if (reply.parts === undefined || headOnly) return;
+    this.#sending = new BodyParts(this.#res, this.#all.pending, (error) => this.#fault(error));
+    void this.#sending.send(reply.parts, close);
   }
 
   #writeFault(reply: HttpReply, headOnly: boolean, close: boolean): void {

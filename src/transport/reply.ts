@@ -75,7 +75,7 @@ function headerLines(headers: readonly Header[]): string {
 }
 
 /**
- * Writes a whole reply. The response is dead afterwards. Must be called corked (uWebSockets.js corks its own callbacks).
+ * Writes a whole reply, or the head of one whose body comes in parts. The response is dead afterwards, but for the parts. Must be called corked (uWebSockets.js corks its own callbacks).
  * A 204 and a 304 have no body, whatever the handler says.
  * @param headOnly true for a reply to HEAD: the length is told, the body is not sent (RFC 9110 9.3.2)
  * @param close true to send `Connection: close` and close once the reply is out
@@ -86,8 +86,11 @@ export function writeReply(res: NativeResponse, reply: HttpReply, headOnly: bool
   const { body } = reply;
   if (typeof body !== 'string' && !Buffer.isBuffer(body))
     throw new UnsendableReply('the body is neither text nor bytes');
+  const hasLength = !isBodiless(reply) && reply.parts === undefined;
   if (headOnly || isBodiless(reply)) {
-    writeHeadOnly(res, isBodiless(reply) ? head : withLength(head, body), head, close);
+    writeHeadOnly(res, hasLength ? withLength(head, body) : head, head, close);
+  } else if (reply.parts !== undefined) {
+    res.writeStatus(head);
   } else if (!close && (body.length > LARGE || isChecked())) {
     writeChecked(res.writeStatus(head), typeof body === 'string' ? Buffer.from(body) : body);
   } else {

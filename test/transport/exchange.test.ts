@@ -38,6 +38,7 @@ class FakeResponse implements NativeResponse {
     return [true, true];
   };
   onWritable = (): this => this.#alive();
+  write = (): boolean => this.#alive() === this;
   endWithoutBody = (): this => this.end();
   close = (): this => this.#alive();
 }

@@ -124,10 +124,11 @@ function isObject(body: Answer['body']): body is object {
 }
 
 /** @param own what the reply has alone */
-function toReply({ status, body, client }: Answer, shared: SharedHeaders, own: Header[], lines: string): HttpReply {
+function toReply(answer: Answer, shared: SharedHeaders, own: Header[], lines: string): HttpReply {
+  const { status, body, parts, client } = answer;
   const text = isObject(body) ? JSON.stringify(body) : body;
-  if (!own.some(changesShared)) return { status, shared, lines, headers: own, body: text, client };
-  return { status, shared: undefined, lines, headers: merged(shared.headers, own), body: text, client };
+  if (!own.some(changesShared)) return { status, shared, lines, headers: own, body: text, parts, client };
+  return { status, shared: undefined, lines, headers: merged(shared.headers, own), body: text, parts, client };
 }
 
 /** All of them, where those of the reply change what is shared. */

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HttpReply } from '../../src/http/message.ts';
+import { RawClient, requestText } from '../support/raw-http.ts';
+import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
+
+afterEach(closeServers);
+
+const PART = 'x'.repeat(1024 * 1024);
+const get = requestText('GET', '/parts');
+
+const inParts = (parts: AsyncIterable<string>): HttpReply => ({ ...text(''), parts });
+
+async function* listed(...parts: readonly string[]): AsyncGenerator<string> {
+  yield* parts;
+}
+
+/** Parts without end, and what became of them. */
+function endless() {
+  const made = { count: 0, isClosed: false };
+  async function* parts(): AsyncGenerator<string> {
+    try {
+      for (;;) {
+        made.count += 1;
+        yield PART;
+      }
+    } finally {
+      made.isClosed = true;
+    }
+  }
+  return { made, parts: parts() };
+}
+
+describe('a body that comes in parts', () => {
+  it('arrives whole and in order, of any characters, and the connection serves on', async () => {
+    const { port, faults } = await serve(() => inParts(listed('one\n', '', 'zwei ä€😀\n', PART, 'end\n')));
+    const url = `http://127.0.0.1:${port}`;
+    const reply = await fetch(`${url}/parts`);
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/plain']);
+    expect(await reply.text()).toBe(`one\nzwei ä€😀\n${PART}end\n`);
+    expect(await (await fetch(`${url}/parts`)).text()).toHaveLength(PART.length + 18);
+    expect(faults).toEqual([]);
+  });
+
+  it('may be empty', async () => {
+    const { port } = await serve(() => inParts(listed()));
+    expect(await (await fetch(`http://127.0.0.1:${port}/parts`)).text()).toBe('');
+  });
+
+  it('is not sent to HEAD, nor made', async () => {
+    const { made, parts } = endless();
+    const { port } = await serve(() => inParts(parts));
+    const reply = await fetch(`http://127.0.0.1:${port}/parts`, { method: 'HEAD' });
+    expect([reply.status, reply.headers.get('content-length'), made.count]).toEqual([200, null, 0]);
+    expect(await askGood(port)).toBe('good');
+  });
+
+  it('is made no faster than the client reads, and no further once it has gone', async () => {
+    const { made, parts } = endless();
+    const { port, faults, transport } = await serve(() => inParts(parts));
+    const client = await RawClient.sending(port, get);
+    client.socket.pause();
+    // Once the kernel takes no more it stays at one part.
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const isSame = made.count === before;
+          before = made.count;
+          return isSame;
+        },
+        { interval: 200 },
+      )
+      .toBe(true);
+    const held = made.count;
+    expect(held).toBeLessThan(64);
+    client.socket.resume();
+    await expect.poll(() => made.count).toBeGreaterThan(held + 16);
+    client.socket.destroy();
+    await expect.poll(() => made.isClosed).toBe(true);
+    expect(await askGood(port)).toBe('good');
+    expect(faults).toEqual([]);
+    await transport.close(0);
+  });
+
+  it('is cut where its parts fail, so that nobody takes half for the whole', async () => {
+    async function* failing(): AsyncGenerator<string> {
+      yield 'half';
+      throw new Error('the database is away');
+    }
+    const { port, faults } = await serve(() => inParts(failing()));
+    const whole = fetch(`http://127.0.0.1:${port}/parts`).then((reply) => reply.text());
+    await expect(whole).rejects.toThrow(TypeError);
+    expect(faults).toEqual([new Error('the database is away')]);
+    expect(await askGood(port)).toBe('good');
+  });
+
+  it('is waited for by a drain, and cut when that has waited long enough', async () => {
+    let finish: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    async function* slow(): AsyncGenerator<string> {
+      yield 'first';
+      await asked;
+      yield 'last';
+    }
+    const { port, transport } = await serve(() => inParts(slow()));
+    const reply = await fetch(`http://127.0.0.1:${port}/parts`);
+    const closing = transport.close(60_000);
+    finish();
+    expect(await reply.text()).toBe('firstlast');
+    await closing;
+
+    const other = await serve(() => inParts(endless().parts));
+    const client = await RawClient.sending(other.port, get);
+    client.socket.pause();
+    await once(client.socket, 'readable');
+    await other.transport.close(0);
+    client.socket.resume();
+    await client.closed;
+  });
+
+  it('ends the connection when another request comes before it is whole', async () => {
+    const { made, parts } = endless();
+    const { port, requests } = await serve(() => inParts(parts));
+    const client = await RawClient.sending(port, get);
+    await expect.poll(() => made.count).toBeGreaterThan(0);
+    client.send(get);
+    await client.closed;
+    expect(requests).toHaveLength(1);
+    await expect.poll(() => made.isClosed).toBe(true);
+  });
+});
