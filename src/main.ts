@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { text as readAll } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import * as checkConfig from './cli/check-config.ts';
+import * as exporting from './cli/export.ts';
 import * as help from './cli/help.ts';
 import * as keys from './cli/keys.ts';
 import * as migrate from './cli/migrate.ts';
@@ -19,7 +21,7 @@ import { work } from './cli/work.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
-const takeArguments = new Set<string | undefined>(['keys', 'tenants', 'secrets', 'stop', 'resume']);
+const takeArguments = new Set<string | undefined>(['keys', 'tenants', 'secrets', 'stop', 'resume', 'export']);
 
 function run([command, ...args]: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
@@ -46,6 +48,8 @@ function run([command, ...args]: readonly string[]): Promise<number> {
     case 'stop':
     case 'resume':
       return stop.run(command, args, { ...terminal, openStores: openKeyStores });
+    case 'export':
+      return exporting.run(args, { ...terminal, openStores: openKeyStores, print });
     case 'print-openapi':
       return printOpenapi.run(args, terminal);
     case 'help':
@@ -54,6 +58,15 @@ function run([command, ...args]: readonly string[]): Promise<number> {
       return help.run(args, terminal);
     default:
       return refuse(`There is no command "${command}"`);
+  }
+}
+
+/** Whoever reads no further, as `head` does, has what it wanted. */
+async function print(parts: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(parts, process.stdout, { end: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   }
 }
 

@@ -94,6 +94,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['node', 'machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
     packages: ['node:'],
   },
+  /** What leaves as files, for the API and the command. */
+  exports: { files: /^src\/exports\//, rings: ['machines', 'kernel', 'contracts', 'protocol'], packages: [] },
   /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
   'operator routes': {
     files: /^src\/operators\/(?:.*[/-])?routes?\.ts$/,
@@ -107,6 +109,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'secrets',
       'tenants',
       'voice',
+      'exports',
       'operators',
       'http',
     ],
@@ -248,6 +251,8 @@ const rings: Readonly<Record<string, Ring>> = {
       'tenants',
       'secrets',
       'metering',
+      'quota',
+      'exports',
       'all routes',
       'transport',
       'app',

@@ -1,5 +1,6 @@
 import { variablesOf, type Variable } from '../../config/variable.ts';
 import { groups, variables } from '../../config/variables.ts';
+import { exportCommands } from './export.ts';
 import { keyCommands } from './keys.ts';
 import { secretCommands } from './secrets.ts';
 import { stopCommands } from './stop.ts';
@@ -22,6 +23,7 @@ const commands: readonly CommandHelp[] = [
   ...keyCommands,
   ...secretCommands,
   ...stopCommands,
+  ...exportCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
   { usage: '--help', meaning: 'prints this help' },
 ];

@@ -5,6 +5,7 @@ import { changesRoute } from './overview/changes-routes.ts';
 import { endManyRoute, endRoute } from './sessions/end-routes.ts';
 import { eventsRoute, sessionRoute } from './sessions/routes.ts';
 import { feedRoute, meRoute, nodesRoute, settingsRoute } from './installation/routes.ts';
+import { exportSessionsRoute, exportUsageRoute } from './exports/routes.ts';
 import { machinesRoute } from './machines/routes.ts';
 import { overviewRoute } from './overview/routes.ts';
 import { refusalsRoute } from './refusals/routes.ts';
@@ -33,6 +34,8 @@ export function operatorRoutes(services: Services): Route[] {
     endRoute(services),
     whisperRoute(services),
     usageRoute(services),
+    exportSessionsRoute(services),
+    exportUsageRoute(services),
     refusalsRoute(services),
     nodesRoute(services),
     changesRoute(services),

@@ -303,7 +303,7 @@ function toBytes(body: unknown): Buffer | 'too_large' {
   return bytes.length > 65_536 ? 'too_large' : bytes;
 }
 
-function toReply({ status, shared, lines = '', headers: own, body }: HttpReply): Reply {
+async function toReply({ status, shared, lines = '', headers: own, body, parts }: HttpReply): Promise<Reply> {
   const written = [...lines.matchAll(/\r\n([^:\r\n]+): ([^\r\n]*)/g)].map(
     ([, name = '', value = '']) => [name, value] as const,
   );
@@ -312,7 +312,8 @@ function toReply({ status, shared, lines = '', headers: own, body }: HttpReply):
   const cookies = all.filter(isCookie).map(([, value]) => value);
   // Of cookies alone there may be several, each a header of its own: the first is the login's.
   const headers = all.filter((header) => !isCookie(header) || header[1] === cookies[0]);
-  const text = body.toString();
+  let text = body.toString();
+  if (parts !== undefined) for await (const part of parts) text += part;
   const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
   if (Object.keys(byName).length !== headers.length) throw new Error(`a header came twice: ${JSON.stringify(headers)}`);
   const isPlain = text !== '' && byName['content-encoding'] === undefined;

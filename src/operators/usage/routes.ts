@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Operator, tenantsOf, within } from '../roles.ts';
-import { HOUR_MS, iso } from '../../kernel/time.ts';
+import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
 import { ceilingsOf, recentSinceMs } from './limits.ts';
 import { projectTo, shareOf, toUsed } from './projection.ts';
 import { type OperatorUsageRow, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
@@ -14,7 +14,6 @@ import type { Services } from '../../http/services.ts';
 
 type Query = z.output<typeof usageFilters>;
 
-const DAY_MS = 24 * HOUR_MS;
 const MAX_DAYS = 400;
 const MAX_DAYS_BY_HOUR = 31;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };

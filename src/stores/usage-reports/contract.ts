@@ -48,6 +48,14 @@ export interface UsageReport {
   readonly unattributed: UsageTotals;
 }
 
+/** Whose usage a sum is, on one day: empty where it is nobody's. */
+export interface UsageDayKey {
+  readonly subject: string;
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly agentId: string;
+}
+
 /** What was used, for those who ask afterwards. @throws Unavailable when the database is away */
 export interface UsageReports {
   /** @returns what is wrong instead: more than MAX_SCANNED rows, or a cursor of no earlier page */
@@ -61,6 +69,17 @@ export interface UsageReports {
     sinceMs: number,
     tenants: readonly string[] | undefined,
   ): Promise<ReadonlyMap<string, UsageTotals> | undefined>;
+  /**
+   * What was used on one calendar day, in the order of their keys.
+   * @param tenants whose usage counts; undefined is everybody's
+   * @param after the last of an earlier page
+   */
+  ofDay(
+    day: string,
+    tenants: readonly string[] | undefined,
+    after: UsageDayKey | undefined,
+    limit: number,
+  ): Promise<readonly (UsageDayKey & UsageTotals)[]>;
   /** What sessions used in all, of those that used something. */
   ofSessions(ids: readonly string[]): Promise<ReadonlyMap<string, UsageTotals>>;
   /** Of subjects with a session that is kept: how the latest began. */

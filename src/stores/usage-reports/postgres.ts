@@ -1,7 +1,7 @@
 import type { Database, Sql, AnySql, TransactionSql } from '../../database/database.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-import { MAX_SCANNED, type UsageAsked, type UsageReports, type UsageRow } from './contract.ts';
+import { MAX_SCANNED, type UsageAsked, type UsageDayKey, type UsageReports, type UsageRow } from './contract.ts';
 
 interface Answer {
   readonly scanned: number;
@@ -35,6 +35,19 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     async since(by, sinceMs, tenants) {
       const rows = await database.run((sql) => sumSince(sql, by, sinceMs, tenants));
       return rows.some(({ scanned }) => scanned > MAX_SCANNED) ? undefined : byId(rows);
+    },
+
+    async ofDay(day, tenants, after, limit) {
+      return database.run((sql) => {
+        const isAfter =
+          after === undefined
+            ? sql`true`
+            : sql`(subject, tenant_id, key_id, agent_id) > (${after.subject}, ${after.tenantId}, ${after.keyId}, ${after.agentId})`;
+        return sql<(UsageDayKey & UsageTotals)[]>`
+          select subject, tenant_id as "tenantId", key_id as "keyId", agent_id as "agentId", tokens, micro_dollars as "microDollars"
+          from usage_day where day = ${day} and ${meant(sql, tenants)} and ${isAfter}
+          order by subject, tenant_id, key_id, agent_id limit ${limit}`;
+      });
     },
 
     async ofSessions(ids) {

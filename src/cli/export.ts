@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { readConfig, type Config } from '../../config/config.ts';
+import { exportSessions, exportUsage, type ExportStores } from '../exports/rows.ts';
+import { EXPORTS, exportText, type ExportName } from '../exports/text.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { exportedUsageAsked } from '../protocol/operator/export.ts';
+import { createCalendar } from '../quota/calendar.ts';
+import { explainFault, UsageError } from './store-command.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+
+export interface ExportTerminal extends Terminal {
+  /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
+  readonly openStores: (config: Config) => Promise<ExportStores & { close(): Promise<void> }>;
+  /** Prints the parts as fast as their reader takes them; resolves when all are out, or the reader has gone. @throws what making them throws */
+  readonly print: (parts: AsyncIterable<string>) => Promise<void>;
+}
+
+/** How the command is called, and what it does. */
+export const exportCommands = [
+  {
+    usage: 'export sessions|usage [--from T] [--to T] [--tenant T] [--format ndjson|csv]',
+    meaning:
+      'prints sessions with what they used, or usage by day, subject, key and agent; T is a time such as 2030-01-01T00:00:00Z; usage is of today without --from',
+  },
+] as const;
+
+const USAGE = `Usage:\n${exportCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
+
+const BESIDE_SERVER =
+  'While it runs, use the console (Sessions, Usage), or GET /api/operator/export/sessions and /api/operator/export/usage.\nWith DATABASE_URL this command works beside running servers.\n';
+
+/**
+ * `export`, with the server's own environment.
+ * @returns 0; 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
+ */
+export async function run(args: readonly string[], { err, env, openStores, print }: ExportTerminal): Promise<number> {
+  let hasBegun = false;
+  try {
+    const { name, from, to, tenantId, format } = readArguments(args);
+    const config = readConfig(env, ['DATABASE_URL']);
+    const stores = await openStores(config);
+    try {
+      hasBegun = true;
+      const atMs = systemClock.now();
+      const tenants = tenantId === undefined ? undefined : [tenantId];
+      const dayOf = (at: number): string => createCalendar(config.quotaTimeZone)(at).day;
+      const pages =
+        name === 'sessions'
+          ? exportSessions({ tenantId, fromMs: from, toMs: to }, atMs, stores)
+          : exportUsage([dayOf(from ?? to ?? atMs), dayOf(to ?? atMs)], tenants, stores);
+      await print(exportText(name, format, pages));
+      return exitCode.ok;
+    } finally {
+      await stores.close();
+    }
+  } catch (error) {
+    if (hasBegun) err.write('The export is not whole.\n');
+    return explainFault(error, USAGE, BESIDE_SERVER, err);
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const options = { from: text, to: text, tenant: text, format: text };
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const [name, ...others] = positionals;
+  if (!isExportName(name)) throw new UsageError(`say what to export: ${Object.keys(EXPORTS).join(' or ')}`);
+  if (others.length > 0) throw new UsageError(`one export at a time, not "${others[0]}"`);
+  const { tenant, ...rest } = values;
+  const read = exportedUsageAsked.safeParse({ ...rest, tenantId: tenant });
+  if (read.success) return { name, ...read.data };
+  const [issue] = read.error.issues;
+  const field = String(issue?.path[0]);
+  throw new UsageError(`--${field === 'tenantId' ? 'tenant' : field}: ${issue?.message}`);
+}
+
+function isExportName(name: string | undefined): name is ExportName {
+  return name !== undefined && name in EXPORTS;
+}

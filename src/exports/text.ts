@@ -1,0 +1,59 @@
+import { type ExportFormat, exportedSession, exportedUsage } from '../protocol/operator/export.ts';
+
+/** What can be exported, with the columns of each in their order. */
+export const EXPORTS = {
+  sessions: Object.keys(exportedSession.shape),
+  usage: Object.keys(exportedUsage.shape),
+} as const;
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+export type ExportName = keyof typeof EXPORTS;
+
+export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+};
+
+/**
+ * The text of an export, a page of rows at a time. Of CSV the first line names the columns.
+ * @param pages rows with the columns of `name`
+ */
+export async function* exportText(
+  name: ExportName,
+  format: ExportFormat,
+  pages: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<string> {
+  const columns = EXPORTS[name];
+  let head = format === 'csv' ? `${columns.join(',')}\r\n` : '';
+  const textOf = format === 'csv' ? (row: Row) => csvLine(row, columns) : (row: Row) => `${JSON.stringify(row)}\n`;
+  for await (const rows of pages) {
+    yield head + rows.map(textOf).join('');
+    head = '';
+  }
+}
+
+/** @returns the same parts; the first of them is made before it resolves. @throws what making that throws */
+export async function begun(parts: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+  const first = await parts.next();
+  return (async function* () {
+    if (first.done === true) return;
+    try {
+      yield first.value;
+      yield* parts;
+    } finally {
+      await parts.return(undefined);
+    }
+  })();
+}
+
+function csvLine(row: Row, columns: readonly string[]): string {
+  return `${columns.map((column) => csvField(row[column] ?? '')).join(',')}\r\n`;
+}
+
+/** RFC 4180, section 2. What a spreadsheet would take for a formula is given an apostrophe: names of agents are free text. */
+function csvField(value: string | number): string {
+  const text = String(value);
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import { exportSessions, exportUsage } from '../../exports/rows.ts';
+import { begun, CONTENT_TYPES, exportText, type ExportName } from '../../exports/text.ts';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Answer, Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { DAY_MS, iso } from '../../kernel/time.ts';
+import {
+  exportedSessionsAsked,
+  exportedUsageAsked,
+  type ExportFormat,
+  type exportedSession,
+  type exportedUsage,
+} from '../../protocol/operator/export.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { tenantsOf, within } from '../roles.ts';
+import { operatorRoute } from '../route.ts';
+import { toHistoryFilter } from '../sessions/filter.ts';
+
+/** Each reads all that it exports. */
+const PER_OPERATOR = { name: 'exports', perMinute: 10 };
+const MAX_DAYS = 400;
+
+const HOW = [
+  'Rows are sent as they are read, however many there are, as fast as they are taken. An export that the database fails in breaks off: the connection is closed before the last chunk.',
+  'It is no snapshot: what changes meanwhile is told as it is when its row is read.',
+].join(' ');
+
+const exampleSession: z.infer<typeof exportedSession> = {
+  ref: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:Qm4xT1aZ',
+  tenantId: 'acme',
+  keyId: 'site',
+  agentId: 'support',
+  caller: 'widget',
+  subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  provider: 'openai',
+  state: 'ended',
+  startedAt: '2030-01-01T12:00:00.000Z',
+  lastSeenAt: '2030-01-01T12:04:30.000Z',
+  endedAt: '2030-01-01T12:04:31.000Z',
+  endReason: 'closed_by_client',
+  durationSec: 271,
+  tokens: 1833,
+  dollars: 0.064187,
+};
+
+const exampleUsage: z.infer<typeof exportedUsage> = {
+  day: '2030-01-01',
+  subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  tenantId: 'acme',
+  keyId: 'site',
+  agentId: 'support',
+  tokens: 1833,
+  dollars: 0.064187,
+};
+
+/** Sessions, as a file. */
+export function exportSessionsRoute({ core: { stores }, sessions }: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/export/sessions',
+    operationId: 'exportSessions',
+    summary: 'Sessions with what they used, as NDJSON or CSV',
+    description: `The oldest first, by the filters of a list. ${HOW}`,
+    query: exportedSessionsAsked,
+    perOperator: PER_OPERATOR,
+    replies: { 200: replyOf('sessions', exampleSession) },
+    handle: (call, asked) => {
+      const { atMs } = call.request;
+      const filter = toHistoryFilter(asked, call.operator);
+      const pages = exportSessions(filter, atMs, stores, (rows) => sessions.present(rows));
+      return fileOf('sessions', asked.format, pages, atMs);
+    },
+  });
+}
+
+/** Usage by day and subject, as a file. */
+export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/export/usage',
+    operationId: 'exportUsage',
+    summary: 'Usage by day, subject, key and agent, as NDJSON or CSV',
+    description: `Whole days of QUOTA_TIMEZONE, from that of \`from\` to that of \`to\`, at most ${MAX_DAYS} of them. ${HOW}`,
+    query: exportedUsageAsked,
+    perOperator: PER_OPERATOR,
+    replies: { 200: replyOf('usage', exampleUsage) },
+    refusals: ['QUERY_TOO_BROAD'],
+    handle: (call, { from, to, tenantId, format }) => {
+      const { atMs } = call.request;
+      const toMs = to ?? atMs;
+      const fromMs = from ?? toMs;
+      if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
+      if (toMs - fromMs > MAX_DAYS * DAY_MS)
+        return new Refusal('QUERY_TOO_BROAD', `An export has at most ${MAX_DAYS} days.`);
+      const days = [calendar(fromMs).day, calendar(toMs).day] as const;
+      return fileOf('usage', format, exportUsage(days, tenantsOf(within(call.operator, tenantId)), stores), atMs);
+    },
+  });
+}
+
+/** What cannot be read at all is answered as everywhere: only then the reply begins. */
+async function fileOf(
+  name: ExportName,
+  format: ExportFormat,
+  pages: Parameters<typeof exportText>[2],
+  atMs: number,
+): Promise<Answer> {
+  const parts = await begun(exportText(name, format, pages));
+  const file = `switchboard-${name}-${iso(atMs).slice(0, 10)}.${format}`;
+  return {
+    status: 200,
+    headers: [
+      ['Content-Type', CONTENT_TYPES[format]],
+      ['Content-Disposition', `attachment; filename="${file}"`],
+    ],
+    body: '',
+    parts,
+  };
+}
+
+function replyOf(name: ExportName, example: object): Route['replies'][number] {
+  return {
+    description: `The ${name}; with \`format=csv\` as text/csv, of the same fields in the same order`,
+    contentType: 'application/x-ndjson',
+    example: `${JSON.stringify(example)}\n`,
+  };
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { caller, endReasonOrNull, sessionState } from '../session.ts';
+import { count, instant, instantAsked, text } from '../values.ts';
+import { sessionFilters } from './session.ts';
+import { used } from './usage.ts';
+
+export const exportFormat = z.enum(['ndjson', 'csv']);
+
+export type ExportFormat = z.infer<typeof exportFormat>;
+
+const format = exportFormat.default('ndjson').meta({
+  description: '`ndjson`: a JSON object a line; `csv`: as RFC 4180 has it, the names of the columns first',
+});
+
+/** Which sessions are exported: those of a list, without what pages and orders it. */
+export const exportedSessionsAsked = sessionFilters
+  .pick({
+    state: true,
+    tenantId: true,
+    agentId: true,
+    keyId: true,
+    caller: true,
+    subject: true,
+    reason: true,
+    from: true,
+    to: true,
+  })
+  .extend({ format });
+
+/** Of which days usage is exported. */
+export const exportedUsageAsked = z.object({
+  from: instantAsked.optional().meta({ description: 'In the first day; by default the present one' }),
+  to: instantAsked.optional().meta({ description: 'By default now' }),
+  tenantId: text(128).optional(),
+  format,
+});
+
+/** A session in an export. Its id, which proves its caller, is not in it. */
+export const exportedSession = z.object({
+  ref: z.string(),
+  tenantId: z.string(),
+  keyId: z.string().nullable(),
+  agentId: z.string().nullable(),
+  caller,
+  subject: z.string(),
+  provider: z.string(),
+  state: sessionState,
+  startedAt: instant,
+  lastSeenAt: instant,
+  endedAt: instant.nullable(),
+  endReason: endReasonOrNull,
+  durationSec: count,
+  ...used.shape,
+});
+
+export type ExportedSession = z.infer<typeof exportedSession>;
+
+/** What one subject used on one day, by what served it. */
+export const exportedUsage = z.object({
+  day: z.string().meta({ description: 'A calendar day of QUOTA_TIMEZONE' }),
+  subject: z.string(),
+  tenantId: z.string().nullable(),
+  keyId: z.string().nullable(),
+  agentId: z.string().nullable(),
+  ...used.shape,
+});
+
+export type ExportedUsage = z.infer<typeof exportedUsage>;
