@@ -1,4 +1,5 @@
 import { assertEvent, enqueueActions } from 'xstate';
+import { endedByClock, lastBegun, lastDone, lastHeard, lastWords } from './ending.ts';
 import {
   doneOf,
   heardOf,
@@ -38,7 +39,7 @@ import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Response
 
 type EventType = HeldCallEvent['type'];
 
-/** Does what a rule says. A page that may go no further has its call closed. */
+/** Does what a rule says. A page that may go no further has its call closed, and so has a session whose tool has ended it. */
 function always(rule: (call: HeldCallContext, event: HeldCallEvent) => Outcome) {
   return enqueueActions<
     HeldCallContext,
@@ -56,6 +57,8 @@ function always(rule: (call: HeldCallContext, event: HeldCallEvent) => Outcome) 
     for (const command of commands) enqueue.emit(command);
     if (isStruckOut(context.responses.strikes, call.responses.strikes))
       enqueue.raise({ type: 'CLOSE', at: event.at, reason: 'tampered' });
+    if (call.ending?.isOver === true && context.ending?.isOver !== true)
+      enqueue.raise({ type: 'CLOSE', at: event.at, reason: 'tool_ended' });
   });
 }
 
@@ -117,10 +120,11 @@ export const actions = {
   noteItem: withResponses('ITEM_ADDED', (responses, { id, tokens }) => withItem(responses, id, tokens)),
   noteIdle: by('CONVERSATION_IDLE', (call) => asked({ ...call, responses: withoutOneInherited(call.responses) })),
   wantResponse: by('RESPONSE_WANTED', (call, { instructions }) => asked(wanting(call, instructions))),
+  noteLastWords: by('LAST_WORDS', (call, { at }) => only(lastWords(call, at))),
   noteRefused: by('RESPONSE_REFUSED', refused),
   interrupt: by('INTERRUPT', interrupted),
   noteToolCalled: by('TOOL_CALLED', (call) => only(withSilence(withStrikes(call, toolCalled), { isToolCalled: true }))),
-  noteSpeech: by('SPEECH', (call, event) => only(spoken(call, event))),
+  noteSpeech: by('SPEECH', (call, event) => only(lastHeard(spoken(call, event), event))),
   noteWords: by('WORDS', (call, { at }) => only(written(call, at))),
   askWhoIsThere: always((call, { at }) => askedWhoIsThere(call, at)),
   putBack: by('CONFIG_CHANGED', configChanged),
@@ -135,6 +139,7 @@ export const actions = {
       ? inOrder(call, (present) => charged(present, overdueOf(present.responses, present.terms, at)), asked)
       : only(call),
   ),
+  endOverdue: always((call, { at }) => endedByClock(call, at)),
   chargeAll: always((call, { at }) => charged(call, settledOf(call.responses, call.terms, at))),
 };
 
@@ -145,7 +150,11 @@ function begun(call: HeldCallContext, { at, response, isAffordable }: EventOf<'R
   const kind = kindOf(responses, terms, response);
   const isAdmitted = kind === 'ordinary' || (kind === 'extra' && isAffordable);
   return inOrder(
-    withSilence({ ...call, responses: started(responses, terms, response, at) }, { isToolCalled: false }),
+    lastBegun(
+      withSilence({ ...call, responses: started(responses, terms, response, at) }, { isToolCalled: false }),
+      response,
+      at,
+    ),
     (present) => (isAdmitted ? [present, []] : cancelled(present, [response.id], at)),
     (present) => [isAdmitted && !responses.strikes.isChanged ? present : withStrikes(present, struck), []],
   );
@@ -166,7 +175,7 @@ function heardToSpeak(call: HeldCallContext, { at, id, tokens }: EventOf<'RESPON
 
 function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE'>): Outcome {
   return inOrder(
-    withSilence(call, { sinceMs: at }),
+    lastDone(withSilence(call, { sinceMs: at }), id, at),
     (present) => charged(present, doneOf(present.responses, present.terms, id, isTold, at)),
     (present) => [present, isQuiet(present.responses) ? [{ type: 'quiet' }] : []],
     asked,

@@ -19,3 +19,16 @@ export interface Silence {
   /** The agent has asked whether somebody is there, and the visitor has said nothing since. */
   readonly isAsked: boolean;
 }
+
+/** The last response of a session whose end a tool has asked for, and how far it is. */
+export interface Ending {
+  /** Null until it began. */
+  readonly responseId: string | null;
+  readonly isDone: boolean;
+  /** The call is to be closed now. */
+  readonly isOver: boolean;
+  /** It begins by then or never, however many others are first. */
+  readonly beginsByMs: number;
+  /** From then on nobody waits for its next step. */
+  readonly untilMs: number;
+}

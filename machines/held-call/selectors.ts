@@ -1,4 +1,5 @@
 import type { StateValue } from 'xstate';
+import { isEndDue } from './ending.ts';
 import { heardOf, isOverdue, kindOf, started, withItem, withUsage, worstCasesOf, type WorstCase } from './responses.ts';
 import { nextStep } from './saving.ts';
 import { isTooSilent, spoken, withSilence, written } from './silence.ts';
@@ -79,7 +80,7 @@ const fast: { readonly [T in HeldCallEvent['type']]?: Fast<T> } = {
   ITEM_ADDED: (call, { id, tokens }) => ({ ...call, responses: withItem(call.responses, id, tokens) }),
   CONVERSATION_IDLE: (call) => (call.responses.inherited > 0 || call.responses.wish.wanted !== null ? undefined : call),
   TOOL_CALLED: (call) => withSilence(withStrikes(call, toolCalled(call.responses.strikes)), { isToolCalled: true }),
-  SPEECH: spoken,
+  SPEECH: (call, event) => (call.ending === null ? spoken(call, event) : undefined),
   WORDS: (call, { at }) => written(call, at),
   CONFIG_RESTORED: (call) => withStrikes(call, restored(call.responses.strikes)),
   GRANTED: (call, { tokens }) => ({ ...call, responses: { ...call.responses, grantedTokens: tokens } }),
@@ -102,7 +103,7 @@ export function fastPath(states: HeldStates, call: HeldCallContext, event: HeldC
 function isAtRest({ sideband, record, end }: HeldStates, call: HeldCallContext, event: HeldCallEvent): boolean {
   if (end !== 'none' || record !== 'saved' || nextStep(call) !== undefined || isOverdue(call.responses, event.at))
     return false;
-  if (isTooSilent(call, event.at)) return false;
+  if (isTooSilent(call, event.at) || isEndDue(call, event.at)) return false;
   if (sideband === 'dropped' && event.type === 'CLOCK' && event.mayHear) return false;
   return (sideband !== 'lost' && sideband !== 'dropped') || !mayDial(call, event);
 }

@@ -1,5 +1,5 @@
 import type { CallEvent, CallRecord, CloseRequest } from '../voice-call/types.ts';
-import type { ResponseWish, Silence } from './conversation-facts.ts';
+import type { Ending, ResponseWish, Silence } from './conversation-facts.ts';
 
 export type TokenCounts = Readonly<
   Record<
@@ -106,6 +106,8 @@ export interface HeldCallContext extends HeldCallInput {
   readonly gaps: GapFacts;
   readonly responses: Responses;
   readonly silence: Silence;
+  /** Null unless a tool has asked for the end of the session. */
+  readonly ending: Ending | null;
   /** The step that the database was asked to save, and when; null while it is asked for nothing. */
   readonly saving: { readonly step: SaveStep; readonly atMs: number } | null;
   /** Something came up while that is being saved. */
@@ -207,6 +209,8 @@ export type HeldCallEvent =
   | { readonly type: 'CANCEL_SPEECH'; readonly at: number }
   /** A response is wanted of the conversation, now or once the one that runs is over. */
   | { readonly type: 'RESPONSE_WANTED'; readonly at: number; readonly instructions: string | null }
+  /** A tool has asked for the end of the session: it ends once the response that begins next was heard. */
+  | { readonly type: 'LAST_WORDS'; readonly at: number }
   /** The visitor wants the agent to stop. */
   | { readonly type: 'INTERRUPT'; readonly at: number }
   /** This node stops, and no other takes the call at once. */
@@ -244,8 +248,14 @@ export type ResponseEvent =
       readonly instructions: string | null;
     }
   | { readonly type: 'TOOL_CALLED'; readonly at: number }
-  /** Somebody begins to speak, or stops. */
-  | { readonly type: 'SPEECH'; readonly at: number; readonly who: 'visitor' | 'agent'; readonly isOn: boolean }
+  /** Somebody begins to speak, or stops. `responseId`: what of the agent's is heard, where the provider names it. */
+  | {
+      readonly type: 'SPEECH';
+      readonly at: number;
+      readonly who: 'visitor' | 'agent';
+      readonly isOn: boolean;
+      readonly responseId?: string | undefined;
+    }
   /** The visitor has written something, or what they said is written down. */
   | { readonly type: 'WORDS'; readonly at: number }
   | { readonly type: 'CONFIG_CHANGED'; readonly at: number; readonly isAsSdk: boolean }

@@ -1,4 +1,5 @@
 import type { ResponseWish } from './conversation-facts.ts';
+import { lastRefused } from './ending.ts';
 import type { EventOf, HeldCallContext, Responses, Outcome } from './types.ts';
 
 // The response that we want of the agent: an answer to words or to tools, a greeting, a goodbye.
@@ -35,5 +36,5 @@ export function asked(call: HeldCallContext): Outcome {
 /** One that the provider began by itself was first: ours waits for its end, which is told later. */
 export function refused(call: HeldCallContext, { isBusy, instructions }: EventOf<'RESPONSE_REFUSED'>): Outcome {
   const next = { ...call, responses: withWish(call.responses, { isAsked: false }) };
-  return [isBusy ? wanting(next, instructions) : next, []];
+  return [isBusy ? wanting(lastRefused(next), instructions) : next, []];
 }

@@ -41,6 +41,7 @@ export const toolCallMachine = setup({
         code: null,
         ms: null,
         bytes: null,
+        endReason: null,
         fence,
         version: 1,
       } satisfies ToolCallRecord;
@@ -48,7 +49,7 @@ export const toolCallMachine = setup({
     start: assign(({ context: { tries, version } }) => ({ state: 'running', tries: tries + 1, version: version + 1 })),
     answer: assign(({ context, event }) => {
       assertEvent(event, 'ANSWERED');
-      return ended(context, event.at, 'answered', null, event.bytes);
+      return { ...ended(context, event.at, 'answered', null, event.bytes), endReason: event.endReason };
     }),
     fail: assign(({ context, event }) => {
       assertEvent(event, ['FAILED', 'REFUSED']);

@@ -33,6 +33,8 @@ export interface ToolCallRecord extends ToolCallTerms {
   readonly code: ToolFailure | null;
   /** From its asking to its end. */
   readonly ms: number | null;
+  /** Why its server wants the session to end, as it says in a word; null where it does not want that. */
+  readonly endReason: string | null;
   /** The answer's size; null where there was none. */
   readonly bytes: number | null;
   /** Of the voice call's owner that may save it. */
@@ -51,7 +53,12 @@ export type ToolCallEvent =
     }
   /** Its arguments are valid: the request may be sent. */
   | { readonly type: 'STARTED'; readonly at: number }
-  | { readonly type: 'ANSWERED'; readonly at: number; readonly bytes: number }
+  | {
+      readonly type: 'ANSWERED';
+      readonly at: number;
+      readonly bytes: number;
+      readonly endReason: string | null;
+    }
   | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure }
   /** No request was sent, and none will be. */
   | { readonly type: 'REFUSED'; readonly at: number; readonly code: ToolFailure }

@@ -19,6 +19,8 @@ export const CLOSE_REASONS = {
   tampered: { causedBy: 'request', session: 'ends' },
   /** The page answered, again and again, tools that the server runs. */
   tool_forged: { causedBy: 'request', session: 'ends' },
+  /** A tool of the server asked for the end, and the agent has said its last words. */
+  tool_ended: { causedBy: 'request', session: 'ends' },
   /** Nobody could hear the call, or count what it used, for SIDEBAND_LOST_SEC. */
   unheard: { causedBy: 'request', session: 'ends' },
   /** The provider's own longest time was over. */

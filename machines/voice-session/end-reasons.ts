@@ -38,6 +38,11 @@ export const END_REASONS = {
     causedBy: 'request',
     isViolation: false,
   },
+  /** A tool of the server asked for it. */
+  closed_by_tool: {
+    causedBy: 'request',
+    isViolation: false,
+  },
   /** Its create was rolled back: nobody was given its secret. */
   create_failed: {
     causedBy: 'request',

@@ -69,7 +69,7 @@ export class CallSaver {
 
 const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST', 'OVER', 'HEARD']);
 
-const OWNERS_REASONS: ReadonlySet<CloseRequest> = new Set(['unheard', 'tampered', 'tool_forged']);
+const OWNERS_REASONS: ReadonlySet<CloseRequest> = new Set(['unheard', 'tampered', 'tool_forged', 'tool_ended']);
 
 /**
  * Whether only the node that holds a call may say so: what it hears there, and what it concludes from hearing nothing. One that stood

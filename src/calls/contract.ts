@@ -13,7 +13,7 @@ export interface CallSessions {
   noteActivity(id: string, at: number): Eventually<unknown>;
   /** A call is heard, until `untilMs` at least; it is over when that is `at`. Meanwhile the session's heartbeats are no activity. */
   noteHeard(id: string, at: number, untilMs: number): Eventually<unknown>;
-  end(id: string, reason: 'upstream_ended', at: number): Eventually<unknown>;
+  end(id: string, reason: 'upstream_ended' | 'closed_by_tool', at: number): Eventually<unknown>;
 }
 
 export interface OpenCallRequest {

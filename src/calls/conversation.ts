@@ -45,9 +45,17 @@ export class Conversation {
     this.#deps.sideband()?.deleteItem(id);
   }
 
-  /** Has the agent answer, once what it says now is over. @param instructions for that answer alone; null for those of the session */
+  /**
+   * Has the agent answer, once what it says now is over.
+   * @param instructions for that answer alone; null for those of the session
+   */
   respond(instructions: string | null): void {
     this.#deps.send({ type: 'RESPONSE_WANTED', at: this.#deps.clock.now(), instructions });
+  }
+
+  /** What the agent says next are its last words: the session ends once they were heard, or are not for a minute. */
+  lastWords(): void {
+    this.#deps.send({ type: 'LAST_WORDS', at: this.#deps.clock.now() });
   }
 
   /** The agent speaks first, where it is to: call it once, when the first call of a session is open. */
@@ -91,9 +99,9 @@ export class Conversation {
     if (!this.#isTalking) this.respond(null);
   }
 
-  /** Somebody begins to speak, or stops. */
-  speech(who: Speaker, isOn: boolean): void {
-    this.#deps.send({ type: 'SPEECH', at: this.#deps.clock.now(), who, isOn });
+  /** Somebody begins to speak, or stops. @param responseId what of the agent's is heard, where that is known */
+  speech(who: Speaker, isOn: boolean, responseId?: string): void {
+    this.#deps.send({ type: 'SPEECH', at: this.#deps.clock.now(), who, isOn, responseId });
   }
 
   /** The visitor has written something, or what they said is written down. */

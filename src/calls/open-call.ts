@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { awaitedLater } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
+import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -18,6 +19,7 @@ import {
 } from '../upstream/contract.ts';
 import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
+import type { ServerToolParts } from './tools/server-tools-deps.ts';
 import { checkSdp } from './sdp.ts';
 
 /** On top of what the provider may take, until a call that is being created is given up. */
@@ -31,7 +33,8 @@ export interface OpenCallDeps {
   readonly fingerprint: string;
   readonly store: CallStore;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly sessions: Pick<CallSessions, 'find'>;
+  readonly sessions: Pick<CallSessions, 'find' | 'end'>;
+  readonly serverTools: Pick<ServerToolParts, 'store'>;
   readonly clock: Clock;
   readonly events: Pick<Events, 'dependencyAway' | 'callAsked'>;
   /** The name of this node. */
@@ -59,7 +62,7 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   const held = deps.hold(record, setup);
   held.requestId = request.requestId;
   try {
-    const over = await whyOver(session.id, deps);
+    const over = (await whyOver(session.id, deps)) ?? (await endedByTool(request, deps));
     const formers = over === undefined ? await endFormer(record, request, deps) : 0;
     const remembered = formers > 0 ? awaitedLater(held.pages.recap.remember()) : undefined;
     const created = over ?? (await create(held, request, deps));
@@ -134,6 +137,18 @@ async function whyOver(
   const session = await sessions.find(sessionId);
   if (session !== undefined && classify(session, clock.now(), voiceLimits) === 'engaged') return undefined;
   return endedRefusal(session?.endReason ?? 'idle_exceeded', voiceLimits.maxMinutes);
+}
+
+/** A page does not escape the end that a tool has asked for by another call, while the agent says its last words in the former one. */
+async function endedByTool(
+  { session: { id }, setup }: OpenCallRequest,
+  { serverTools, sessions, clock, voiceLimits }: OpenCallDeps,
+): Promise<Refusal | undefined> {
+  if (serverToolsOf(setup.tools).size === 0) return undefined;
+  const asked = await serverTools.store.ofSession(id);
+  if (asked.every(({ endReason }) => endReason === null)) return undefined;
+  await sessions.end(id, 'closed_by_tool', clock.now());
+  return endedRefusal('closed_by_tool', voiceLimits.maxMinutes);
 }
 
 /** Whoever holds a former call hangs it up; nobody waits for that. @returns how many calls the session had before */

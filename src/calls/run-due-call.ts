@@ -46,7 +46,7 @@ async function endSession(record: CallRecord, at: number, { store, sessions }: R
     );
     if (hasFollower) return;
   }
-  await sessions.end(sessionId, 'upstream_ended', at);
+  await sessions.end(sessionId, closeReason === 'tool_ended' ? 'closed_by_tool' : 'upstream_ended', at);
 }
 
 /** Of a call that is over nobody marks what was not counted. */

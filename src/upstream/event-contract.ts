@@ -9,8 +9,13 @@ export type UpstreamEvent =
   | { readonly type: 'activity' }
   /** The agent speaks, or no longer does. */
   | { readonly type: 'speaking' | 'listening' }
-  /** Somebody begins to speak, or stops. */
-  | { readonly type: 'speech'; readonly who: Speaker; readonly isOn: boolean }
+  /** Somebody begins to speak, or stops. `responseId`: what of the agent's is heard, where the provider names it. */
+  | {
+      readonly type: 'speech';
+      readonly who: Speaker;
+      readonly isOn: boolean;
+      readonly responseId?: string | undefined;
+    }
   /** What the visitor said until we asked for it is a turn of the conversation. */
   | { readonly type: 'inputCommitted' }
   /** Words of an item: more of them, or all of them (`isWhole`), after which no more come. */

@@ -15,10 +15,10 @@ export function wordsOf(frame: CallFrame): readonly UpstreamEvent[] {
     case 'input_audio_buffer.speech_stopped':
       return speech('visitor', false);
     case 'output_audio_buffer.started':
-      return speech('agent', true);
+      return playedOf(frame, true);
     case 'output_audio_buffer.stopped':
     case 'output_audio_buffer.cleared':
-      return speech('agent', false);
+      return playedOf(frame, false);
     case 'conversation.item.input_audio_transcription.delta':
       return moreOf(frame, 'visitor');
     case 'conversation.item.input_audio_transcription.completed':
@@ -48,6 +48,13 @@ function speech(who: Speaker, isOn: boolean): readonly UpstreamEvent[] {
 }
 
 const id = z.string().regex(/^[\w-]{1,128}$/);
+const played = z.object({ response_id: id });
+
+function playedOf(frame: CallFrame, isOn: boolean): readonly UpstreamEvent[] {
+  const { data } = played.safeParse(frame);
+  return [{ type: 'speech', who: 'agent', isOn, ...(data !== undefined && { responseId: data.response_id }) }];
+}
+
 const delta = z.object({ item_id: id, delta: z.string() });
 /** Of speech the transcript, of text the text. */
 const whole = z.object({ item_id: id, transcript: z.string().optional(), text: z.string().optional() });

@@ -25,6 +25,7 @@ function toolCall(callId: string, changes: Partial<ToolCallRecord> = {}): ToolCa
     code: null,
     ms: null,
     bytes: null,
+    endReason: null,
     fence: 1,
     version: 1,
     ...changes,
@@ -117,6 +118,9 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       await tools().save(answered(first), 1);
       expect(await tools().ofSession(sessionId)).toEqual([answered(first), second, third]);
       expect(await tools().ofSession('unknown')).toEqual([]);
+      const ending = { ...second, state: 'answered', endReason: 'order_closed', version: second.version + 1 } as const;
+      expect(await tools().save(ending, second.version)).toBe(true);
+      expect(await tools().ofSession(sessionId)).toEqual([answered(first), ending, third]);
     });
   });
 }

@@ -4,6 +4,7 @@ import { setSecret } from '../../src/secrets/secrets.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import type { CreateReply } from '../../src/protocol/create.ts';
 import { DemoServer } from '../support/demo-server.ts';
+import type { TestCall } from '../support/provider/call.ts';
 import { offerSdp } from '../support/provider/sdp.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
@@ -165,13 +166,67 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     await tools?.close();
   });
 
+  const ENDS = { body: '{"order":"closed","switchboard":{"end":{"reason":"order_closed"}}}' };
+
+  /** A page of the second node whose call the first one holds, and whose agent has been told an answer that ends the session. */
+  async function askForTheEnd(): Promise<{ page: Page; call: TestCall; socket: SocketClient }> {
+    tools.mode = ENDS;
+    const page = new Page(() => world.server.origin, world.confidential);
+    page.hasChannel = false;
+    await page.create();
+    const atHolder = page.at(() => one.origin);
+    atHolder.hasChannel = false;
+    const call = await atHolder.dial(world);
+    call.isPlayed = true;
+    const socket = await page.listen(['call']);
+    call.askForTool('call_1', 'lookup');
+    await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
+    expect(told(call)).toMatchObject([{ item: { id: 'sb_call_1', call_id: 'call_1', output: '{"order":"closed"}' } }]);
+    return { page, call, socket };
+  }
+
+  const told = (call: TestCall) => call.heard.filter(({ type }) => type === 'conversation.item.create');
+  const asked = (call: TestCall) => call.heard.filter(({ type }) => type === 'response.create');
+
+  /** The session has ended for page, provider and operators, and nothing is left open. */
+  async function expectEnded(page: Page, call: TestCall, socket: SocketClient): Promise<void> {
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    await vi.waitFor(() => expect(socket.messages.join('')).toContain('"reason":"closed_by_tool"'), soon);
+    await vi.waitFor(
+      async () =>
+        expect(await seen(world, page)).toMatchObject({
+          state: 'ended',
+          endReason: 'closed_by_tool',
+          calls: [{ state: 'closed', closeReason: 'tool_ended', hangup: 'confirmed' }],
+        }),
+      soon,
+    );
+    const [{ ref = '' } = {}] = (await seen(world, page)).calls as readonly Partial<CallSeen>[];
+    const { body } = await world.backend().get(`/api/operator/calls/${ref}`);
+    expect(body).toMatchObject({ tools: [{ state: 'answered', endReason: 'order_closed' }] });
+    expect(page.got.join('') + socket.messages.join('') + JSON.stringify(call.heard)).not.toContain('order_closed');
+    expect((await page.post('/api/realtime/ticket')).status).not.toBe(200);
+  }
+
+  test('ends the session by its answer, once the agent was heard to the end, on whichever node the page is', async () => {
+    const { page, call, socket } = await askForTheEnd();
+    call.finishResponse();
+    call.say('Goodbye.');
+    await vi.waitFor(() => expect(socket.messages.join('')).toContain('Goodbye.'), soon);
+    expect([call.ended, (await seen(world, page)).state]).toEqual([undefined, 'engaged']);
+    call.playOut();
+    await expectEnded(page, call, socket);
+    expect([told(call), asked(call)].map(({ length }) => length)).toEqual([1, 1]);
+  });
+
   test('whose node is killed while it runs is answered once, by the node that takes the call, and costs its price once', async () => {
     tools.mode = 'hang';
+    const before = tools.requests.length;
     const page = new Page(() => one.origin, world.confidential);
     page.hasChannel = false;
     const call = await page.call(world);
     call.askForTool('call_1', 'lookup');
-    await vi.waitFor(() => expect(tools.requests).toHaveLength(1), soon);
+    await vi.waitFor(() => expect(tools.requests).toHaveLength(before + 1), soon);
     await one.end('SIGKILL');
     const outputs = () => call.heard.filter(({ type }) => type === 'conversation.item.create');
     await vi.waitFor(() => expect(outputs()).toHaveLength(1), soon);
@@ -192,7 +247,25 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     }, soon);
     await atOther.end();
     await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
-    expect([tools.requests, outputs()].map(({ length }) => length)).toEqual([1, 1]);
+    expect([tools.requests.length - before, outputs().length]).toEqual([1, 1]);
+  });
+
+  test('whose node is killed over the last words ends the session all the same, once they were said again', async () => {
+    one = world.server;
+    await world.startServer();
+    const { page, call, socket } = await askForTheEnd();
+    await one.end('SIGKILL');
+    const sidebands = call.attached;
+    await vi.waitFor(() => expect(call.attached).toBeGreaterThan(sidebands), soon);
+    call.finishResponse();
+    call.playOut();
+    await vi.waitFor(() => expect(asked(call)).toHaveLength(2), soon);
+    expect(call.ended).toBeUndefined();
+    call.finishResponse();
+    call.playOut();
+    await expectEnded(page, call, socket);
+    // The provider takes no second item of a name.
+    expect(new Set(told(call).map(({ item }) => (item as { id: string }).id))).toEqual(new Set(['sb_call_1']));
   });
 });
 

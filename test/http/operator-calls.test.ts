@@ -133,7 +133,16 @@ describe('The list of calls', () => {
   test('says of one call which tools of the server were called in it, and of the last that gave no answer why', async () => {
     const call = await insert(unique('agent'));
     const { id: callId, sessionId, fence } = call;
-    const asked = { callId, sessionId, fence, untilMs: NOON + 8000, tries: 1, bytes: null, version: 3 };
+    const asked = {
+      callId,
+      sessionId,
+      fence,
+      untilMs: NOON + 8000,
+      tries: 1,
+      bytes: null,
+      endReason: null,
+      version: 3,
+    };
     const tools: ToolCallRecord[] = [
       {
         ...asked,
@@ -172,12 +181,29 @@ describe('The list of calls', () => {
     await app.service.stores.toolCalls.insert(tools, 50);
     const { body } = await app.get(`/api/operator/calls/${callId}`, service);
     expect(body['tools']).toEqual([
-      { name: 'hours', state: 'timed_out', code: null, askedAt: '2030-01-02T11:59:51.000Z', ms: null, tries: 1 },
-      { name: 'hours', state: 'answered', code: null, askedAt: '2030-01-02T12:00:00.000Z', ms: 40, tries: 1 },
+      {
+        name: 'hours',
+        state: 'timed_out',
+        code: null,
+        endReason: null,
+        askedAt: '2030-01-02T11:59:51.000Z',
+        ms: null,
+        tries: 1,
+      },
+      {
+        name: 'hours',
+        state: 'answered',
+        code: null,
+        endReason: null,
+        askedAt: '2030-01-02T12:00:00.000Z',
+        ms: 40,
+        tries: 1,
+      },
       {
         name: 'lookup_order',
         state: 'timed_out',
         code: 'timed_out',
+        endReason: null,
         askedAt: '2030-01-02T12:00:00.001Z',
         ms: 8000,
         tries: 1,

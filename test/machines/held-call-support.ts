@@ -108,6 +108,7 @@ export function everyEvent(at: number): Readonly<Record<string, HeldCallEvent>> 
     ITEM_ADDED: { type: 'ITEM_ADDED', at, id: 'item', tokens: 10 },
     CONVERSATION_IDLE: { type: 'CONVERSATION_IDLE', at },
     RESPONSE_WANTED: { type: 'RESPONSE_WANTED', at, instructions: null },
+    LAST_WORDS: { type: 'LAST_WORDS', at },
     'RESPONSE_REFUSED, busy': { type: 'RESPONSE_REFUSED', at, isBusy: true, instructions: null },
     'RESPONSE_REFUSED, for good': { type: 'RESPONSE_REFUSED', at, isBusy: false, instructions: null },
     INTERRUPT: { type: 'INTERRUPT', at },

@@ -70,6 +70,9 @@ const wishes: fc.Arbitrary<Step> = fc.oneof(
       (world) =>
         world.send({ type: 'RESPONSE_WANTED', at: world.at, instructions }),
   ),
+  fc.boolean().map((isOn): Step => (world) => {
+    if (world.hasSideband) world.send({ type: 'SPEECH', at: world.at, who: 'agent', isOn });
+  }),
   fc.constant<Step>((world) => world.send({ type: 'INTERRUPT', at: world.at })),
   fc.boolean().map((isBusy): Step => (world) => {
     if (world.hasSideband) world.send({ type: 'RESPONSE_REFUSED', at: world.at, isBusy, instructions: null });
@@ -88,6 +91,7 @@ const ends: fc.Arbitrary<Step> = fc.oneof(
         world.sayOver(reason),
   ),
   fc.constant<Step>((world) => world.end()),
+  fc.constant<Step>((world) => world.send({ type: 'LAST_WORDS', at: world.at })),
 );
 const calm = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, wishes, faults), { maxLength: 60 });
 const any = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, wishes, faults, ends), { maxLength: 80 });

@@ -32,7 +32,7 @@ function play(first: ToolCallRecord, events: readonly ToolCallEvent[]): ToolCall
 }
 
 const started: ToolCallEvent = { type: 'STARTED', at: 1000 };
-const answered = (at = 3000): ToolCallEvent => ({ type: 'ANSWERED', at, bytes: 12 });
+const answered = (at = 3000): ToolCallEvent => ({ type: 'ANSWERED', at, bytes: 12, endReason: null });
 const failed = (at = 3000): ToolCallEvent => ({ type: 'FAILED', at, code: 'unreachable' });
 const refused: ToolCallEvent = { type: 'REFUSED', at: 1000, code: 'bad_arguments' };
 const taken = (fence = 5, at = 12_000): ToolCallEvent => ({ type: 'TAKEN', at, fence });
@@ -49,6 +49,7 @@ describe('A tool call', () => {
       tries: 0,
       code: null,
       ms: null,
+      endReason: null,
       bytes: null,
       fence: 4,
       version: 1,

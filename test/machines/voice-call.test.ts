@@ -357,6 +357,7 @@ describe('The session of a call', () => {
     config_changed: [close(at, 'config_changed')],
     tampered: [close(at, 'tampered')],
     tool_forged: [close(at, 'tool_forged')],
+    tool_ended: [close(at, 'tool_ended')],
     unheard: [lost(at - 20 * SECOND), clock(at)],
     expired: [over(at, 'expired')],
     content: [over(at, 'content')],

@@ -105,7 +105,7 @@ export class CallPages {
   hear(event: WordsEvent): void {
     switch (event.type) {
       case 'speech':
-        this.#call.conversation.speech(event.who, event.isOn);
+        this.#call.conversation.speech(event.who, event.isOn, event.responseId);
         if (this.#isWanted) this.#captions.speech(event.who, event.isOn);
         return;
       case 'inputCommitted':

@@ -29,7 +29,7 @@ export interface ServerToolsDeps extends ReservedPricesDeps {
 /** The voice call in which tools are called. */
 export interface ToolsCall {
   readonly record: CallRecord;
-  readonly conversation: Pick<Conversation, 'add' | 'respond'>;
+  readonly conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>;
   /** Counts what a call of a tool costs, under its name, however often it is said. */
   readonly charge: (toolCallId: string, microDollars: number) => void;
 }

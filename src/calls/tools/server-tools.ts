@@ -193,7 +193,11 @@ export class ServerTools {
   #finishBy(running: RunningTool, outcome: ToolOutcome): void {
     const at = this.#now;
     if (!('code' in outcome))
-      return this.#finish(running, { type: 'ANSWERED', at, bytes: outcome.bytes }, outcome.output);
+      return this.#finish(
+        running,
+        { type: 'ANSWERED', at, bytes: outcome.bytes, endReason: outcome.endReason },
+        outcome.output,
+      );
     const { code } = outcome;
     this.#finish(
       running,
@@ -213,11 +217,13 @@ export class ServerTools {
     this.#prices.release(toolCallId);
     if (isCharged) this.#call.charge(toolCallId, microDollars);
     // Its insert may be under way.
-    const save = (): void =>
-      this.#works.start(this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged })));
+    const save = (): Promise<void> =>
+      this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged }));
+    // Whatever dies from then on, the session ends.
+    if (record.endReason !== null) this.#works.start(save().finally(() => this.#tell(running, { output })));
+    else if (record.state === 'dropped') this.#works.start(save());
     // Not before it is told: where this node dies meanwhile, whoever takes the call tells something.
-    if (record.state === 'dropped') save();
-    else this.#tell(running, code === null ? { output } : { code }, save);
+    else this.#tell(running, code === null ? { output } : { code }, () => this.#works.start(save()));
   }
 
   /** It is not run here: another node has it, or nothing is sent for it. */
@@ -232,10 +238,11 @@ export class ServerTools {
     outcome: { readonly output: unknown } | Extract<ToolOutcome, { code: unknown }>,
     told?: () => void,
   ): void {
-    const { toolCallId, name, ms } = context;
+    const { toolCallId, name, ms, endReason } = context;
     const isAnswered = !('code' in outcome);
     this.#deps.events.toolCalled(name, isAnswered ? 'answered' : outcome.code, ms ?? 0);
-    this.#answers.answer(toolCallId, isAnswered ? outcome.output : { error: outcome.code }, told);
+    const output = isAnswered ? outcome.output : { error: outcome.code };
+    this.#answers.answer(toolCallId, output, { told, endsSession: endReason !== null });
   }
 
   /** Once for all that runs at the same time. */
@@ -262,7 +269,11 @@ export class ServerTools {
         return record === undefined ? [] : [[record.toolCallId, { record, expectedVersion: before.version }] as const];
       });
       const saves = new Map(lost.map(([toolCallId, ended]) => [toolCallId, this.#interrupted(ended)]));
-      this.#answers.interrupt([...saves.keys()], (toolCallId) => saves.get(toolCallId)?.());
+      // One that ends the session is saved before it is told: a provider that was told it takes no second item of its name.
+      const ends = found.filter(({ endReason }) => endReason !== null).map(({ toolCallId }) => toolCallId);
+      // Nobody knows any more how far the agent's last words were: it has some more.
+      if (ends.length > 0) this.#call.conversation.lastWords();
+      this.#answers.interrupt([...ends, ...saves.keys()], (toolCallId) => saves.get(toolCallId)?.());
     } catch (fault) {
       this.#isTaken = true;
       if (!(fault instanceof Unavailable)) onError(fault);

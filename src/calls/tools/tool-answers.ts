@@ -6,13 +6,18 @@ import { noTools, overdueTools, withAnswered, withAsked, type AskedTool } from '
 /** Calls of tools whose answers are remembered, more than a session may have of those of the server. */
 const MAX_ANSWERED = 256;
 
-interface Output {
+interface AnswerTerms {
+  /** Called once the provider is told. */
+  readonly told: () => void;
+  /** The tool wants the session to end. */
+  readonly endsSession: boolean;
+}
+
+interface Output extends AnswerTerms {
   readonly callId: string;
   readonly output: string;
   /** With it all that its response asked for is answered. */
   readonly isLast: boolean;
-  /** Called once the provider is told. */
-  readonly told: () => void;
 }
 
 const nothing = (): void => undefined;
@@ -23,7 +28,7 @@ const nothing = (): void => undefined;
  * conversation took last has the agent go on: both hear the same order.
  */
 export class ToolAnswers {
-  readonly #conversation: Pick<Conversation, 'add' | 'respond'>;
+  readonly #conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>;
   readonly #itemOf: (callId: string) => string;
   #tools = noTools;
   readonly #answered = new Set<string>();
@@ -35,9 +40,11 @@ export class ToolAnswers {
   readonly #early = new Set<string>();
   /** Answers that the provider was not told yet. */
   readonly #outputs: Output[] = [];
+  /** One of those that the provider was told ends the session, once the agent has said what it says to it. */
+  #endsSession = false;
 
   /** @param itemOf names the item that answers a call */
-  constructor(conversation: Pick<Conversation, 'add' | 'respond'>, itemOf: (callId: string) => string) {
+  constructor(conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>, itemOf: (callId: string) => string) {
     this.#conversation = conversation;
     this.#itemOf = itemOf;
   }
@@ -57,30 +64,31 @@ export class ToolAnswers {
     return fresh;
   }
 
-  /** @param told called once the provider is told @returns false for one that nobody waits for */
-  answer(callId: string, output: unknown, told = nothing): boolean {
+  /**
+   * @param told called once the provider is told
+   * @param endsSession once the agent has said what it says to it
+   * @returns false for one that nobody waits for
+   */
+  answer(callId: string, output: unknown, { told = nothing, endsSession = false }: Partial<AnswerTerms> = {}): boolean {
     if (!this.#isPending(callId) || this.#pages.has(callId) || this.#answered.has(callId)) return false;
     // Of one that is shared the conversation tells who was last.
-    this.#add({
-      callId,
-      output: toolOutputText(output),
-      isLast: !this.#shared.has(callId) && this.#settle(callId),
-      told,
-    });
+    const isLast = !this.#shared.has(callId) && this.#settle(callId);
+    this.#add({ callId, output: toolOutputText(output), isLast, told, endsSession });
     return true;
   }
 
   /** The conversation holds an answer, given by whomever. */
   heard({ item, callId }: { readonly item: string; readonly callId: string }): void {
-    if (this.#pages.has(callId)) this.#settle(callId);
-    else if (this.#shared.has(callId)) {
-      if (item === this.#itemOf(callId) && this.#settle(callId)) this.#conversation.respond(null);
+    if (this.#pages.has(callId)) {
+      if (this.#settle(callId)) this.#noteAllAnswered();
+    } else if (this.#shared.has(callId)) {
+      if (item === this.#itemOf(callId) && this.#settle(callId)) this.#goOn();
     } else if (!this.#answered.has(callId)) keepNewest(this.#early.add(callId), MAX_ANSWERED);
   }
 
   /** The page did not answer it in its time. */
   giveUp(callId: string): void {
-    if (this.#pages.has(callId) && this.#settle(callId)) this.#conversation.respond(null);
+    if (this.#pages.has(callId) && this.#settle(callId)) this.#goOn();
   }
 
   /** Another node is to hold the call, which does not know what pages answer. */
@@ -97,7 +105,10 @@ export class ToolAnswers {
   interrupt(callIds: readonly string[], told: (callId: string) => void = nothing): readonly string[] {
     const lost = callIds.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
     const output = toolOutputText({ error: 'interrupted' });
-    for (const callId of lost) this.#add({ callId, output, isLast: callId === lost.at(-1), told: () => told(callId) });
+    for (const callId of lost) {
+      const isLast = callId === lost.at(-1);
+      this.#add({ callId, output, isLast, told: () => told(callId), endsSession: false });
+    }
     return lost;
   }
 
@@ -113,12 +124,24 @@ export class ToolAnswers {
   /** Tells the provider what it was not told yet: call it now and then, because nobody can while the call is not heard. */
   tell(): void {
     for (let next = this.#outputs[0]; next !== undefined; next = this.#outputs[0]) {
-      const { callId, output, isLast, told } = next;
+      const { callId, output, isLast, told, endsSession } = next;
       if (!this.#conversation.add({ id: this.#itemOf(callId), type: 'tool_output', callId, output })) return;
       this.#outputs.shift();
+      this.#endsSession ||= endsSession;
       told();
-      if (isLast) this.#conversation.respond(null);
+      if (isLast) this.#goOn();
     }
+  }
+
+  /** All that a response asked for is answered: the agent goes on. */
+  #goOn(): void {
+    this.#noteAllAnswered();
+    this.#conversation.respond(null);
+  }
+
+  /** What the agent says to that are its last words, where a tool has asked for the end, whoever has the agent go on. */
+  #noteAllAnswered(): void {
+    if (this.#endsSession) this.#conversation.lastWords();
   }
 
   /** It is answered. @returns whether with it all of its response are */

@@ -3,23 +3,54 @@ import type { OutboundFailureKind, OutboundReply } from '../../outbound/contract
 
 /** What became of a tool call: what the model is told, and its size in bytes, or why it is told no answer. */
 export type ToolOutcome =
-  | { readonly output: unknown; readonly bytes: number }
+  | { readonly output: unknown; readonly bytes: number; readonly endReason: string | null }
   | { readonly code: ToolFailure; readonly output?: undefined };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
+/** Words of a program, for operators. */
+const END_REASON = /^[\w.-]{1,64}$/;
+const DONE = { ok: true };
+
 /**
- * What the model is told for a reply: of a success JSON or plain text as it is, and of one without a body that it is done. Everything else
- * has failed: pages of a proxy are no answer, and what a server says of its faults is not for visitors.
+ * What the model is told for a reply: of a success JSON or plain text as it is, but for the field `switchboard`, which is for us, and of one
+ * without a body that it is done. Everything else has failed: pages of a proxy are no answer, and what a server says of its faults is not
+ * for visitors.
  */
 export function outcomeOf({ status, contentType, body }: OutboundReply): ToolOutcome {
   if (status < 200 || status > 299) return failed;
-  if (body.byteLength === 0) return { output: { ok: true }, bytes: 0 };
+  if (body.byteLength === 0) return { output: DONE, bytes: 0, endReason: null };
   const text = decode(body);
   const [type = ''] = (contentType ?? '').split(';');
-  const isTold =
-    /^\s*text\/plain\s*$/i.test(type) || (/^\s*application\/(?:[\w.-]+\+)?json\s*$/i.test(type) && isJson(text));
-  return text !== undefined && isTold ? { output: text, bytes: body.byteLength } : failed;
+  if (text === undefined) return failed;
+  const bytes = body.byteLength;
+  if (/^\s*text\/plain\s*$/i.test(type)) return { output: text, bytes, endReason: null };
+  if (!/^\s*application\/(?:[\w.-]+\+)?json\s*$/i.test(type)) return failed;
+  const told = readJson(text);
+  return told === undefined ? failed : { ...told, bytes };
+}
+
+/** Undefined for what is no JSON. */
+function readJson(text: string): { readonly output: unknown; readonly endReason: string | null } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value) || !Object.hasOwn(value, 'switchboard')) return { output: text, endReason: null };
+    const { switchboard, ...rest } = value;
+    return { output: Object.keys(rest).length === 0 ? DONE : rest, endReason: endReasonOf(switchboard) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is none of the fields that we know is ignored. */
+function endReasonOf(switchboard: unknown): string | null {
+  const end = isObject(switchboard) ? switchboard['end'] : undefined;
+  const reason = isObject(end) ? end['reason'] : undefined;
+  return typeof reason === 'string' && END_REASON.test(reason) ? reason : null;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const failed: ToolOutcome = { code: 'failed' };
@@ -39,14 +70,5 @@ function decode(body: Buffer): string | undefined {
     return decoder.decode(body);
   } catch {
     return undefined;
-  }
-}
-
-function isJson(text: string | undefined): boolean {
-  try {
-    JSON.parse(text ?? '');
-    return true;
-  } catch {
-    return false;
   }
 }

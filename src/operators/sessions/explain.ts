@@ -60,6 +60,11 @@ const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: n
     return `, because ${why} (call ${call.id})`;
   },
 
+  closed_by_tool({ calls }) {
+    const call = calls.find(({ closeReason }) => closeReason === 'tool_ended');
+    return `, because a tool of its agent ended it${call === undefined ? '' : `: call ${call.id} names it`}`;
+  },
+
   create_failed: () =>
     ' by Switchboard itself, because a store failed while it was opened; the create was refused, and nobody has its secret',
 
@@ -86,6 +91,7 @@ const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
   tampered: () =>
     'its page asked, again and again, for more responses or longer ones than it may (MAX_OPEN_RESPONSES), or changed what it may not',
   tool_forged: () => 'its page answered, again and again, tools that Switchboard itself calls',
+  tool_ended: () => 'a tool of its agent ended the session, and the agent had said its last words',
   unheard: ({ unheardSec }) =>
     `nobody here could hear its call, or count what it used, for ${unheardSec} s (SIDEBAND_LOST_SEC)`,
   expired: () => "the provider's own longest time was over",

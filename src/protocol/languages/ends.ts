@@ -38,6 +38,13 @@ export const END_WORDS: Readonly<Record<EndReason, InEach>> = {
     es: 'Un operador ha cerrado esta conversación. Inicie una nueva.',
     ja: 'この会話は運営者によって終了されました。新しい会話を始めてください。',
   },
+  closed_by_tool: {
+    en: 'This conversation is over. You can start a new one.',
+    de: 'Dieses Gespräch ist beendet. Sie können ein neues beginnen.',
+    fr: 'Cette conversation est terminée. Vous pouvez en démarrer une nouvelle.',
+    es: 'Esta conversación ha terminado. Puede iniciar una nueva.',
+    ja: 'この会話は終了しました。新しい会話を始めることができます。',
+  },
   key_revoked: {
     en: 'This assistant is no longer available on this website.',
     de: 'Dieser Assistent ist auf dieser Website nicht mehr verfügbar.',
@@ -75,6 +82,7 @@ export const END_LABELS: Readonly<Record<EndReason, string>> = {
   quota_exceeded: 'quota of the day',
   closed_by_client: 'closed by client',
   closed_by_operator: 'ended by operator',
+  closed_by_tool: 'ended by tool',
   key_revoked: 'key revoked',
   upstream_ended: 'ended by provider',
   create_failed: 'create failed',

@@ -61,6 +61,10 @@ const operatorToolCall = z.object({
   name: z.string(),
   state: z.enum(['asked', 'running', 'answered', 'failed', 'timed_out', 'dropped'] satisfies ToolCallState[]),
   code: z.string().nullable().meta({ description: 'Why the model was told no answer' }),
+  endReason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why its server ended the session, in its own word; null where it did not' }),
   askedAt: instant,
   ms: count.nullable().meta({ description: 'From its asking to its end; null until then' }),
   tries: count.meta({ description: 'Requests that were sent to its server: none or one' }),

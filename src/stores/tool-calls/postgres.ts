@@ -15,11 +15,11 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
     load,
 
     async save(record, expectedVersion) {
-      const { id, state, untilMs, tries, code, ms, bytes, fence, version } = record;
+      const { id, state, untilMs, tries, code, ms, bytes, endReason, fence, version } = record;
       const { count } = await database.run(
         (sql) => sql`
           update tool_call set state = ${state}, until_ms = ${untilMs}, tries = ${tries}, code = ${code}, ms = ${ms},
-            bytes = ${bytes}, fence = ${fence}, version = ${version}
+            bytes = ${bytes}, end_reason = ${endReason}, fence = ${fence}, version = ${version}
           where id = ${id} and version = ${expectedVersion}
             and exists (select from voice_call where voice_call.id = tool_call.call_id and voice_call.fence = ${fence})`,
       );
@@ -67,5 +67,6 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
 
 function columns(sql: AnySql) {
   return sql`
-    id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, ms, bytes, fence, version`;
+    id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, ms, bytes,
+    end_reason as "endReason", fence, version`;
 }

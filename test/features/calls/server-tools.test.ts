@@ -8,7 +8,7 @@ import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
 import { answerSdp, offerSdp } from '../../support/provider/sdp.ts';
 import { soon } from '../../support/soon.ts';
 import { ToolServer, type ToolServerMode } from '../../support/tool-server.ts';
-import { CallsWorld, SESSION, SIGNING } from './calls-world.ts';
+import { CallsWorld, done, SESSION, SIGNING, started } from './calls-world.ts';
 
 const ANSWER = '{"found":true}';
 
@@ -365,6 +365,174 @@ describe('Tools of the server', () => {
     hear(asks('resp_1', 'call_1'));
     expect(await told()).toEqual(['{"error":"failed"}']);
     expect(server.requests).toEqual([]);
+  });
+
+  describe('whose server wants the session to end', () => {
+    const ends = (reason: unknown, more: object = {}) => ({
+      body: JSON.stringify({ ...more, switchboard: { end: { reason } } }),
+    });
+    const speech = (isOn: boolean): UpstreamEvent => ({ type: 'speech', who: 'agent', isOn, responseId: 'last' });
+    const say = (): void => hear(started('last'), speech(true), done('last'));
+    const isOver = (): Promise<void> =>
+      vi.waitFor(async () => {
+        await world.pass(250);
+        expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'closed_by_tool' });
+      }, soon);
+    const goesOn = async (): Promise<void> => {
+      await world.pass(62_000);
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      expect((await records()).every(({ endReason }) => endReason === null)).toBe(true);
+    };
+
+    test('have the agent say its last words; why is told to operators, and the model nothing of it', async () => {
+      await world.open(node);
+      server.mode = ends('order_closed', { order: 'closed' });
+      hear(asks('resp_1', 'call_1'));
+      expect(await told()).toEqual(['{"order":"closed"}']);
+      // Saved before it was told.
+      expect(await records()).toMatchObject([{ state: 'answered', endReason: 'order_closed' }]);
+      expect(responses()).toBe(1);
+      say();
+      await world.pass(5000);
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      hear(speech(false));
+      await isOver();
+      expect(await world.call()).toMatchObject({ closeReason: 'tool_ended' });
+      expect(JSON.stringify([shown, world.provider.sideband.asked])).not.toContain('order_closed');
+      expect(world.wrongs).toEqual([]);
+    });
+
+    test('end it once, however many of one response want it', async () => {
+      await world.open(node);
+      server.mode = ends('order_closed');
+      hear(asks('resp_1', 'call_1', 'call_2'));
+      await told(2);
+      expect(responses()).toBe(1);
+      expect(await records()).toMatchObject([{ endReason: 'order_closed' }, { endReason: 'order_closed' }]);
+      say();
+      hear(speech(false));
+      await isOver();
+    });
+
+    test('end it once those of the page are answered as well that the same response asks for', async () => {
+      await world.open(node);
+      want();
+      server.mode = ends('order_closed');
+      hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
+      await told();
+      await world.pass(20_000);
+      expect(responses()).toBe(0);
+      const frame = { type: 'tool_result', id: 'call_2', output: 'shown' } as const;
+      const untilMs = world.clock.now() + 2000;
+      world.bus.publish({ type: 'call.asked', sessionId: SESSION, request: 'r', untilMs, frame });
+      expect(responses()).toBe(1);
+      say();
+      await world.pass(50_000);
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      hear(speech(false));
+      await isOver();
+    });
+
+    test('end it also where its page answers another tool last, and has the agent go on, or does not', async () => {
+      useTools({}, 'open');
+      await world.open(node);
+      server.mode = ends('order_closed');
+      hear(asksWith('resp_1', { callId: 'call_1' }, { callId: 'call_2', name: 'show' }));
+      await told();
+      const [{ id: item = '' } = {}] = outputs() as readonly { id?: string }[];
+      hear({ type: 'toolAnswered', item, callId: 'call_1', isDenial: false });
+      hear({ type: 'toolAnswered', item: 'item_page', callId: 'call_2', isDenial: false });
+      expect(responses()).toBe(0);
+      await world.pass(59_000);
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      await world.pass(1250);
+      await isOver();
+    });
+
+    test('end it also where the node that held the call died over the last words', async () => {
+      await world.open(node);
+      server.mode = ends('order_closed');
+      hear(asks('resp_1', 'call_1'));
+      expect(await told()).toEqual(['{"ok":true}']);
+      world.kill(node);
+      await world.addNode();
+      await world.pass(12_000);
+      // What was told may be told again under the same name, of which the provider takes no second one.
+      expect(outputs()).toMatchObject([{ id: 'sb_call_1', output: '{"error":"interrupted"}' }]);
+      await vi.waitFor(async () => {
+        await world.pass(10_000);
+        expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'closed_by_tool' });
+      }, soon);
+    });
+
+    test('are not escaped by another call of the session, however the former one ends', async () => {
+      await world.open(node);
+      server.mode = ends('order_closed');
+      hear(asks('resp_1', 'call_1'));
+      await told();
+      await world.pass(1000);
+      expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
+      expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'closed_by_tool' });
+      await world.pass(2000);
+      const calls = await world.stores.calls.ofSession(SESSION);
+      expect(calls.map(({ state }) => state)).toEqual(['closed', 'closed']);
+    });
+
+    test.each([[''], ['x'.repeat(65)], ['two words'], [7], [null]])(
+      'give a word for it: %j is none, and nothing that Switchboard does not know is told to the model',
+      async (reason) => {
+        await world.open(node);
+        server.mode = ends(reason, { a: 1 });
+        hear(asks('resp_1', 'call_1'));
+        expect(await told()).toEqual(['{"a":1}']);
+        await saved('answered');
+        await goesOn();
+      },
+    );
+
+    test.each([
+      ['of a failure', { ...ends('x'), status: 500 }, '{"error":"failed"}'],
+      ['of a text', { ...ends('x'), type: 'text/plain' }, ends('x').body],
+      ['in a list', { body: `[${ends('x').body}]` }, `[${ends('x').body}]`],
+      ['deeper in it', { body: `{"a":${ends('x').body}}` }, `{"a":${ends('x').body}}`],
+    ])('say so in an answer that is told: not %s', async (_, mode, output) => {
+      await world.open(node);
+      server.mode = mode;
+      hear(asks('resp_1', 'call_1'));
+      expect(await told()).toEqual([output]);
+      await goesOn();
+    });
+
+    test('are those of the server: the answer of a page is told as it is, by a frame or by its data channel', async () => {
+      await world.open(node);
+      want();
+      hear(asksWith('resp_1', { callId: 'call_1', name: 'show' }));
+      const frame = { type: 'tool_result', id: 'call_1', output: JSON.parse(ends('x').body) as unknown } as const;
+      const untilMs = world.clock.now() + 2000;
+      world.bus.publish({ type: 'call.asked', sessionId: SESSION, request: 'r', untilMs, frame });
+      expect(await told()).toEqual([ends('x').body]);
+      server.mode = 'hang';
+      hear(asks('resp_2', 'call_2'));
+      hear({ type: 'toolAnswered', item: 'item_page', callId: 'call_2', isDenial: false });
+      say();
+      hear(speech(false));
+      await goesOn();
+    });
+
+    test('are not asked any more once it has ended, and end it once', async () => {
+      await world.open(node);
+      server.mode = 'hang';
+      hear(asks('resp_1', 'call_1'));
+      await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+      world.endSession();
+      await world.pass(2000);
+      await saved('dropped');
+      server.mode = ends('late');
+      hear(asks('resp_2', 'call_2'));
+      await world.pass(2000);
+      expect(server.requests).toHaveLength(1);
+      expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'closed_by_client' });
+    });
   });
 
   test('are waited for by a node that stops, a few seconds, and then told to be interrupted', async () => {

@@ -122,6 +122,10 @@ const ends: Readonly<Record<EndReason, readonly [known: SessionFacts, sentence: 
     ended('upstream_ended', 90 * SECOND, { calls: [call] }),
     'Ended 2030-01-01 00:01:30 UTC, because its page left the call, or its network did, and no other call followed within 30 s (CALL_GRACE_SEC) (call call_1).',
   ],
+  closed_by_tool: [
+    ended('closed_by_tool', MINUTE, { calls: [{ ...call, closeReason: 'tool_ended' }] }),
+    'Ended 2030-01-01 00:01:00 UTC, because a tool of its agent ended it: call call_1 names it.',
+  ],
   create_failed: [
     ended('create_failed', 0),
     'Ended 2030-01-01 00:00:00 UTC by Switchboard itself, because a store failed while it was opened; the create was refused, and nobody has its secret.',

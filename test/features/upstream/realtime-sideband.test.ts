@@ -464,8 +464,8 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     sideband.clearSpeech();
     await heard.next('listening');
     expect(heard.of('speech')).toEqual([
-      { type: 'speech', who: 'agent', isOn: true },
-      { type: 'speech', who: 'agent', isOn: false },
+      { type: 'speech', who: 'agent', isOn: true, responseId: 'resp_1' },
+      { type: 'speech', who: 'agent', isOn: false, responseId: expect.any(String) },
     ]);
     expect(call.heard.filter(({ type }) => type === 'output_audio_buffer.clear')).toHaveLength(1);
   });

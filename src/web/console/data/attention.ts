@@ -26,6 +26,7 @@ const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
   'duration_exceeded',
   'idle_exceeded',
   'closed_by_operator',
+  'closed_by_tool',
 ]);
 
 /** What is wrong first. */

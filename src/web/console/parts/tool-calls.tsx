@@ -7,7 +7,11 @@ type ToolCall = CallDetail['tools'][number];
 const COLUMNS: readonly Column<ToolCall>[] = [
   { title: 'Tool', cell: ({ name }) => <code class="break">{name}</code>, isName: true },
   { title: 'Asked', cell: ({ askedAt }) => <Moment at={askedAt} /> },
-  { title: 'Result', cell: ({ state, code }) => (code ?? state).replaceAll('_', ' ') },
+  {
+    title: 'Result',
+    cell: ({ state, code, endReason }) =>
+      `${(code ?? state).replaceAll('_', ' ')}${endReason == null ? '' : `, and ended the session: ${endReason}`}`,
+  },
   { title: 'Took', cell: ({ ms }) => (ms === null ? '' : `${ms} ms`), style: 'number' },
 ];
 
