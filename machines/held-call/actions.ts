@@ -34,7 +34,7 @@ import {
 import { beginStep, continueSaving, savedStep, saveOver } from './saving.ts';
 import { askedWhoIsThere, heardAnew, spoken, withSilence, written } from './silence.ts';
 import { changed, isStruckOut, restored, struck, toolCalled } from './strikes.ts';
-import { asked, refused, wanting, withWish } from './wish.ts';
+import { answerTaken, asked, refused, wanting, withWish } from './wish.ts';
 import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Responses, Strikes, Outcome } from './types.ts';
 
 type EventType = HeldCallEvent['type'];
@@ -120,6 +120,7 @@ export const actions = {
   noteItem: withResponses('ITEM_ADDED', (responses, { id, tokens }) => withItem(responses, id, tokens)),
   noteIdle: by('CONVERSATION_IDLE', (call) => asked({ ...call, responses: withoutOneInherited(call.responses) })),
   wantResponse: by('RESPONSE_WANTED', (call, { instructions }) => asked(wanting(call, instructions))),
+  noteAnswerTaken: by('ANSWER_TAKEN', answerTaken),
   noteLastWords: by('LAST_WORDS', (call, { at }) => only(lastWords(call, at))),
   noteRefused: by('RESPONSE_REFUSED', refused),
   interrupt: by('INTERRUPT', interrupted),
@@ -218,7 +219,7 @@ function interrupted(call: HeldCallContext, { at }: EventOf<'INTERRUPT'>): Outco
   const unnamed: readonly HeldCallCommand[] = next.responses.wish.isAsked
     ? [{ type: 'cancelResponse', id: undefined }]
     : [];
-  const silenced = { ...next, responses: withWish(next.responses, { wanted: null }) };
+  const silenced = { ...next, responses: withWish(next.responses, { wanted: null, isInDoubt: false }) };
   return [silenced, [...commands, ...unnamed, { type: 'clearSpeech' }]];
 }
 

@@ -6,6 +6,8 @@ export interface ResponseWish {
   readonly wanted: { readonly instructions: string | null } | null;
   /** The provider was asked for one, and has not said that it began. */
   readonly isAsked: boolean;
+  /** It was asked for the last one as the sideband was lost: nobody knows whether it has heard that. */
+  readonly isInDoubt: boolean;
 }
 
 /** How long nobody has said anything. */

@@ -213,6 +213,7 @@ export const heldCallMachine = setup({
             ITEM_ADDED: { actions: 'noteItem' },
             CONVERSATION_IDLE: { actions: 'noteIdle' },
             RESPONSE_WANTED: { actions: 'wantResponse' },
+            ANSWER_TAKEN: { actions: 'noteAnswerTaken' },
             LAST_WORDS: { actions: 'noteLastWords' },
             RESPONSE_REFUSED: { actions: 'noteRefused' },
             INTERRUPT: { actions: 'interrupt' },

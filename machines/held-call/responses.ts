@@ -1,5 +1,5 @@
 import { noStrikes } from './strikes.ts';
-import { noWish, withWish } from './wish.ts';
+import { noWish, withoutAsking, withWish } from './wish.ts';
 import type { OpenResponse, Responses, ResponseTerms, StartedResponse, TokenCounts } from './types.ts';
 
 // The responses of one call that run, by what its provider tells (docs/contract.md, section 5.12): none is forgotten until its cost was
@@ -103,7 +103,9 @@ export function started(responses: Responses, terms: ResponseTerms, response: St
   const isKnown = responses.open.some(({ id }) => id === response.id);
   const present = isKnown ? responses : withOpen(responses, terms, rest, at);
   // A conversation has one response at a time: another node left none that runs in it.
-  return response.isInConversation ? withoutOneInherited(withWish(present, { isAsked: false })) : present;
+  return response.isInConversation
+    ? withoutOneInherited(withWish(present, { isAsked: false, isInDoubt: false }))
+    : present;
 }
 
 /**
@@ -190,8 +192,7 @@ export function withSideband(responses: Responses, at: number): Responses {
 
 /** Nobody hears the call from now on. */
 export function withoutSideband(responses: Responses, at: number): Responses {
-  // What was asked for and not answered is not asked for again: the visitor may have heard it meanwhile.
-  return responses.lostAtMs === null ? withWish({ ...responses, lostAtMs: at }, { isAsked: false }) : responses;
+  return responses.lostAtMs === null ? withoutAsking({ ...responses, lostAtMs: at }) : responses;
 }
 
 /** Whether `overdueOf` would change anything. */

@@ -209,6 +209,8 @@ export type HeldCallEvent =
   | { readonly type: 'CANCEL_SPEECH'; readonly at: number }
   /** A response is wanted of the conversation, now or once the one that runs is over. */
   | { readonly type: 'RESPONSE_WANTED'; readonly at: number; readonly instructions: string | null }
+  /** The conversation took an answer to a tool that it was told before on a sideband that was lost: what was sent after it was lost too. */
+  | { readonly type: 'ANSWER_TAKEN'; readonly at: number }
   /** A tool has asked for the end of the session: it ends once the response that begins next was heard. */
   | { readonly type: 'LAST_WORDS'; readonly at: number }
   /** The visitor wants the agent to stop. */

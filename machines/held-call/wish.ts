@@ -4,7 +4,7 @@ import type { EventOf, HeldCallContext, Responses, Outcome } from './types.ts';
 
 // The response that we want of the agent: an answer to words or to tools, a greeting, a goodbye.
 
-export const noWish: ResponseWish = { wanted: null, isAsked: false };
+export const noWish: ResponseWish = { wanted: null, isAsked: false, isInDoubt: false };
 
 export function withWish(responses: Responses, change: Partial<ResponseWish>): Responses {
   return { ...responses, wish: { ...responses.wish, ...change } };
@@ -29,8 +29,22 @@ export function asked(call: HeldCallContext): Outcome {
   const { wanted } = responses.wish;
   const goesOn = record.state === 'open' && end.said === null && end.wanted === null;
   if (wanted === null || !goesOn || sideband.heardAtMs === null || !mayAsk(responses)) return [call, []];
-  const next = { ...call, responses: withWish(responses, { wanted: null, isAsked: true }) };
+  const next = { ...call, responses: withWish(responses, { wanted: null, isAsked: true, isInDoubt: false }) };
   return [next, [{ type: 'createResponse', instructions: wanted.instructions }]];
+}
+
+/**
+ * The sideband is lost. What was asked for and not answered is not asked for again: the visitor may have heard it meanwhile. What still
+ * waits is asked for once the call is heard again.
+ */
+export function withoutAsking(responses: Responses): Responses {
+  const { wanted, isAsked, isInDoubt } = responses.wish;
+  return withWish(responses, { isAsked: false, isInDoubt: isInDoubt || (isAsked && wanted === null) });
+}
+
+/** The provider had not heard what came before the response that was asked for last, and so it has not heard that either. */
+export function answerTaken(call: HeldCallContext): Outcome {
+  return call.responses.wish.isInDoubt ? asked(wanting(call, null)) : [call, []];
 }
 
 /** One that the provider began by itself was first: ours waits for its end, which is told later. */

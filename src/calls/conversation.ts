@@ -53,6 +53,11 @@ export class Conversation {
     this.#deps.send({ type: 'RESPONSE_WANTED', at: this.#deps.clock.now(), instructions });
   }
 
+  /** The conversation holds an answer to tools that it was told again: a response that was asked for after it is asked for again. */
+  answerTaken(): void {
+    this.#deps.send({ type: 'ANSWER_TAKEN', at: this.#deps.clock.now() });
+  }
+
   /** What the agent says next are its last words: the session ends once they were heard, or are not for a minute. */
   lastWords(): void {
     this.#deps.send({ type: 'LAST_WORDS', at: this.#deps.clock.now() });

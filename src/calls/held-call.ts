@@ -23,10 +23,7 @@ const CANCEL_MS = 400;
 /** As long as that where no hang-up follows. */
 const CUT_OFF_MS = 2000;
 
-/**
- * One call that this node owns, as machines/held-call decides: its sideband, what is saved of it, what is asked of its provider and told
- * to the meter. It decides nothing itself.
- */
+/** One call that this node owns, as machines/held-call decides: its sideband, its record, what is asked of its provider and told to the meter. */
 export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
   readonly conversation: Conversation;
@@ -71,6 +68,7 @@ export class HeldCall implements HangUpListener {
       ...deps,
       attach: async (signal) =>
         attach(deps.provider, this.record, setup, await this.boundOnResponses(), this.hear, signal),
+      attached: () => this.pages.attached(),
       isAwaited: () => this.#state.states?.sideband === 'dialling',
       isHangUpUnderWay: () => deps.hangUps.isUnderWay(record.id),
       send,

@@ -11,6 +11,8 @@ interface SidebandConnectionDeps {
   readonly isAwaited: () => boolean;
   /** Whether the provider is being asked to end the call. */
   readonly isHangUpUnderWay: () => boolean;
+  /** There is a sideband, of which the call's machine is told next. */
+  readonly attached: () => void;
   readonly send: (event: HeldCallEvent) => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -37,12 +39,13 @@ export class SidebandConnection {
 
   /** Attaches to the call. @param isFirst before it is open @throws what the provider's `attach` throws */
   async dial(signal: AbortSignal, isFirst: boolean): Promise<void> {
-    const { attach, isAwaited, send, clock, random } = this.#deps;
+    const { attach, attached, isAwaited, send, clock, random } = this.#deps;
     if (isFirst) send({ type: 'DIAL', at: clock.now() });
     try {
       const sideband = await attach(signal);
       if (!isAwaited()) return sideband.close();
       this.#sideband = sideband;
+      attached();
       send({ type: 'ATTACHED', at: clock.now() });
       void sideband.closed.then((end) => this.#lost(sideband, end === 'left'));
     } catch (fault) {

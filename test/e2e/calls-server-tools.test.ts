@@ -127,6 +127,40 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     await page.end();
     expect(world.leaks()).toEqual([]);
   });
+
+  test('is answered once, and the agent goes on once, where the sideband breaks over the answer', async () => {
+    tools.mode = { body: '{"state":"lost"}' };
+    const page = Page.of(world);
+    page.hasChannel = false;
+    const call = await page.call(world);
+    const told = (type: string) => call.heard.filter((event) => event['type'] === type);
+    const before = tools.requests.length;
+    // What is said to it from now on never arrives.
+    call.stall();
+    call.askForTool('call_1', 'lookup_order');
+    const [{ ref = '' } = {}] = (await seen(world, page)).calls as readonly Partial<CallSeen>[];
+    await vi.waitFor(async () => {
+      const { body } = await world.backend().get(`/api/operator/calls/${ref}`);
+      expect(body).toMatchObject({ tools: [{ state: 'answered' }] });
+    }, soon);
+    expect(told('conversation.item.create')).toEqual([]);
+    call.breakSidebands();
+    await vi.waitFor(() => expect(told('response.create')).toHaveLength(1), soon);
+    expect(told('conversation.item.create')).toMatchObject([
+      { item: { id: 'sb_call_1', call_id: 'call_1', output: '{"state":"lost"}' } },
+    ]);
+    // The conversation holds it, which the node may have heard or not: another break changes nothing.
+    call.finishResponse();
+    const { attached } = call;
+    call.breakSidebands();
+    await vi.waitFor(() => expect(call.attached).toBe(attached + 1), soon);
+    await page.end();
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    expect(told('conversation.item.create').every(({ item }) => (item as { id: string }).id === 'sb_call_1')).toBe(
+      true,
+    );
+    expect([told('response.create'), tools.requests.slice(before)].map(({ length }) => length)).toEqual([1, 1]);
+  });
 });
 
 /** All that the database holds of how the session was made. */

@@ -109,6 +109,7 @@ export function everyEvent(at: number): Readonly<Record<string, HeldCallEvent>> 
     CONVERSATION_IDLE: { type: 'CONVERSATION_IDLE', at },
     RESPONSE_WANTED: { type: 'RESPONSE_WANTED', at, instructions: null },
     LAST_WORDS: { type: 'LAST_WORDS', at },
+    ANSWER_TAKEN: { type: 'ANSWER_TAKEN', at },
     'RESPONSE_REFUSED, busy': { type: 'RESPONSE_REFUSED', at, isBusy: true, instructions: null },
     'RESPONSE_REFUSED, for good': { type: 'RESPONSE_REFUSED', at, isBusy: false, instructions: null },
     INTERRUPT: { type: 'INTERRUPT', at },

@@ -73,6 +73,7 @@ const wishes: fc.Arbitrary<Step> = fc.oneof(
   fc.boolean().map((isOn): Step => (world) => {
     if (world.hasSideband) world.send({ type: 'SPEECH', at: world.at, who: 'agent', isOn });
   }),
+  fc.constant<Step>((world) => world.send({ type: 'ANSWER_TAKEN', at: world.at })),
   fc.constant<Step>((world) => world.send({ type: 'INTERRUPT', at: world.at })),
   fc.boolean().map((isBusy): Step => (world) => {
     if (world.hasSideband) world.send({ type: 'RESPONSE_REFUSED', at: world.at, isBusy, instructions: null });

@@ -48,6 +48,41 @@ function wordsOf(command: HeldCallCommand): string[] {
 }
 
 describe('A response that we want of the agent', () => {
+  describe('whose sideband was lost before it began', () => {
+    const lost: readonly string[] = ['SIDEBAND_LOST', 'DIAL', 'ATTACHED'];
+    const events = (...names: readonly string[]) => names.map((name) => everyEvent(at)[name] as HeldCallEvent);
+
+    test('is asked for again once it shows that the provider had not heard what came before it, and once', () => {
+      const call = new Call();
+      expect(call.send(want())).toEqual(['say something']);
+      expect(call.send(...events(...lost))).toEqual([]);
+      expect(call.send(...events('ANSWER_TAKEN', 'ANSWER_TAKEN'))).toEqual(['say something']);
+      expect(call.send(start('r1'), end('r1'), ...events('ANSWER_TAKEN'))).toEqual([]);
+    });
+
+    test('is so also after the next one was lost as well', () => {
+      const call = new Call();
+      call.send(want(), ...events(...lost, ...lost));
+      expect(call.send(...events('ANSWER_TAKEN'))).toEqual(['say something']);
+    });
+
+    test('is not where it waited, and is asked for as soon as the call is heard', () => {
+      const call = new Call();
+      expect(call.send(start('r0'), want(), ...events('SIDEBAND_LOST'), end('r0'))).toEqual([]);
+      expect(call.send(...events('DIAL', 'ATTACHED'))).toEqual(['say something']);
+      expect(call.send(...events('ANSWER_TAKEN'), start('r1'), end('r1'))).toEqual([]);
+    });
+
+    test.each([
+      ['the visitor is answered meanwhile', [start('r1'), end('r1')]],
+      ['the visitor interrupts', [{ type: 'INTERRUPT', at } as const]],
+    ])('is not where %s', (_, meanwhile) => {
+      const call = new Call();
+      call.send(want(), ...events(...lost), ...meanwhile);
+      expect(call.send(...events('ANSWER_TAKEN'))).toEqual([]);
+    });
+  });
+
   test('is asked for at once where none runs, and not again until that one began', () => {
     const call = new Call();
     expect(call.send(want('hello'))).toEqual(['say hello']);

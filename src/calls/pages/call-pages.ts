@@ -72,6 +72,8 @@ export class CallPages {
   /** Undefined where no page can forge any. */
   readonly #forged: ForgedAnswers | undefined;
   #state: CallRecord['state'] | undefined;
+  /** The call is heard on another sideband than before. */
+  readonly attached = (): void => this.#answers.tellAgain();
 
   /** @param setup undefined where it is not kept any more: then pages are asked for no tools */
   constructor(call: PagesCall, setup: Setup | undefined, deps: CallPagesDeps) {

@@ -18,7 +18,11 @@ interface Output extends AnswerTerms {
   readonly output: string;
   /** With it all that its response asked for is answered. */
   readonly isLast: boolean;
+  /** It was told before, on a sideband that was lost. */
+  readonly isAgain: boolean;
 }
+
+type ToldConversation = Pick<Conversation, 'add' | 'respond' | 'lastWords' | 'answerTaken'>;
 
 const nothing = (): void => undefined;
 
@@ -28,7 +32,7 @@ const nothing = (): void => undefined;
  * conversation took last has the agent go on: both hear the same order.
  */
 export class ToolAnswers {
-  readonly #conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>;
+  readonly #conversation: ToldConversation;
   readonly #itemOf: (callId: string) => string;
   #tools = noTools;
   readonly #answered = new Set<string>();
@@ -39,12 +43,14 @@ export class ToolAnswers {
   /** Calls that the page had answered before the response that asks for them was heard to be done. */
   readonly #early = new Set<string>();
   /** Answers that the provider was not told yet. */
-  readonly #outputs: Output[] = [];
+  #outputs: Output[] = [];
+  /** Those that it was told, and has not said that the conversation holds. */
+  #unheard: Output[] = [];
   /** One of those that the provider was told ends the session, once the agent has said what it says to it. */
   #endsSession = false;
 
   /** @param itemOf names the item that answers a call */
-  constructor(conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>, itemOf: (callId: string) => string) {
+  constructor(conversation: ToldConversation, itemOf: (callId: string) => string) {
     this.#conversation = conversation;
     this.#itemOf = itemOf;
   }
@@ -73,12 +79,17 @@ export class ToolAnswers {
     if (!this.#isPending(callId) || this.#pages.has(callId) || this.#answered.has(callId)) return false;
     // Of one that is shared the conversation tells who was last.
     const isLast = !this.#shared.has(callId) && this.#settle(callId);
-    this.#add({ callId, output: toolOutputText(output), isLast, told, endsSession });
+    this.#add({ callId, output: toolOutputText(output), isLast, isAgain: false, told, endsSession });
     return true;
   }
 
   /** The conversation holds an answer, given by whomever. */
   heard({ item, callId }: { readonly item: string; readonly callId: string }): void {
+    const told = this.#unheard.find((each) => each.callId === callId);
+    if (told !== undefined && item === this.#itemOf(callId)) {
+      this.#unheard = this.#unheard.filter((each) => each !== told);
+      if (told.isAgain && told.isLast) this.#conversation.answerTaken();
+    }
     if (this.#pages.has(callId)) {
       if (this.#settle(callId)) this.#noteAllAnswered();
     } else if (this.#shared.has(callId)) {
@@ -107,7 +118,7 @@ export class ToolAnswers {
     const output = toolOutputText({ error: 'interrupted' });
     for (const callId of lost) {
       const isLast = callId === lost.at(-1);
-      this.#add({ callId, output, isLast, told: () => told(callId), endsSession: false });
+      this.#add({ callId, output, isLast, isAgain: false, told: () => told(callId), endsSession: false });
     }
     return lost;
   }
@@ -121,12 +132,24 @@ export class ToolAnswers {
     return overdueTools(this.#tools, at);
   }
 
+  /**
+   * The call is heard on another sideband. What the provider was told on the one before and has not said that it holds is told again: under
+   * its name it takes no second one.
+   */
+  tellAgain(): void {
+    this.#outputs = [...this.#unheard.map((each) => ({ ...each, isAgain: true })), ...this.#outputs];
+    this.#unheard = [];
+    this.tell();
+  }
+
   /** Tells the provider what it was not told yet: call it now and then, because nobody can while the call is not heard. */
   tell(): void {
     for (let next = this.#outputs[0]; next !== undefined; next = this.#outputs[0]) {
-      const { callId, output, isLast, told, endsSession } = next;
+      const { callId, output, isLast, isAgain, told, endsSession } = next;
       if (!this.#conversation.add({ id: this.#itemOf(callId), type: 'tool_output', callId, output })) return;
       this.#outputs.shift();
+      this.#unheard = [...this.#unheard.slice(1 - MAX_ANSWERED), next];
+      if (isAgain) continue;
       this.#endsSession ||= endsSession;
       told();
       if (isLast) this.#goOn();

@@ -101,6 +101,7 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     ITEM_ADDED: 'item added',
     CONVERSATION_IDLE: 'none talks',
     RESPONSE_WANTED: 'response wanted',
+    ANSWER_TAKEN: 'answer taken',
     LAST_WORDS: 'last words',
     RESPONSE_REFUSED: 'response refused',
     INTERRUPT: 'interrupted',

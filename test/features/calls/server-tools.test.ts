@@ -535,6 +535,62 @@ describe('Tools of the server', () => {
     });
   });
 
+  describe('whose sideband breaks over their answer', () => {
+    const taken = (...callIds: readonly string[]): void =>
+      hear(
+        ...callIds.map((callId) => ({ type: 'toolAnswered', item: `sb_${callId}`, callId, isDenial: false }) as const),
+      );
+    /** @returns what was asked of the next sideband since */
+    async function breaks() {
+      const before = world.provider.sideband;
+      before.close();
+      await vi.waitFor(async () => {
+        await world.pass(250);
+        expect(world.provider.sideband).not.toBe(before);
+      }, soon);
+      await world.pass(250);
+      return () => world.provider.sideband.asked.map((each) => ('callId' in each ? each.callId : each.type));
+    }
+
+    test('are told it again by the same name, and have the agent go on only where the conversation did not hold it', async () => {
+      await world.open(node);
+      hear(asks('resp_1', 'call_1', 'call_2'));
+      await told(2);
+      const asked = await breaks();
+      expect(asked()).toEqual(['call_1', 'call_2']);
+      expect(outputs()).toMatchObject([{ id: 'sb_call_1', output: ANSWER }, { id: 'sb_call_2' }]);
+      taken('call_1');
+      expect(asked()).toEqual(['call_1', 'call_2']);
+      taken('call_2', 'call_2');
+      expect(asked()).toEqual(['call_1', 'call_2', 'respond']);
+      hear(started('resp_2'), done('resp_2'));
+      expect((await breaks())()).toEqual([]);
+      expect(await records()).toMatchObject([{ state: 'answered' }, { state: 'answered' }]);
+      expect(server.requests).toHaveLength(2);
+    });
+
+    test('are told nothing again that the conversation holds, and the agent is not asked to say it twice', async () => {
+      await world.open(node);
+      hear(asks('resp_1', 'call_1', 'call_2'));
+      await told(2);
+      taken('call_1', 'call_2');
+      expect((await breaks())()).toEqual([]);
+    });
+
+    test('have the agent go on once where it was still to wait for what it said', async () => {
+      await world.open(node);
+      hear(asks('resp_1', 'call_1'), started('resp_2'));
+      await told();
+      expect(responses()).toBe(0);
+      world.provider.sideband.answerCancel = () => undefined;
+      const asked = await breaks();
+      hear(done('resp_2'));
+      taken('call_1');
+      hear(started('resp_3'), done('resp_3'));
+      expect(asked()).toEqual(['call_1', 'respond']);
+    });
+  });
+
   test('are waited for by a node that stops, a few seconds, and then told to be interrupted', async () => {
     await world.addNode();
     await world.open(node);
