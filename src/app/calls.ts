@@ -3,7 +3,7 @@ import { NoCalls } from '../calls/no-calls.ts';
 import { Recaps } from '../calls/recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
-import type { ServerToolParts } from '../calls/tools/server-tools-deps.ts';
+import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
 import { BusWhispers } from '../calls/whispers.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';

@@ -15,7 +15,7 @@ import type { Foundations } from './foundations.ts';
 import { openIdentity } from './identity.ts';
 import { openOperators, type OpenOperators } from './operators.ts';
 import { allRoutes } from './serve.ts';
-import { openServerTools, type OpenServerTools } from './server-tools.ts';
+import { openServerTools, type OpenServerTools } from './tools.ts';
 import { openTenants } from './tenants.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
 

@@ -8,11 +8,11 @@ import type { HeldCallSteps } from './held-call-state.ts';
 import type { CallSessions } from './contract.ts';
 import type { ListenerDeps } from './listener.ts';
 import type { Recaps } from './recaps.ts';
-import type { ServerToolsDeps } from './tools/server-tools-deps.ts';
+import type { ToolRunnerDeps } from './tools/tool-runner-deps.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 
 /** What a held call is made of: the same for all of a node. */
-export interface HeldCallDeps extends ListenerDeps, Pick<ServerToolsDeps, 'serverTools'> {
+export interface HeldCallDeps extends ListenerDeps, Pick<ToolRunnerDeps, 'serverTools'> {
   /** Who can be asked for the call; undefined where nobody here has its credential. */
   readonly provider: BrokeredProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;

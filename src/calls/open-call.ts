@@ -19,7 +19,7 @@ import {
 } from '../upstream/contract.ts';
 import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
-import type { ServerToolParts } from './tools/server-tools-deps.ts';
+import type { ServerToolParts } from './tools/tool-runner-deps.ts';
 import { checkSdp } from './sdp.ts';
 
 /** On top of what the provider may take, until a call that is being created is given up. */

@@ -8,7 +8,7 @@ import type { ModelPrice } from '../protocol/price.ts';
 import { SERVER_TOOL, serverToolsOf } from '../protocol/server-tool.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { agentVersionOf } from './agent-version.ts';
-import { withoutAddresses } from './server-tools.ts';
+import { withoutAddresses } from './tool-definitions.ts';
 
 /** What a session speaks with when neither the caller nor the agent says. */
 export const DEFAULT_MODEL = 'gpt-realtime-2.1';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
-import { findServerToolFaults } from './server-tools.ts';
+import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
 /** The tenants file cannot be used. Its message is complete: every problem, and what to do. */

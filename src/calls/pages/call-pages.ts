@@ -11,8 +11,8 @@ import type { Conversation } from '../conversation.ts';
 import { Captions } from './captions.ts';
 import { KeptRecap, type KeptRecapDeps } from './kept-recap.ts';
 import { ForgedAnswers } from '../tools/forged-answers.ts';
-import { ServerTools } from '../tools/server-tools.ts';
-import type { ServerToolsDeps } from '../tools/server-tools-deps.ts';
+import { ToolRunner } from '../tools/tool-runner.ts';
+import type { ToolRunnerDeps } from '../tools/tool-runner-deps.ts';
 import { ToolAnswers } from '../tools/tool-answers.ts';
 
 /** For so long a node's word holds that it has sockets which want to hear of the call. */
@@ -24,9 +24,9 @@ const ANSWER_MS = 30_000;
 /** A `tool` frame of more is not sent: it has room for an answer's longest. */
 const MAX_ARGUMENT_BYTES = MAX_CALL_MESSAGE_BYTES - 4096;
 
-export interface CallPagesDeps extends ServerToolsDeps, KeptRecapDeps {
+export interface CallPagesDeps extends ToolRunnerDeps, KeptRecapDeps {
   readonly installationKey: Buffer;
-  readonly events: ServerToolsDeps['events'] & Pick<Events, 'toolForged'>;
+  readonly events: ToolRunnerDeps['events'] & Pick<Events, 'toolForged'>;
   readonly bus: Pick<Bus, 'publish'>;
 }
 
@@ -68,7 +68,7 @@ export class CallPages {
   /** Calls of tools that pages are asked for. */
   readonly #asked = new Set<string>();
   /** Undefined for a session that has none. */
-  readonly #server: ServerTools | undefined;
+  readonly #server: ToolRunner | undefined;
   /** Undefined where no page can forge any. */
   readonly #forged: ForgedAnswers | undefined;
   #state: CallRecord['state'] | undefined;
@@ -93,7 +93,7 @@ export class CallPages {
       asked: (callIds: readonly string[]) => callIds.forEach((callId) => this.#forged?.watch(callId)),
       running: (tool: string | undefined) => this.#think(tool),
     };
-    this.#server = new ServerTools(call, { ...setup, tools }, this.#answers, listener, deps);
+    this.#server = new ToolRunner(call, { ...setup, tools }, this.#answers, listener, deps);
     if (!isOpen) return;
     this.#forged = new ForgedAnswers({
       itemOf,

@@ -8,7 +8,7 @@ import type { ToolCall } from '../../upstream/contract.ts';
 import { readArguments } from './read-arguments.ts';
 import { ReservedPrices } from './reserved-prices.ts';
 import { RunningTools, type RunningTool } from './running-tools.ts';
-import type { ServerToolsDeps, ToolListener, ToolsCall } from './server-tools-deps.ts';
+import type { ToolRunnerDeps, ToolListener, ToolsCall } from './tool-runner-deps.ts';
 import type { ToolAnswers } from './tool-answers.ts';
 import { ToolInserts } from './tool-inserts.ts';
 import type { ToolOutcome } from './tool-reply.ts';
@@ -19,15 +19,15 @@ import { ToolSaves, type EndedTool } from './tool-saves.ts';
 const SAY_MS = 1500;
 
 /**
- * The tools of the server in one held call, as machines/tool-call decides: each call of one is in the database before its request leaves,
+ * Runs the tools of the server in one held call, as machines/tool-call decides: each call of one is in the database before its request leaves,
  * and is answered once. What another node has begun is answered `interrupted`: nobody knows its arguments any more.
  */
-export class ServerTools {
+export class ToolRunner {
   readonly #call: ToolsCall;
   readonly #tools: ReadonlyMap<string, ServerTool>;
   readonly #terms: SessionTerms;
   readonly #answers: ToolAnswers;
-  readonly #deps: ServerToolsDeps;
+  readonly #deps: ToolRunnerDeps;
   readonly #works: BackgroundTasks;
   readonly #running = new RunningTools();
   readonly #inserts: ToolInserts;
@@ -45,7 +45,7 @@ export class ServerTools {
     { tools, ...terms }: SessionTerms & { readonly tools: ReadonlyMap<string, ServerTool> },
     answers: ToolAnswers,
     listener: ToolListener,
-    deps: ServerToolsDeps,
+    deps: ToolRunnerDeps,
   ) {
     this.#call = call;
     this.#tools = tools;

@@ -1,5 +1,5 @@
 import { ToolSender } from '../calls/tools/tool-sender.ts';
-import type { ServerToolParts } from '../calls/tools/server-tools-deps.ts';
+import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { readSecret, signingSecrets } from '../secrets/secrets.ts';

@@ -16,7 +16,7 @@ export interface ServerToolParts {
   readonly perSession: (tenantId: string, agentId: string | null) => number;
 }
 
-export interface ServerToolsDeps extends ReservedPricesDeps {
+export interface ToolRunnerDeps extends ReservedPricesDeps {
   readonly metering: Pick<Metering, 'uncounted' | 'flushCall'>;
   readonly serverTools: ServerToolParts;
   readonly sessions: Pick<CallSessions, 'find'>;
