@@ -149,6 +149,25 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     await end(second.session);
   });
 
+  test('whose hang-up fails are marked once that is for long, and lead there from what stands out', async () => {
+    const { session, ref } = await talk();
+    provider.calls.hangupMode = 'broken';
+    await end(session);
+    here = await ConsolePage.enter(browser, server, '/console');
+    await here.page.getByRole('link', { name: 'still closing after 10 s' }).click();
+    await here.isAt('/console/calls?state=closing');
+    await here.row(ref).locator('.problem').filter({ hasText: 'asked for in vain' }).waitFor(soon);
+    await here.row(ref).getByRole('link', { name: 'demo' }).click();
+    await here.sees(/^It has been closing for .+ Hang-up: asked for in vain, \d+ tries\. It is tried again/, '.why');
+    await here.sees(/asked for in vain, \d+ tries/, 'dd .problem');
+    for (const width of [390, 1440]) {
+      await here.page.setViewportSize({ width, height: 900 });
+      expect([width, await violations(here.page)]).toEqual([width, []]);
+    }
+    expect(await here.overflow()).toEqual([0, 0]);
+    provider.calls.hangupMode = 'ok';
+  });
+
   test('are shown at the address under their session too, and one that is not there says so', async () => {
     const { session, ref } = await talk();
     here = await ConsolePage.enter(browser, server, `/console/sessions/${session}/calls/${ref}`);

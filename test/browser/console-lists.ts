@@ -54,6 +54,7 @@ const call = (index: number, isLong: boolean): object => {
     state,
     providerCallId: `rtc_u1_${hex(index, 32)}`,
     openedAt: state === 'creating' ? null : at(index),
+    closingAt: state === 'closing' || state === 'closed' ? at(index - 2) : null,
     closedAt: state === 'closed' ? at(index - 3) : null,
     closeReason: state === 'closed' ? 'session_duration_exceeded' : null,
     hangup: ['unconfirmed', 'confirmed', 'none', 'asked', 'already_over'][index % 5],

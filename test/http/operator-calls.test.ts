@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ToolCallRecord } from '../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { service, unique, type TestApp } from '../support/app.ts';
-import { NOON } from '../support/clock.ts';
+import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { FakeBrokeredProvider } from '../support/fake-brokered-provider.ts';
 import { brokeredSetup } from '../support/call-session.ts';
@@ -123,10 +123,36 @@ describe('The list of calls', () => {
   );
 
   test('says of one call why it closed and how its hang-up stands, also where nobody asked', async () => {
-    const call = await insert(unique('agent'), { closeReason: 'remote', hangup: 'none' });
+    const call = await insert(unique('agent'), { closeReason: 'remote', hangup: 'none', hangupTries: 0 });
     const { body } = await app.get(`/api/operator/calls/${call.id}`, service);
     expect(body['why']).toMatchObject({
       sentence: expect.stringMatching(/^It closed .+, because .+\. Hang-up: not asked for/),
+    });
+  });
+
+  test.each([
+    [{ hangupTries: 0 }, 'not asked for.'],
+    [{ hangupTries: 9 }, 'asked for in vain, 9 tries. It is tried again; the provider may go on billing.'],
+    [
+      { hangupTries: 1, nextTryAtMs: NOON + 95 * SECOND, providerEndsAtMs: NOON + 3600 * SECOND },
+      'asked for in vain, 1 try. It is tried again at 2030-01-02 12:01:35 UTC; the provider may go on billing until 2030-01-02 13:00:00 UTC at the latest.',
+    ],
+    [{ hangup: 'asked', hangupTries: 2 }, 'begun by the provider, not yet confirmed, 2 tries.'],
+  ] as const)('says of one that is closing since when, and with %j: Hang-up: %s', async (changes, told) => {
+    const call = await insert(unique('agent'), {
+      state: 'closing',
+      closeReason: 'session_ended',
+      closedAtMs: null,
+      closingAtMs: NOON + 2 * SECOND,
+      providerEndsAtMs: null,
+      hangup: 'none',
+      ...changes,
+    });
+    app.clock.advance(NOON + 74 * SECOND - app.clock.now());
+    const { body } = await app.get(`/api/operator/calls/${call.id}`, service);
+    expect(body['closingAt']).toBe('2030-01-02T12:00:02.000Z');
+    expect(body['why']).toEqual({
+      sentence: `It has been closing for 72 s, since 2030-01-02 12:00:02 UTC, because the session ended. Hang-up: ${told}`,
     });
   });
 
@@ -160,10 +186,10 @@ describe('The list of calls', () => {
         toolCallId: 'c2',
         name: 'lookup_order',
         askedAtMs: NOON + 1,
-        untilMs: NOON + 8001,
+        untilMs: NOON + 501,
         state: 'timed_out',
         code: 'timed_out',
-        ms: 8000,
+        ms: 500,
       },
       // How it ended could not be saved.
       {
@@ -205,12 +231,12 @@ describe('The list of calls', () => {
         code: 'timed_out',
         endReason: null,
         askedAt: '2030-01-02T12:00:00.001Z',
-        ms: 8000,
+        ms: 500,
         tries: 1,
       },
     ]);
     expect(body['why']).toMatchObject({
-      sentence: expect.stringMatching(/ It asked lookup_order .+, which did not answer within 8 s\.$/),
+      sentence: expect.stringMatching(/ It asked lookup_order at .+, which did not answer within 0\.5 s\.$/),
     });
     const ofSession = await app.get(`/api/operator/sessions/${encodeURIComponent(sessionId)}/calls/${callId}`, service);
     expect(ofSession.body['tools']).toEqual(body['tools']);

@@ -15,6 +15,7 @@ export const exampleCall: OperatorCall = {
   state: 'open',
   providerCallId: 'rtc_u1_9c6574da8b8a41a18da9308f4ad974ce',
   openedAt: '2030-01-01T12:00:00.412Z',
+  closingAt: null,
   closedAt: null,
   closeReason: null,
   hangup: 'none',

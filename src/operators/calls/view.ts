@@ -88,8 +88,8 @@ export function captionsOf(
 }
 
 function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): OperatorCall {
-  const { id, provider, model, state, providerCallId, openedAtMs, closedAtMs, closeReason, hangup, hangupTries } =
-    record;
+  const { id, provider, model, state, providerCallId, openedAtMs, closingAtMs, closedAtMs } = record;
+  const { closeReason, hangup, hangupTries } = record;
   return {
     ref: id,
     provider,
@@ -97,6 +97,7 @@ function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): Opera
     state,
     providerCallId,
     openedAt: isoOrNull(openedAtMs),
+    closingAt: isoOrNull(closingAtMs),
     closedAt: isoOrNull(closedAtMs),
     closeReason,
     hangup,

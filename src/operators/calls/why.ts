@@ -1,6 +1,6 @@
 import type { ToolCallRecord, ToolFailure } from '../../../machines/tool-call/types.ts';
 import type { CallLimits, CallRecord } from '../../../machines/voice-call/types.ts';
-import { HANGUP_WORDS } from '../../protocol/languages/hangups.ts';
+import { hangupText } from '../../protocol/languages/hangups.ts';
 import { closedBecause } from '../sessions/explain.ts';
 import { span, when } from '../sessions/explain-facts.ts';
 
@@ -15,12 +15,11 @@ export function whyOfCall(
 }
 
 function howItStands(call: CallRecord, limits: CallLimits, atMs: number): string {
-  const { state, createdAtMs, openedAtMs, closedAtMs, closeReason, hangup, hangupTries, unheardSinceMs } = call;
+  const { state, createdAtMs, openedAtMs, closedAtMs, closeReason, hangup, unheardSinceMs } = call;
   const because = closeReason === null ? '' : `, because ${closedBecause(closeReason, limits)}`;
-  const tries = hangupTries === 1 ? ' (1 try)' : hangupTries > 1 ? ` (${hangupTries} tries)` : '';
-  const hungUp = `Hang-up: ${HANGUP_WORDS[hangup]}${tries}.`;
+  const hungUp = `Hang-up: ${hangupText(call)}.`;
   if (state === 'creating') return `The provider was asked for it ${when(createdAtMs)} and has not answered yet.`;
-  if (state === 'closing') return `It is closing${because}. ${hungUp}`;
+  if (state === 'closing') return [`It ${closing(call, atMs)}${because}. ${hungUp}`, ...next(call, atMs)].join(' ');
   if (state === 'closed') return `It closed ${when(closedAtMs ?? atMs)}${because}. ${hungUp}`;
   const since = openedAtMs ?? createdAtMs;
   const unheard = unheardSinceMs === null ? '' : ` Nobody here has heard it since ${when(unheardSinceMs)}.`;
@@ -28,12 +27,27 @@ function howItStands(call: CallRecord, limits: CallLimits, atMs: number): string
   return `Still open, for ${span(atMs - since)} since ${when(since)}.${unheard}${asked}`;
 }
 
+/** A version that did not keep since when may have begun to close it. */
+function closing({ closingAtMs }: CallRecord, atMs: number): string {
+  if (closingAtMs === null) return 'is closing';
+  return `has been closing for ${span(atMs - closingAtMs)}, since ${when(closingAtMs)}`;
+}
+
+/** What becomes of a call whose hang-up the provider has not begun: the calls that cost although they are over. */
+function next({ hangup, hangupTries, nextTryAtMs, providerEndsAtMs }: CallRecord, atMs: number): readonly string[] {
+  if (hangup !== 'none' || hangupTries === 0) return [];
+  const tried =
+    nextTryAtMs === null || nextTryAtMs <= atMs ? 'It is tried again' : `It is tried again at ${when(nextTryAtMs)}`;
+  const until = providerEndsAtMs === null ? '' : ` until ${when(providerEndsAtMs)} at the latest`;
+  return [`${tried}; the provider may go on billing${until}.`];
+}
+
 /** The last tool that gave the agent no answer: what visitors complain of. */
 function toolThatFailed(tools: readonly ToolCallRecord[]): readonly string[] {
   const last = tools.findLast(({ code }) => code !== null);
   if (last?.code == null) return [];
   const { name, askedAtMs, untilMs, code } = last;
-  return [`It asked ${name} ${when(askedAtMs)}, ${whyFailed[code](span(untilMs - askedAtMs))}.`];
+  return [`It asked ${name} at ${when(askedAtMs)}, ${whyFailed[code](`${(untilMs - askedAtMs) / 1000} s`)}.`];
 }
 
 const whyFailed: Readonly<Record<ToolFailure, (allowed: string) => string>> = {

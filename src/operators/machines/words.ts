@@ -40,7 +40,7 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     READY: 'heard',
     SIDEBAND_LOST: 'not heard',
     CLOSE: 'asked to close',
-    HANGUP_ANSWERED: 'hang-up answered',
+    HANGUP_ANSWERED: 'hang-up tried',
     OVER: 'provider: over',
     HEARD: 'heard after all',
     TAKEN: 'node took over',

@@ -1,5 +1,6 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
+import { LATE_HANGUP_MS } from '../../protocol/languages/hangups.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
@@ -10,8 +11,6 @@ import type { Dependencies } from '../live/dependencies.ts';
 import { readMints } from './mints.ts';
 
 const SOON_MS = MINUTE_MS;
-/** Longer than a provider takes for a hang-up and for its confirmation. */
-const LATE_HANGUP_MS = 10_000;
 /** Many may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 /** As often as processes write down what they counted: nothing is newer before. */

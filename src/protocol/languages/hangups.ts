@@ -1,10 +1,25 @@
 import type { Hangup } from '../../../machines/voice-call/types.ts';
 
-/** What is known of a hang-up, in words that follow "the hang-up" or stand alone: for the console, `why` and the interface description. */
+/** Longer than a provider takes for a hang-up and its confirmation: the overview counts what is closing for longer, and lists mark it. */
+export const LATE_HANGUP_MS = 10_000;
+
+/** What is known of a hang-up, in words that follow "the hang-up" or stand alone: for filters and the interface description. */
 export const HANGUP_WORDS: Readonly<Record<Hangup, string>> = {
-  none: 'not asked for',
+  none: 'not begun: not asked for, or the provider has given no usable answer so far',
   asked: 'begun by the provider, not yet confirmed',
   confirmed: 'confirmed by the provider',
   already_over: 'not needed: the provider knew the call no more',
   unconfirmed: 'unconfirmed: see whether the provider still bills the call',
 };
+
+interface Asked {
+  readonly hangup: Hangup;
+  readonly hangupTries: number;
+}
+
+/** What is known of the hang-up of one call, and how often the provider was asked for it. */
+export function hangupText({ hangup, hangupTries }: Asked): string {
+  const tries = hangupTries === 1 ? '1 try' : `${hangupTries} tries`;
+  if (hangup === 'none') return hangupTries === 0 ? 'not asked for' : `asked for in vain, ${tries}`;
+  return hangupTries === 0 ? HANGUP_WORDS[hangup] : `${HANGUP_WORDS[hangup]}, ${tries}`;
+}

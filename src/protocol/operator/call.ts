@@ -32,6 +32,10 @@ export const operatorCall = z.object({
       "What the provider's support asks for; null until it has answered, and for viewers and admins of tenants",
   }),
   openedAt: z.iso.datetime().nullable(),
+  closingAt: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'Since when it is to be hung up, also once it is closed; null where nobody closed it' }),
   closedAt: z.iso.datetime().nullable(),
   closeReason: z.enum(Object.keys(CLOSE_REASONS) as CloseReason[]).nullable(),
   hangup: z.enum(HANGUPS).meta({

@@ -3,7 +3,7 @@ import { UNTOLD_MS } from '../data/live.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { CallList, ListedCall } from '../data/shapes.ts';
-import { HangUp, hangupWords, HANGUP_NAMES } from '../parts/calls.tsx';
+import { HANGUPS, HangUp, hangupWords } from '../parts/calls.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { CallMark } from '../parts/marks.tsx';
@@ -86,11 +86,7 @@ function Fields({ filter, isFiltered, onChange }: FieldsProps) {
       <Text label="Tenant" {...field('tenantId')} isFirst />
       <Text label="Key" {...field('keyId')} />
       <Text label="Agent" {...field('agentId')} />
-      <Choice
-        label="Hang-up"
-        values={HANGUP_NAMES.map((name) => [name, hangupWords(name)] as const)}
-        {...field('hangup')}
-      />
+      <Choice label="Hang-up" values={HANGUPS} {...field('hangup')} />
       {isFiltered && (
         <button type="button" class="quiet" onClick={() => onChange({})}>
           Clear
@@ -125,6 +121,6 @@ const COLUMNS: readonly Column<ListedCall>[] = [
     style: 'number',
     cell: ({ openedAt, closedAt }) => (openedAt === null ? '–' : <Span from={openedAt} to={closedAt} />),
   },
-  { title: 'Hang-up', style: 'text', cell: ({ hangup }) => <HangUp hangup={hangup}>{hangupWords(hangup)}</HangUp> },
+  { title: 'Hang-up', style: 'text', cell: (call) => <HangUp call={call}>{hangupWords(call)}</HangUp> },
   { title: 'Cost', style: 'number', cell: ({ microDollars }) => moneyText(microDollars / 1e6) },
 ];

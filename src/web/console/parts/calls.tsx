@@ -1,5 +1,7 @@
+import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { HANGUP_WORDS } from '../../../protocol/languages/hangups.ts';
+import { HANGUP_WORDS, hangupText, LATE_HANGUP_MS } from '../../../protocol/languages/hangups.ts';
+import { now } from '../data/server-time.ts';
 import type { Call } from '../data/shapes.ts';
 import { countText, moneyText, sumOf } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
@@ -57,8 +59,6 @@ export function CallFacts({ call, children }: FactsProps) {
     tokens,
     basis,
     gapSec,
-    hangup,
-    hangupTries,
     microDollars,
     estimatedMicroDollars,
   } = call;
@@ -78,8 +78,7 @@ export function CallFacts({ call, children }: FactsProps) {
         {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
       </Fact>
       <Fact name="Hang-up">
-        <HangUp hangup={hangup}>{HANGUP_WORDS[hangup]}</HangUp>
-        {hangupTries > 0 && `, ${hangupTries === 1 ? '1 try' : `${countText(hangupTries)} tries`}`}
+        <HangUp call={call}>{hangupText(call)}</HangUp>
       </Fact>
       {children}
     </dl>
@@ -88,21 +87,28 @@ export function CallFacts({ call, children }: FactsProps) {
 
 type Hangup = Call['hangup'];
 
-export const HANGUP_NAMES = Object.keys(HANGUP_WORDS) as readonly Hangup[];
+/** Each of them, and its words in a filter. */
+export const HANGUPS = Object.entries(HANGUP_WORDS).map(([name, words]) => [name as Hangup, firstOf(words)] as const);
 
-/** What is known of a hang-up, in few words. */
-export function hangupWords(hangup: Hangup): string {
-  return HANGUP_WORDS[hangup].split(/[,:]/)[0] ?? hangup;
+/** What is known of the hang-up of a call, in few words. */
+export function hangupWords(call: Call): string {
+  return firstOf(hangupText(call));
+}
+
+function firstOf(words: string): string {
+  return words.split(/[,:]/)[0] ?? words;
 }
 
 interface HangUpProps {
-  readonly hangup: Hangup;
+  readonly call: Call;
   readonly children: ComponentChildren;
 }
 
-/** Words for a hang-up; one that was given up has a shape as well, because the provider may go on billing. */
-export function HangUp({ hangup, children }: HangUpProps) {
-  if (hangup !== 'unconfirmed') return <>{children}</>;
+/** Words for a hang-up; they have a shape as well where the provider may go on billing: it was given up, or is not confirmed for long. */
+export function HangUp({ call: { state, hangup, closingAt }, children }: HangUpProps) {
+  const lateAtMs = state !== 'closing' || closingAt == null ? Infinity : Date.parse(closingAt) + LATE_HANGUP_MS;
+  const isLate = useComputed(() => now.value >= lateAtMs).value;
+  if (hangup !== 'unconfirmed' && !isLate) return <>{children}</>;
   return (
     <span class="problem">
       <Warning /> {children}

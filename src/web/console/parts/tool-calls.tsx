@@ -1,19 +1,31 @@
 import type { CallDetail } from '../data/shapes.ts';
+import { latencyText } from '../words/format.ts';
 import { Moment } from './moments.tsx';
 import { Table, type Column } from './table.tsx';
+import { Warning } from './view-states.tsx';
 
 type ToolCall = CallDetail['tools'][number];
 
 const COLUMNS: readonly Column<ToolCall>[] = [
   { title: 'Tool', cell: ({ name }) => <code class="break">{name}</code>, isName: true },
   { title: 'Asked', cell: ({ askedAt }) => <Moment at={askedAt} /> },
-  {
-    title: 'Result',
-    cell: ({ state, code, endReason }) =>
-      `${(code ?? state).replaceAll('_', ' ')}${endReason == null ? '' : `, and ended the session: ${endReason}`}`,
-  },
-  { title: 'Took', cell: ({ ms }) => (ms === null ? '' : `${ms} ms`), style: 'number' },
+  { title: 'Result', cell: (call) => <Result call={call} /> },
+  { title: 'Took', cell: ({ ms }) => (ms === null ? '–' : latencyText(ms)), style: 'number' },
 ];
+
+const FAILED: ReadonlySet<ToolCall['state']> = new Set(['failed', 'timed_out']);
+
+/** One that gave the agent no answer has a shape as well: it is what a visitor complains of. */
+function Result({ call: { state, code, endReason } }: { readonly call: ToolCall }) {
+  const end = endReason == null ? '' : `, and ended the session: ${endReason}`;
+  const words = `${(code ?? state).replaceAll('_', ' ')}${end}`;
+  if (!FAILED.has(state)) return <>{words}</>;
+  return (
+    <span class="problem">
+      <Warning /> {words}
+    </span>
+  );
+}
 
 /** The tools of the server that were called in a call; nothing where none was. */
 export function ToolCalls({ tools }: { readonly tools: readonly ToolCall[] }) {
