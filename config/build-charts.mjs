@@ -111,8 +111,8 @@ function kindOf(state, machine) {
   return state.type === 'final' ? 'final' : 'state';
 }
 
-/** A state for ELK, with those in it. */
-function boxOf(state, machine, loops) {
+/** A state for ELK, with those in it. @param layout of what is in it */
+function boxOf(state, machine, loops, layout) {
   const id = pathOf(state);
   const kind = kindOf(state, machine);
   if (kind === 'start') return { id, ...START };
@@ -122,8 +122,8 @@ function boxOf(state, machine, loops) {
   }
   return {
     id,
-    children: Object.values(state.states).map((child) => boxOf(child, machine, loops)),
-    layoutOptions: { 'elk.padding': `[top=${TITLE},left=10,bottom=10,right=10]`, ...spacing },
+    children: Object.values(state.states).map((child) => boxOf(child, machine, loops, layout)),
+    layoutOptions: { ...layout, 'elk.padding': `[top=${TITLE},left=10,bottom=10,right=10]` },
   };
 }
 
@@ -147,16 +147,34 @@ function boxesBelow({ children = [] }) {
 /** Pixels above what is in a group, for its name. */
 const TITLE = 28;
 
-const layoutOf = (direction) => ({
+const common = {
   'elk.algorithm': 'layered',
-  'elk.direction': direction,
   'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
   'elk.edgeRouting': 'ORTHOGONAL',
   'elk.padding': '[top=8,left=8,bottom=8,right=8]',
   'elk.json.edgeCoords': 'ROOT',
   'elk.json.shapeCoords': 'ROOT',
   ...spacing,
-});
+};
+
+const across = { ...common, 'elk.direction': 'RIGHT' };
+const down = { ...common, 'elk.direction': 'DOWN' };
+/** Takes no more width than it must, at the cost of lines that bend. */
+const packed = {
+  ...down,
+  'elk.spacing.nodeNode': 12,
+  'elk.layered.nodePlacement.strategy': 'SIMPLE',
+  'elk.layered.edgeLabels.sideSelection': 'ALWAYS_UP',
+};
+/** Has no more than two states beside each other. */
+const pairs = {
+  ...packed,
+  'elk.layered.layering.strategy': 'COFFMAN_GRAHAM',
+  'elk.layered.layering.coffmanGraham.layerBound': 2,
+};
+
+/** The most that a phone of 390 pixels shows at four fifths of its size, below which nothing can be read (src/web/console/chart/chart.tsx). */
+const PHONE_WIDTH = 430;
 
 const moved = ({ x, y, ...rest }, by) => ({ ...rest, x: x + by.x, y: y + by.y });
 
@@ -173,22 +191,22 @@ function movedEdge({ sections: [{ startPoint, bendPoints = [], endPoint }], labe
  * Where ELK puts states, nested states, and the edges between them. Parallel regions have no edges between them, and are drawn one below
  * the other.
  */
-async function place(elk, roots, { machine, words }, direction) {
+async function place(elk, roots, { machine, words }, layout) {
   const { edges, loops } = edgesOf(machine);
   const start = startOf(machine);
   const regions = new Map();
   for (const state of roots.filter(({ type }) => type === 'parallel'))
-    regions.set(pathOf(state), await placeRegions(elk, state, { machine, words }, direction));
+    regions.set(pathOf(state), await placeRegions(elk, state, { machine, words }, layout));
   const here = new Set(
     roots.flatMap((state) => [state, ...(regions.has(pathOf(state)) ? [] : statesBelow(state))]).map(pathOf),
   );
   const laid = await elk.layout({
     id: 'chart',
-    layoutOptions: layoutOf(direction),
+    layoutOptions: layout,
     children: roots.map((state) => {
       const region = regions.get(pathOf(state));
       return region === undefined
-        ? boxOf(state, machine, loops)
+        ? boxOf(state, machine, loops, layout)
         : { id: pathOf(state), width: region.width, height: region.height };
     }),
     edges: edges
@@ -209,10 +227,10 @@ async function place(elk, roots, { machine, words }, direction) {
   return placed;
 }
 
-async function placeRegions(elk, parent, told, direction) {
+async function placeRegions(elk, parent, told, layout) {
   const placed = { width: 0, height: TITLE, boxes: [], edges: [] };
   for (const region of Object.values(parent.states)) {
-    const { width, height, boxes, edges } = await place(elk, [region], told, direction);
+    const { width, height, boxes, edges } = await place(elk, [region], told, layout);
     const by = { x: 0, y: placed.height };
     placed.boxes.push(...boxes.map(([id, each]) => [id, moved(each, by)]));
     placed.edges.push(...edges.map((edge) => movedEdge(edge, by)));
@@ -222,11 +240,11 @@ async function placeRegions(elk, parent, told, direction) {
   return placed;
 }
 
-async function draw(elk, told, direction) {
+async function draw(elk, told, layout) {
   const { machine } = told;
   const { edges, loops } = edgesOf(machine);
   const states = statesBelow(machine.root);
-  const laid = await place(elk, Object.values(machine.root.states), told, direction);
+  const laid = await place(elk, Object.values(machine.root.states), told, layout);
   const boxes = new Map(laid.boxes);
   const drawn = new Map(laid.edges.map((edge) => [edge.id, edge]));
   return {
@@ -248,6 +266,23 @@ async function draw(elk, told, direction) {
   };
 }
 
+/**
+ * The first drawing that fits on a phone. Several states in a row that follow the same one can make the vertical drawing the wider one.
+ * @throws Error where none fits
+ */
+async function drawNarrow(elk, told, right) {
+  for (const attempt of [
+    () => draw(elk, told, down),
+    () => right,
+    () => draw(elk, told, packed),
+    () => draw(elk, told, pairs),
+  ]) {
+    const drawing = await attempt();
+    if (drawing.width <= PHONE_WIDTH) return drawing;
+  }
+  throw new Error(`the chart of ${told.machine.id} is wider than a phone`);
+}
+
 /** @param {Date} startedAt dates the file, so that a change during the build makes it stale */
 export async function buildCharts(startedAt) {
   const [{ runnerImport }, { default: Elk }] = await Promise.all([import('vite'), import('elkjs/lib/elk.bundled.js')]);
@@ -255,9 +290,8 @@ export async function buildCharts(startedAt) {
   const elk = new Elk();
   const drawn = [];
   for (const told of module.drawnMachines(limits)) {
-    const [right, down] = [await draw(elk, told, 'RIGHT'), await draw(elk, told, 'DOWN')];
-    // Several states in a row that follow the same one make the vertical drawing the wider one.
-    const narrow = down.width > right.width ? right : down;
+    const right = await draw(elk, told, across);
+    const narrow = await drawNarrow(elk, told, right);
     // Regions are one below the other, because pages have no room for regions side by side.
     drawn.push([told.machine.id, { right: startOf(told.machine) === undefined ? narrow : right, down: narrow }]);
   }
