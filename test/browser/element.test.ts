@@ -8,6 +8,11 @@ import { ElementPage, Website } from './element-page.ts';
 const skipped = reasonToSkipBrowser();
 const listening = /Listening|Assistant is speaking/;
 
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of another origin ${skipped ?? ''}`, () => {
   let browser: Browser;
   let site: Website;
@@ -164,6 +169,62 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
     },
   );
+
+  test('hears a visitor while their finger is on the button, and no longer when it lifts, leaves it or is taken away', async () => {
+    page = await ElementPage.open(
+      browser,
+      site,
+      // The element scrolls nothing while it is held, on a page that can scroll.
+      `<style>body { height: 300vh; }</style>${site.script}${site.tag('open').replace('"support"', '"locked-held"')}`,
+      { permissions: ['microphone'], hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } },
+    );
+    const fingers = await page.visit.page.context().newCDPSession(page.visit.page);
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd' | 'touchCancel', ...points: readonly Point[]) =>
+      fingers.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point, id) => ({ ...point, id })) });
+    await page.button('Start a conversation').tap();
+    await page.sees('status', 'Hold the button to speak');
+    await page.run(`(() => {
+      globalThis.talks = [];
+      const { talk } = widget.session;
+      widget.session.talk = (on) => talks.push(on) && talk(on);
+    })()`);
+    const hold = page.button('Hold to speak');
+    const box = await hold.boundingBox();
+    if (box === null) throw new Error('the button is not there');
+    const on = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    const away = { x: on.x, y: box.y - 60 };
+    const isPressed = (): Promise<unknown> => hold.getAttribute('aria-pressed');
+    const press = async (): Promise<void> => {
+      await touch('touchStart', on);
+      await page.sees('status', 'Listening');
+      expect(await isPressed()).toBe('true');
+    };
+
+    const nearby = { x: on.x + 20, y: on.y + 8 };
+    for (const letGo of [
+      // Nobody holds a finger still; a browser takes one that moves for one that scrolls, and would cancel it.
+      async () => {
+        await touch('touchMove', nearby);
+        expect(await isPressed()).toBe('true');
+        await touch('touchEnd');
+      },
+      async () => {
+        await touch('touchMove', away);
+        await vi.waitFor(async () => expect(await isPressed()).toBe('false'), soon);
+        await touch('touchEnd');
+      },
+      // A call comes in, or the system takes the gesture for its own.
+      () => touch('touchCancel'),
+    ]) {
+      await press();
+      await letGo();
+      await page.sees('status', 'Hold the button to speak');
+      expect(await isPressed()).toBe('false');
+    }
+    expect(await page.run('talks')).toEqual([true, false, true, false, true, false]);
+    expect(await page.run('scrollY')).toBe(0);
+    expect(await page.run(`getSelection().toString()`)).toBe('');
+  });
 
   test('is used by the keyboard alone: the conversation goes on while the panel is closed', async () => {
     page = await ElementPage.open(browser, site);

@@ -24,10 +24,11 @@ export function createHold(talk: (on: boolean) => void): Hold {
   const release = (): void => press(false);
   const isKey = ({ key }: KeyboardEvent): boolean => key === ' ' || key === 'Enter';
 
-  element.addEventListener('pointerdown', ({ button, pointerId }) => {
+  element.addEventListener('pointerdown', ({ button, pointerId, target }) => {
     if (button !== 0) return;
-    // A finger that moves away keeps its button otherwise.
-    if (element.hasPointerCapture(pointerId)) element.releasePointerCapture(pointerId);
+    // A finger that moves away keeps otherwise what it touched first, which may be the words on the button.
+    const touched = target as Element;
+    if (touched.hasPointerCapture(pointerId)) touched.releasePointerCapture(pointerId);
     // What has the focus loses it together with the page; not every browser focuses what is clicked.
     element.focus();
     press(true);
