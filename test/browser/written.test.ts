@@ -18,10 +18,11 @@ const counting = `<script>
   };
   const { mediaDevices } = navigator;
   const open = mediaDevices.getUserMedia.bind(mediaDevices);
-  mediaDevices.getUserMedia = async (terms) => {
+  globalThis.ask = async (terms) => {
     globalThis.asked += 1;
     return (globalThis.given = await open(terms));
   };
+  mediaDevices.getUserMedia = ask;
 </script>`;
 
 describe.skipIf(skipped !== undefined).each([
@@ -124,6 +125,52 @@ describe.skipIf(skipped !== undefined).each([
     await page.sees('message', 'The microphone is off.');
     await page.sees('status', 'Waiting for your message');
     await page.button('Speak instead').waitFor(soon);
+    expect(await page.run('widget.session.id')).toBe(id);
+  });
+
+  test('goes on writing when the microphone dies before it is heard, as it would without one', async () => {
+    await open(granting);
+    await page.run('widget.write()');
+    await page.sees('status', 'Waiting for your message');
+    const id = await page.run('widget.session.id');
+    const speak = page.button('Speak instead');
+    const before = async (path: string, expression: string): Promise<void> => {
+      await page.visit.page.route(
+        `**/api/realtime/${path}`,
+        async (route) => {
+          await page.run(`(${expression}, 0)`);
+          await route.continue();
+        },
+        { times: 1 },
+      );
+    };
+
+    // While it waits for its ticket the only microphone is pulled out: the browser has no other.
+    await before(
+      'ticket',
+      `given.getTracks()[0].stop(), (mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotFoundError')))`,
+    );
+    await speak.click();
+    await page.sees('message', 'Please connect a microphone');
+    await writes('Are you open on Sunday?');
+    expect([await page.run('asked'), calls()]).toEqual([1, 1]);
+
+    // There is another one.
+    await page.run('(mediaDevices.getUserMedia = ask, 0)');
+    await before('ticket', 'given.getTracks()[0].stop()');
+    await speak.click();
+    await page.sees('status', /Listening|Assistant is speaking/);
+    expect([await page.run('asked'), await page.run('given.active'), calls()]).toEqual([3, true, 2]);
+    await page.button('Write instead').click();
+    await page.sees('status', 'Waiting for your message');
+    await speak.waitFor(soon);
+
+    // The written call was given up for it by then: there is another.
+    await before('calls', `given.getTracks()[0].dispatchEvent(new Event('ended'))`);
+    await speak.click();
+    await page.sees('message', 'The microphone is off.');
+    await speak.waitFor(soon);
+    await writes('And on Monday?');
     expect(await page.run('widget.session.id')).toBe(id);
   });
 

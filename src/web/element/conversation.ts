@@ -217,14 +217,18 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
     } catch (error) {
       // A call that is lost was told by itself. Without a microphone, or another call (CALLS_PER_SESSION), it goes on as it was.
       if (now.phase === 'over') return;
-      notice(error as SwitchboardError);
       become({ canSwitch: true });
+      // The written call was given up for one whose microphone died as it was joined.
+      if ((error as SwitchboardError).code === 'MICROPHONE_LOST') void write(true);
+      notice(error as SwitchboardError);
     }
   }
 
   /** A visitor who is not heard any more goes on writing. */
   function lose(error: SwitchboardError): void {
-    if (!isWithoutMicrophone(error) || !now.canSwitch) return fail(error);
+    if (!isWithoutMicrophone(error) || now.phase !== 'live' || session?.brokered !== true) return fail(error);
+    // A change that is under way hears of it by itself.
+    if (!now.canSwitch) return;
     void write(true);
     notice(error);
   }

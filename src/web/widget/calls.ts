@@ -29,9 +29,14 @@ export function holdCalls(
 
   async function open(options: AudioOptions, willWrite: boolean): Promise<AudioCall> {
     const { microphone } = deps;
+    const isToBeHeard = isWritten && !willWrite && present() && !options.stream;
     try {
+      // Who is not given the microphone goes on writing.
+      if (isToBeHeard) await microphone.prepare();
       // The call that there is stays until Switchboard gives a ticket for another.
       const tickets = present() ? [await deps.secret()] : [];
+      // It may have died meanwhile.
+      if (isToBeHeard) await microphone.prepare();
       const secret = async (): Promise<string> => tickets.pop() ?? deps.secret();
       isWritten = willWrite;
       hangUp.abort(failure('CALL_LOST'));
@@ -51,11 +56,7 @@ export function holdCalls(
 
   return {
     present,
-    async connectAudio(options = {}) {
-      // Who is not given the microphone goes on writing.
-      if (isWritten && present() && !options.stream) await deps.microphone.prepare();
-      return open(options, false);
-    },
+    connectAudio: (options = {}) => open(options, false),
     connectText(options = {}) {
       deps.microphone.drop();
       return open(options, true);

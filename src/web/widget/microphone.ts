@@ -47,7 +47,7 @@ export interface HeldMicrophone {
   readonly isMuted: boolean;
   /** For a call: the one that was opened before, or another. @throws SwitchboardError as `openMicrophone` */
   readonly open: () => Promise<MediaStream>;
-  /** Opens the one that the next call takes. @throws SwitchboardError as `openMicrophone` */
+  /** Opens the one that the next call takes, unless it is open. @throws SwitchboardError as `openMicrophone` */
   readonly prepare: () => Promise<void>;
   /** The agent hears this one, which may be the page's own: then the page alone changes and stops it. */
   readonly use: (stream: MediaStream) => void;
@@ -91,6 +91,7 @@ export function holdMicrophone(
       return (own = await stream);
     },
     async prepare() {
+      if (unused?.active) return;
       const stream = await openMicrophone(constraints);
       release(unused);
       unused = stream;
