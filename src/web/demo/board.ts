@@ -3,7 +3,7 @@ import type { CallState, MediaEvent, Session, SessionState, Warning } from '../w
 import { causeOf } from './causes.ts';
 import { MachineChart } from './chart.ts';
 import { element, say } from './elements.ts';
-import { askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
+import { addGauges, askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
 import { notify, reviewNotice } from './notice.ts';
 import type { Provocations } from './provocations.ts';
 import type { Show } from './show.ts';
@@ -43,6 +43,7 @@ export class Board implements Show {
   constructor(config: DemoConfig, machines: DemoMachines, provocations: Provocations) {
     this.#config = config;
     this.#provocations = provocations;
+    addGauges('duration', 'silence', 'tokens', 'dollars');
     this.#chart = new MachineChart('chart', 'a session', machines.session);
     this.#callChart = new MachineChart('call-chart', 'a call', machines.call);
     setInterval(() => this.#tick(), 1000);

@@ -6,7 +6,39 @@ const METERED_MS = 500;
 /** A fifth is left, or less. */
 const LOW = 0.2;
 
-function show(id: string, text: string, value: number, max: number, isLow: boolean): void {
+const GAUGES = {
+  duration: 'Time left',
+  silence: 'Silence left',
+  tokens: 'Tokens today',
+  dollars: 'Dollars today',
+} as const;
+
+type Gauge = keyof typeof GAUGES;
+
+/** Puts the gauges before all else that the page's list has, in this order: before this there is nothing to show them in. */
+export function addGauges(...order: readonly Gauge[]): void {
+  element('gauges', HTMLDListElement).prepend(...order.map(gauge));
+}
+
+function gauge(id: Gauge): HTMLElement {
+  const row = document.createElement('div');
+  const name = document.createElement('dt');
+  const text = document.createElement('dd');
+  const drawn = document.createElement('dd');
+  const bar = document.createElement('progress');
+  name.id = `${id}-label`;
+  name.textContent = GAUGES[id];
+  text.id = `${id}-text`;
+  text.textContent = '–';
+  bar.id = id;
+  bar.setAttribute('aria-labelledby', name.id);
+  bar.value = 0;
+  drawn.append(bar);
+  row.append(name, text, drawn);
+  return row;
+}
+
+function show(id: Gauge, text: string, value: number, max: number, isLow: boolean): void {
   element(`${id}-text`, HTMLElement).textContent = text;
   const bar = element(id, HTMLProgressElement);
   bar.max = max;
@@ -14,11 +46,11 @@ function show(id: string, text: string, value: number, max: number, isLow: boole
   bar.classList.toggle('low', isLow);
 }
 
-function showSpent(id: string, text: string, spent: number, max: number): void {
+function showSpent(id: Gauge, text: string, spent: number, max: number): void {
   show(id, text, spent, max, spent >= max * (1 - LOW));
 }
 
-function showLeft(id: string, text: string, left: number, max: number): void {
+function showLeft(id: Gauge, text: string, left: number, max: number): void {
   show(id, text, Math.max(0, left), max, left <= max * LOW);
 }
 
@@ -53,7 +85,7 @@ export function startClocks(session: Session): () => void {
   const timer = setInterval(draw, 1000);
   return () => {
     clearInterval(timer);
-    for (const id of ['duration', 'silence']) show(id, '–', 0, 1, false);
+    for (const id of ['duration', 'silence'] as const) show(id, '–', 0, 1, false);
   };
 }
 

@@ -8,7 +8,7 @@ import { startCopying } from '../shared/copy.ts';
 import { frames, requests, type Attack, type Loot } from './attacks.ts';
 import { answererOf, readTakeOver } from './config.ts';
 import { element, say } from './elements.ts';
-import { askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
+import { addGauges, askUsage, followUsage, showUsage, startClocks } from './gauges.ts';
 import { notify, reviewNotice } from './notice.ts';
 import { readRawRequest } from './raw-request.ts';
 import { tagOf } from './tag.ts';
@@ -25,6 +25,7 @@ interface Widget extends HTMLElement {
 /** The page is static until its configuration is there. */
 async function main(): Promise<void> {
   startCopying();
+  addGauges('dollars', 'tokens', 'duration', 'silence');
   const config = await readTakeOver();
   const { widgetKey, tenantId, agentId, keyOrigin } = config;
   describe(config);
