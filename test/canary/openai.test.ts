@@ -28,7 +28,17 @@ function openBrowser(): Promise<Browser> {
   let isClosed = false;
   return Promise.resolve({
     offerSdp: offerSdp(),
-    accept: (answerSdp) => Promise.resolve(answerSdp.startsWith('v=0')),
+    accept(answerSdp) {
+      standIn.lastCall.isPlayed = true;
+      return Promise.resolve(answerSdp.startsWith('v=0'));
+    },
+    speak(ms) {
+      const call = standIn.lastCall;
+      const { input } = call.session['audio'] as { readonly input: { readonly turn_detection: object | null } };
+      call.inputMs += ms;
+      if (input.turn_detection !== null) call.speechStarted();
+      return Promise.resolve();
+    },
     say: (event) => standIn.lastCall.updateFromPage((event as { session: Record<string, unknown> }).session),
     close() {
       if (!isClosed && standIn.lastCall.terms.credential === standIn.apiKey) standIn.lastCall.end('remote');
@@ -68,6 +78,15 @@ describe('The canary', () => {
     ['sidebands', '4 or more; 4 heard the update of one'],
     ['unanswered', 'it is still known after 0.12 s'],
     ['limit-by-update', 'incomplete, with usage of 16 output tokens'],
+    [
+      'push-to-talk',
+      'of nothing: error input_audio_buffer_commit_empty; of 1000 ms: input_audio_buffer.committed; a response by itself: none within 0.06 s',
+    ],
+    ['interrupt', 'response.done, conversation.item.truncated, output_audio_buffer.cleared'],
+    [
+      'speak-over',
+      'input_audio_buffer.speech_started, conversation.item.truncated, output_audio_buffer.cleared, response.done',
+    ],
     ['live-hang-up', '404; attaching after it: attached'],
     ['live-safety', 'the header is taken; the session tells no maximum, and waiting for one costs too much'],
   ])('answers the question %s: %s', async (name, answer) => {

@@ -6,6 +6,8 @@ export interface Browser {
   accept(answerSdp: string): Promise<boolean>;
   /** Says an event on the data channel. */
   say(event: object): void;
+  /** Lets the provider hear the visitor for so many milliseconds. */
+  speak(ms: number): Promise<void>;
   /** Goes away, as a closed tab does. */
   close(): Promise<void>;
 }

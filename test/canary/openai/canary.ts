@@ -2,6 +2,7 @@ import { Lab, Refused, type LabOptions } from './lab.ts';
 import { liveQuestions } from './live-questions.ts';
 import type { Question } from './question.ts';
 import { realtimeQuestions } from './realtime-questions.ts';
+import { turnQuestions } from './turn-questions.ts';
 
 export interface CanaryOptions extends LabOptions {
   /** Names of questions; undefined is all of them. */
@@ -12,7 +13,7 @@ export interface CanaryOptions extends LabOptions {
 /** $0.50. */
 export const BUDGET_MICRO_DOLLARS = 500_000;
 
-export const questions: readonly Question[] = [...realtimeQuestions, ...liveQuestions];
+export const questions: readonly Question[] = [...realtimeQuestions, ...turnQuestions, ...liveQuestions];
 
 /** Asks one question after another; what one may cost is taken from the budget before it is asked. @returns a table, question and answer */
 export async function runCanary(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Ear, HeardFrame } from './ear.ts';
 import { Refused, type Lab, type LabCall } from './lab.ts';
 import type { Question } from './question.ts';
+import { readyCall, updateSession } from './ready-call.ts';
 
 /** A call that says nothing costs nothing; a short response in text costs less than this. */
 const ONE_RESPONSE = 10_000;
@@ -55,7 +56,7 @@ export const realtimeQuestions: readonly Question[] = [
     asks: 'What does a sideband hear on a hang-up?',
     microDollars: 0,
     async ask(lab) {
-      const { call, ear } = await ready(lab);
+      const { call, ear } = await readyCall(lab);
       await lab.hangUp(call);
       return ear.listen(lab.options.quietMs);
     },
@@ -65,7 +66,7 @@ export const realtimeQuestions: readonly Question[] = [
     asks: 'What does a sideband hear when the browser is gone?',
     microDollars: 0,
     async ask(lab) {
-      const { call, ear } = await ready(lab);
+      const { call, ear } = await readyCall(lab);
       await call.browser.close();
       const heard = await ear.listen(lab.options.quietMs);
       ear.close();
@@ -77,7 +78,7 @@ export const realtimeQuestions: readonly Question[] = [
     asks: "Does a sideband hear the page's session.updated?",
     microDollars: 0,
     async ask(lab) {
-      const { call, ear } = await ready(lab);
+      const { call, ear } = await readyCall(lab);
       if (!call.isConnected) return 'no answer: the data channel did not open';
       call.browser.say({ type: 'session.update', session: { type: 'realtime', instructions: 'From the page.' } });
       const heard = await lab.next(ear, 'session.updated', 'error');
@@ -129,27 +130,13 @@ export const realtimeQuestions: readonly Question[] = [
     asks: 'Does max_output_tokens by session.update bound the next response?',
     microDollars: ONE_RESPONSE,
     async ask(lab) {
-      const { ear } = await ready(lab);
-      await limit(lab, ear, 16);
+      const { ear } = await readyCall(lab);
+      await updateSession(lab, ear, { max_output_tokens: 16 });
       count(ear);
       return describeDone(await lab.next(ear, 'response.done'));
     },
   },
 ];
-
-/** A call with a sideband that hears. */
-async function ready(lab: Lab): Promise<{ readonly call: LabCall; readonly ear: Ear }> {
-  const call = await lab.call();
-  const ear = await lab.attach(call);
-  await limit(lab, ear, 200);
-  return { call, ear };
-}
-
-async function limit(lab: Lab, ear: Ear, max_output_tokens: number): Promise<void> {
-  ear.send({ type: 'session.update', session: { type: 'realtime', max_output_tokens } });
-  const updated = await lab.next(ear, 'session.updated', 'error');
-  if (updated?.frame.type !== 'session.updated') throw new Refused('no session.updated');
-}
 
 /** Has the agent write much, as far as it may: text is the cheapest. */
 function count(ear: Ear): void {
@@ -160,7 +147,7 @@ function count(ear: Ear): void {
 }
 
 async function respondAnd(lab: Lab, act: (call: LabCall, ear: Ear) => unknown): Promise<string> {
-  const { call, ear } = await ready(lab);
+  const { call, ear } = await readyCall(lab);
   count(ear);
   const begun = await lab.next(ear, 'response.created', 'error');
   if (begun?.frame.type !== 'response.created') throw new Refused('no response');

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { RTCPeerConnection, RtpHeader, RtpPacket, useOPUS } from 'werift';
 import { deadline } from '../../../src/kernel/deadline.ts';
 import type { Browser } from './browser.ts';
@@ -7,8 +9,15 @@ const FRAME_MS = 20;
 const SAMPLES_PER_FRAME = 960;
 /** A frame of Opus in which nobody speaks. */
 const silence = Buffer.from([0xf8, 0xff, 0xfe]);
+/** Bytes of one in which somebody does. */
+const LOUD_BYTES = 120;
 
-/** A visitor who says nothing: a WebRTC peer of this process that sends silence. */
+/** A frame of Opus that no encoder made: it is decoded to loud noise. */
+function noise(): Buffer {
+  return Buffer.concat([silence.subarray(0, 1), randomBytes(LOUD_BYTES)]);
+}
+
+/** A visitor without words: a WebRTC peer of this process that sends silence, and noise where it is to be heard. */
 export async function openBrowser(): Promise<Browser> {
   const peer = new RTCPeerConnection({
     iceServers: [],
@@ -22,10 +31,11 @@ export async function openBrowser(): Promise<Browser> {
   await peer.setLocalDescription(await peer.createOffer());
   let sent = 0;
   let frames: NodeJS.Timeout | undefined;
+  let isLoud = false;
   const sendFrame = (): void => {
     sent += 1;
     const header = new RtpHeader({ sequenceNumber: sent & 0xffff, timestamp: sent * SAMPLES_PER_FRAME });
-    sender.sendRtp(new RtpPacket(header, silence)).catch(() => undefined);
+    sender.sendRtp(new RtpPacket(header, isLoud ? noise() : silence)).catch(() => undefined);
   };
 
   return {
@@ -44,6 +54,11 @@ export async function openBrowser(): Promise<Browser> {
       return opened;
     },
     say: (event) => channel.send(JSON.stringify(event)),
+    async speak(ms) {
+      isLoud = true;
+      await delay(ms);
+      isLoud = false;
+    },
     async close() {
       clearInterval(frames);
       await peer.close();

@@ -1,0 +1,20 @@
+import type { Ear } from './ear.ts';
+import { Refused, type Lab, type LabCall } from './lab.ts';
+
+/** A call with a sideband that hears. @param max_output_tokens of each response @throws Refused */
+export async function readyCall(
+  lab: Lab,
+  max_output_tokens = 200,
+): Promise<{ readonly call: LabCall; readonly ear: Ear }> {
+  const call = await lab.call();
+  const ear = await lab.attach(call);
+  await updateSession(lab, ear, { max_output_tokens });
+  return { call, ear };
+}
+
+/** @throws Refused when the provider does not confirm it */
+export async function updateSession(lab: Lab, ear: Ear, change: object): Promise<void> {
+  ear.send({ type: 'session.update', session: { type: 'realtime', ...change } });
+  const updated = await lab.next(ear, 'session.updated', 'error');
+  if (updated?.frame.type !== 'session.updated') throw new Refused('no session.updated');
+}
