@@ -96,8 +96,7 @@ export async function isDialled(dial: () => Promise<{ close(): void }>): Promise
 export class CallSocket {
   /** Resolves when the connection is closed, by whomever. */
   readonly closed: Promise<SidebandEnd>;
-  /** Gets the text of each frame. */
-  onFrame: (text: string) => void = () => undefined;
+  #onFrame: (text: string) => void = () => undefined;
   readonly #socket: WebSocket;
   readonly #after: typeof deadline;
   readonly #hear: (event: UpstreamEvent) => void;
@@ -124,6 +123,14 @@ export class CallSocket {
       });
     });
     this.#look();
+    // What the provider says in the same breath as it accepts the connection waits for whoever is to hear it.
+    socket.pause();
+  }
+
+  /** Gives the text of each frame from the first one on. */
+  listen(onFrame: (text: string) => void): void {
+    this.#onFrame = onFrame;
+    this.#socket.resume();
   }
 
   send(event: object): void {
@@ -135,13 +142,14 @@ export class CallSocket {
     this.#isLetGo = true;
     this.#stopLooking();
     this.#socket.close(1000);
+    this.#socket.resume();
   }
 
   #receive(data: RawData, isBinary: boolean): void {
     this.#looksInVain = 0;
     if (isBinary) return this.#tell('binary_frame');
     const frame = data as Buffer;
-    if (!isAudio(frame)) this.onFrame(frame.toString('utf8'));
+    if (!isAudio(frame)) this.#onFrame(frame.toString('utf8'));
   }
 
   #look(): void {

@@ -16,7 +16,7 @@ export class LiveSideband implements Sideband {
     this.#socket = socket;
     this.#hear = hear;
     this.closed = socket.closed;
-    socket.onFrame = (text) => this.#receive(text);
+    socket.listen((text) => this.#receive(text));
   }
 
   /** Asks the provider to close the session, which it confirms by an event. */

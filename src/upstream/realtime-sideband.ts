@@ -120,7 +120,7 @@ class RealtimeSideband implements Sideband {
     void this.closed.then(() =>
       this.#onRefused(new UpstreamFault('unreachable', `${options.title} closed the connection`)),
     );
-    socket.onFrame = (text) => this.#receive(text);
+    socket.listen((text) => this.#receive(text));
   }
 
   begin(ready: () => void, refused: (error: Error) => void): void {

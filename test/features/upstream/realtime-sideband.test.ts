@@ -396,6 +396,17 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     ]);
   });
 
+  test('hears what the provider says in the same breath as it accepts the connection', async () => {
+    bench = await StandInBench.open(name);
+    const call = await bench.create();
+    const asked = { type: 'function_call', id: 'item_1', call_id: 'call_1', name: 'lookup', arguments: '{}' };
+    const response = { object: 'realtime.response', id: 'resp_1', status: 'completed', output: [asked], usage: null };
+    call.toldAtOnce.push({ type: 'response.done', response });
+    const heard = new Heard();
+    await bench.attach(call, heard);
+    expect(heard.of('toolsAsked')).toMatchObject([{ responseId: 'resp_1', calls: [{ callId: 'call_1' }] }]);
+  });
+
   test('takes items into the conversation and out of it, which it tells as what they are', async () => {
     const { call, heard, sideband } = await listen();
     sideband.addItem({ id: 'sb_1', type: 'message', role: 'user', text: 'Are you open?' });

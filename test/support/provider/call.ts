@@ -46,6 +46,8 @@ export class TestCall {
   attached = 0;
   /** The status of each hang-up that was answered. */
   readonly hangups: number[] = [];
+  /** What a sideband is told in the same breath as it is accepted. */
+  readonly toldAtOnce: Json[] = [];
   /** What came over sidebands. */
   readonly heard: Json[] = [];
   /** The usage of each response, as the provider bills it. */
@@ -289,6 +291,7 @@ export class TestCall {
     sideband.on('close', () => this.sidebands.delete(sideband));
     sideband.on('error', () => undefined);
     sideband.on('message', (data: Buffer) => this.#receive(sideband, data.toString('utf8')));
+    for (const event of this.toldAtOnce) sideband.send(JSON.stringify(event));
   }
 
   #receive(sideband: WebSocket, text: string): void {

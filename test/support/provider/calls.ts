@@ -125,7 +125,9 @@ export class TestCalls {
     if (searchParams.has('model')) return refuse(invalid(400, 'model must be absent', 'model'));
     if (call === undefined) return refuse(unknownCall());
     call.answers = this.attachMode !== 'no update';
+    socket.cork();
     this.#sockets.handleUpgrade(request, socket, head, (sideband) => call.attach(sideband));
+    socket.uncork();
   }
 
   close(): void {
