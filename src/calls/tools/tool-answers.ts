@@ -42,6 +42,8 @@ export class ToolAnswers {
   readonly #shared = new Set<string>();
   /** Calls that the page had answered before the response that asks for them was heard to be done. */
   readonly #early = new Set<string>();
+  /** Calls that another node was asked for, whose answers of this node the conversation has not taken, or not yet. */
+  readonly #interrupted = new Set<string>();
   /** Answers that the provider was not told yet. */
   #outputs: Output[] = [];
   /** Those that it was told, and has not said that the conversation holds. */
@@ -90,6 +92,7 @@ export class ToolAnswers {
       this.#unheard = this.#unheard.filter((each) => each !== told);
       if (told.isAgain && told.isLast) this.#conversation.answerTaken();
     }
+    if (item === this.#itemOf(callId) && this.#interrupted.has(callId)) this.#goOnAfterInterrupted();
     if (this.#pages.has(callId)) {
       if (this.#settle(callId)) this.#noteAllAnswered();
     } else if (this.#shared.has(callId)) {
@@ -109,17 +112,17 @@ export class ToolAnswers {
   }
 
   /**
-   * Answers what another node asked for that held the call before, and did not live to see answered.
+   * Answers what another node asked for that held the call before, and did not live to see answered. The agent goes on once the
+   * conversation takes one of these answers: it takes none where that node had answered, and died before it saved that.
    * @param told called with each once the provider is told
    * @returns those that are answered by it
    */
   interrupt(callIds: readonly string[], told: (callId: string) => void = nothing): readonly string[] {
     const lost = callIds.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
     const output = toolOutputText({ error: 'interrupted' });
-    for (const callId of lost) {
-      const isLast = callId === lost.at(-1);
-      this.#add({ callId, output, isLast, isAgain: false, told: () => told(callId), endsSession: false });
-    }
+    for (const callId of lost) this.#interrupted.add(callId);
+    const terms = { output, isLast: false, isAgain: false, endsSession: false };
+    for (const callId of lost) this.#add({ ...terms, callId, told: () => told(callId) });
     return lost;
   }
 
@@ -174,6 +177,13 @@ export class ToolAnswers {
     this.#pages.delete(callId);
     this.#shared.delete(callId);
     return isLast;
+  }
+
+  /** Once for all that the provider is told by now: it takes them in their order, and the response after them. */
+  #goOnAfterInterrupted(): void {
+    const untold = this.#outputs.map(({ callId }) => callId);
+    for (const callId of this.#interrupted) if (!untold.includes(callId)) this.#interrupted.delete(callId);
+    this.#goOn();
   }
 
   #isPending(callId: string): boolean {

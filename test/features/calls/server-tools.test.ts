@@ -27,6 +27,11 @@ function asksWith(responseId: string, ...calls: readonly ToolAsk[]): UpstreamEve
   return { type: 'toolsAsked', responseId, calls: calls.map((call) => ({ ...usual, ...call })) };
 }
 
+/** The conversation has our answer. */
+function taken(callId: string): UpstreamEvent {
+  return { type: 'toolAnswered', item: `sb_${callId}`, callId, isDenial: false };
+}
+
 describe('Tools of the server', () => {
   let world: CallsWorld;
   let node: VoiceCalls;
@@ -303,6 +308,8 @@ describe('Tools of the server', () => {
     expect((await told(2)).toSorted()).toEqual(['{"error":"interrupted"}', '{"error":"interrupted"}']);
     // Nobody knows what ran on the node that died.
     hear({ type: 'conversationIdle' });
+    expect(responses()).toBe(0);
+    hear(taken('call_1'), taken('call_2'));
     expect(responses()).toBe(1);
     expect(await records()).toMatchObject([
       { state: 'failed', code: 'interrupted', fence: 2 },
@@ -311,6 +318,25 @@ describe('Tools of the server', () => {
     expect(world.metering.heard.filter((event) => isToolUsage(event))).toHaveLength(2);
     await world.pass(1000);
     expect(outputs()).toHaveLength(2);
+  });
+
+  test.each([
+    ['no second time, where that node had answered all', [], 0],
+    ['where that node had answered some', ['call_2'], 1],
+  ])('of a node that dies before it saves its answers: who takes the call has the agent go on %s', async (...of) => {
+    const [, fresh, expected] = of;
+    await world.open(node);
+    server.mode = 'hang';
+    hear(asks('resp_1', 'call_1', 'call_2'));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(2), soon);
+    world.kill(node);
+    await world.addNode();
+    await world.pass(12_000);
+    await told(2);
+    // What the conversation has already it refuses by an error, which is told to nobody.
+    hear({ type: 'conversationIdle' }, ...fresh.map(taken));
+    await world.pass(1000);
+    expect(responses()).toBe(expected);
   });
 
   test('are saved as over only once the provider is told, so that no node dies with an answer that nobody else gives', async () => {
