@@ -78,6 +78,7 @@ describe('The canary', () => {
     ['sidebands', '4 or more; 4 heard the update of one'],
     ['unanswered', 'it is still known after 0.12 s'],
     ['limit-by-update', 'incomplete, with usage of 16 output tokens'],
+    ['same-item', 'first: conversation.item.added; second: error item_already_exists'],
     [
       'push-to-talk',
       'of nothing: error input_audio_buffer_commit_empty; of 1000 ms: input_audio_buffer.committed; a response by itself: none within 0.06 s',

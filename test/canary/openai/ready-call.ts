@@ -1,4 +1,5 @@
-import type { Ear } from './ear.ts';
+import { readError } from '../../../src/upstream/call-frame.ts';
+import type { Ear, HeardFrame } from './ear.ts';
 import { Refused, type Lab, type LabCall } from './lab.ts';
 
 /** A call with a sideband that hears. @param max_output_tokens of each response @throws Refused */
@@ -17,4 +18,10 @@ export async function updateSession(lab: Lab, ear: Ear, change: object): Promise
   ear.send({ type: 'session.update', session: { type: 'realtime', ...change } });
   const updated = await lab.next(ear, 'session.updated', 'error');
   if (updated?.frame.type !== 'session.updated') throw new Refused('no session.updated');
+}
+
+/** An event by its type, an error by its code. */
+export function describeEvent(heard: HeardFrame | undefined): string {
+  if (heard === undefined) return 'no answer';
+  return heard.frame.type === 'error' ? `error ${readError(heard.frame).code}` : heard.frame.type;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Ear, HeardFrame } from './ear.ts';
 import { Refused, type Lab, type LabCall } from './lab.ts';
 import type { Question } from './question.ts';
-import { readyCall, updateSession } from './ready-call.ts';
+import { describeEvent, readyCall, updateSession } from './ready-call.ts';
 
 /** A call that says nothing costs nothing; a short response in text costs less than this. */
 const ONE_RESPONSE = 10_000;
@@ -123,6 +123,23 @@ export const realtimeQuestions: readonly Question[] = [
         if (attached !== 'attached') return `within ${(probe * step) / 1000} s (${attached})`;
       }
       return `it is still known after ${(PROBES * step) / 1000} s`;
+    },
+  },
+  {
+    name: 'same-item',
+    asks: 'What is said to a second item of the same id?',
+    microDollars: 0,
+    async ask(lab) {
+      const { ear } = await readyCall(lab);
+      const put = async (text: string): Promise<string> => {
+        const content = [{ type: 'input_text', text }];
+        ear.send({ type: 'conversation.item.create', item: { id: 'same', type: 'message', role: 'user', content } });
+        return describeEvent(await lab.next(ear, 'conversation.item.added', 'error'));
+      };
+      const first = await put('One.');
+      const second = await put('Two.');
+      ear.close();
+      return `first: ${first}; second: ${second}`;
     },
   },
   {

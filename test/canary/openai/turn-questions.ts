@@ -1,8 +1,7 @@
-import { readError } from '../../../src/upstream/call-frame.ts';
-import type { Ear, HeardFrame } from './ear.ts';
+import type { Ear } from './ear.ts';
 import type { Lab, LabCall } from './lab.ts';
 import type { Question } from './question.ts';
-import { readyCall, updateSession } from './ready-call.ts';
+import { describeEvent, readyCall, updateSession } from './ready-call.ts';
 
 /** A short response in audio, which the provider may make although it should not. */
 const ONE_RESPONSE = 20_000;
@@ -62,7 +61,7 @@ const NOT_CONNECTED = 'no answer: the media connection did not come up';
 
 async function commit(lab: Lab, ear: Ear): Promise<string> {
   ear.send({ type: 'input_audio_buffer.commit' });
-  return describe(await lab.next(ear, 'input_audio_buffer.committed', 'error'));
+  return describeEvent(await lab.next(ear, 'input_audio_buffer.committed', 'error'));
 }
 
 /** Has the agent say much, and interrupts it once it is heard. @returns what came of that, in its order */
@@ -77,7 +76,8 @@ async function interruptBy(
   const instructions = 'Say the numbers from one to one hundred.';
   ear.send({ type: 'response.create', response: { output_modalities: ['audio'], instructions } });
   const heard = await lab.next(ear, 'output_audio_buffer.started', 'response.done', 'error');
-  if (heard?.frame.type !== 'output_audio_buffer.started') return `no answer: nothing was played: ${describe(heard)}`;
+  if (heard?.frame.type !== 'output_audio_buffer.started')
+    return `no answer: nothing was played: ${describeEvent(heard)}`;
   await interrupt(call, ear);
   const told: string[] = [];
   const missing = new Set(INTERRUPTED);
@@ -85,14 +85,8 @@ async function interruptBy(
     const next = await lab.next(ear, 'input_audio_buffer.speech_started', ...INTERRUPTED, 'error');
     if (next === undefined) break;
     missing.delete(next.frame.type);
-    told.push(describe(next));
+    told.push(describeEvent(next));
   }
   ear.close();
   return [...told, ...[...missing].map((type) => `no ${type}`)].join(', ');
-}
-
-/** An event by its type, an error by its code. */
-function describe(heard: HeardFrame | undefined): string {
-  if (heard === undefined) return 'no answer';
-  return heard.frame.type === 'error' ? `error ${readError(heard.frame).code}` : heard.frame.type;
 }
