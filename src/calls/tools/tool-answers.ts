@@ -181,8 +181,8 @@ export class ToolAnswers {
 
   /** Once for all that the provider is told by now: it takes them in their order, and the response after them. */
   #goOnAfterInterrupted(): void {
-    const untold = this.#outputs.map(({ callId }) => callId);
-    for (const callId of this.#interrupted) if (!untold.includes(callId)) this.#interrupted.delete(callId);
+    const untold = new Set(this.#outputs.map(({ callId }) => callId));
+    for (const callId of this.#interrupted) if (!untold.has(callId)) this.#interrupted.delete(callId);
     this.#goOn();
   }
 
