@@ -10,6 +10,7 @@ import type { Switchboard } from '../../support/switchboard.ts';
 import { site, siteKey, type World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
 import { AskingCall } from './asking-call.ts';
+import { lossOf, type Kill } from './losses.ts';
 
 export interface CampaignOptions {
   readonly durationMs: number;
@@ -21,7 +22,8 @@ export interface CampaignOptions {
 const PRICE = 700;
 /** How long a tool takes at most: shorter than its time limit. */
 const MAX_TOOL_MS = 3000;
-const ASK_EVERY_MS = 2000;
+/** Between two asks of one call: not in step with the kills, which would meet all of them or none. */
+const ASK_EVERY_MS = { min: 1000, max: 3000 };
 const BEAT_EVERY_MS = 10_000;
 /** When the last node was killed, its calls are taken over and what they had asked is answered. */
 const SETTLE_MS = 40_000;
@@ -36,7 +38,8 @@ interface StoredToolCall {
 
 /** Kills nodes while agents ask. @returns what was seen in words, and which rules were broken */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
-  const tools = await startTools(new Random(options.seed));
+  const random = new Random(options.seed);
+  const tools = await startTools(random.fork());
   const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
   const world = await startCalls(
     {
@@ -50,7 +53,7 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
   );
   try {
     const calls = await openCalls(world, options.calls);
-    const kills = await killWhileAsking(world, calls, options);
+    const kills = await killWhileAsking(world, calls, options, random.fork());
     const kept = await readKept(world);
     return judge({ calls, kills, kept, requests: tools.requests }, options);
   } finally {
@@ -65,12 +68,12 @@ function tenantsAt(port: number) {
   return { tenants: [{ id: 'acme', widgetKeys: [{ id: 'site', key: siteKey, origin: site }], agents: [agent] }] };
 }
 
-/** A server of tools that takes its time, and knows which calls reached it, and how often. */
+/** A server of tools that takes its time, and knows which calls reached it, and when. */
 async function startTools(random: Random) {
-  const requests = new Map<string, number>();
+  const requests = new Map<string, number[]>();
   const server: Server = createServer((request, response) => {
     const id = String(request.headers['webhook-id']);
-    requests.set(id, (requests.get(id) ?? 0) + 1);
+    requests.set(id, [...(requests.get(id) ?? []), Date.now()]);
     const answer = (): unknown => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
     request.resume().once('end', () => setTimeout(answer, random.between(0, MAX_TOOL_MS)));
   });
@@ -92,30 +95,39 @@ async function openCalls(world: World, count: number): Promise<AskingCall[]> {
   return calls;
 }
 
-/** @returns when nodes were killed */
 async function killWhileAsking(
   world: World,
   calls: readonly AskingCall[],
   options: CampaignOptions,
-): Promise<number[]> {
+  random: Random,
+): Promise<Kill[]> {
   const nodes: Switchboard[] = [world.server, await world.startServer()];
-  const timers = [
-    ...calls.map((call) => setInterval(() => call.ask(), ASK_EVERY_MS)),
-    ...calls.map((call) => setInterval(() => void call.beat(), BEAT_EVERY_MS)),
-  ];
-  const kills: number[] = [];
+  let isOver = false;
+  for (const call of calls) void askAgainAndAgain(call, random.fork(), () => isOver);
+  const beats = calls.map((call) => setInterval(() => void call.beat(), BEAT_EVERY_MS));
+  const kills: Kill[] = [];
   for (const endMs = Date.now() + options.durationMs; Date.now() < endMs;) {
     const nextMs = Date.now() + options.killEveryMs;
     const n = kills.length % 2;
-    kills.push(Date.now());
+    const sentAtMs = Date.now();
     await nodes[n]?.end('SIGKILL');
+    kills.push({ sentAtMs, goneAtMs: Date.now() });
     nodes[n] = await world.startServer();
     await delay(Math.max(0, nextMs - Date.now()));
   }
-  for (const timer of timers.splice(0, calls.length)) clearInterval(timer);
+  isOver = true;
   await delay(SETTLE_MS);
-  for (const timer of timers) clearInterval(timer);
+  for (const beat of beats) clearInterval(beat);
   return kills;
+}
+
+async function askAgainAndAgain(call: AskingCall, random: Random, isOver: () => boolean): Promise<void> {
+  // Not all at once.
+  await delay(random.between(0, ASK_EVERY_MS.max));
+  while (!isOver()) {
+    call.ask();
+    await delay(random.between(ASK_EVERY_MS.min, ASK_EVERY_MS.max));
+  }
 }
 
 async function readKept(world: World): Promise<ReadonlyMap<string, StoredToolCall>> {
@@ -133,50 +145,58 @@ async function readKept(world: World): Promise<ReadonlyMap<string, StoredToolCal
 
 interface Seen {
   readonly calls: readonly AskingCall[];
-  readonly kills: readonly number[];
+  readonly kills: readonly Kill[];
   readonly kept: ReadonlyMap<string, StoredToolCall>;
-  /** Requests that reached the tool, by the names of the calls of it. */
-  readonly requests: ReadonlyMap<string, number>;
+  /** When requests reached the tool, by the names of the calls of it. */
+  readonly requests: ReadonlyMap<string, readonly number[]>;
 }
 
 function judge({ calls, kills, kept, requests }: Seen, { killEveryMs, seed }: CampaignOptions) {
   const broken: string[] = [];
-  const asked = calls.flatMap((call) => [...call.answers]);
-  const isKept = (id: string): boolean => kept.has(id);
-  for (const call of calls.filter(({ isOver }) => isOver)) broken.push(`${call.name} is over`);
-  for (const [id, outputs] of asked) {
+  const asked = calls.flatMap((call) => call.asked);
+  for (const call of calls) {
+    if (call.isOver) broken.push(`${call.name} is over`);
+    if (call.responses > call.answers)
+      broken.push(`${call.name} took ${call.answers} answers, and made ${call.responses} responses to them`);
+  }
+  for (const { id, outputs } of asked) {
+    const isKept = kept.has(id);
     if (outputs.length > 1) broken.push(`${id} was answered ${outputs.length} times`);
-    if (outputs.length === 0 && isKept(id)) broken.push(`${id} was heard and never answered`);
-    if (outputs.length > 0 && !isKept(id)) broken.push(`${id} was answered, and the database does not know it`);
-    const [sent, { charges = 0, state = '' } = {}] = [requests.get(id) ?? 0, kept.get(id)];
+    if (outputs.length === 0 && isKept) broken.push(`${id} was heard and never answered`);
+    if (outputs.length > 0 && !isKept && outputs[0] !== '{"error":"too_many"}')
+      broken.push(`${id} was answered, and the database does not know it`);
+    const [sent, { charges = 0, state = '' } = {}] = [requests.get(id)?.length ?? 0, kept.get(id)];
     if (sent > 1) broken.push(`${id} was sent ${sent} times`);
     if (charges > 1) broken.push(`${id} was charged ${charges} times`);
     if (sent === 1 && charges === 0) broken.push(`${id} was sent and not charged`);
     if (state === 'running' || state === 'asked') broken.push(`${id} is still ${state}`);
   }
-  const counts = {
-    answered: asked.filter(([, [output]]) => output === '{"ok":true}').length,
-    interrupted: asked.filter(([, [output]]) => output === '{"error":"interrupted"}').length,
-    other: asked.filter(([, [output]]) => output !== undefined && !/"ok"|interrupted/.test(output)).length,
-    refused: calls.reduce((sum, { refused }) => sum + refused, 0),
-  };
-  const askedAtMs = new Map(calls.flatMap((call) => [...call.askedAtMs]));
-  // Told to a node that was killed before it had kept it: the provider does not tell it again.
+  // Each is kept before its request leaves.
+  const keptAfter = asked
+    .flatMap(({ id, atMs }) => (requests.get(id) ?? []).slice(0, 1).map((reachedAtMs) => reachedAtMs - atMs))
+    .toSorted((a, b) => a - b);
   const lost = asked
-    .filter(([id, outputs]) => outputs.length === 0 && !isKept(id))
-    .map(([id]) => untilNext(kills, askedAtMs.get(id) ?? 0));
-  if (counts.interrupted === 0) broken.push('no kill met a tool that ran: nothing was shown');
+    .filter(({ id, outputs }) => outputs.length === 0 && !kept.has(id))
+    .map((each) => ({ id: each.id, loss: lossOf(each, kills, keptAfter.at(-1) ?? 0) }));
+  for (const { id, loss } of lost) if (loss.why === 'unknown') broken.push(`${id} was lost: ${loss.words}`);
+  const ofKilled = lost.flatMap(({ id, loss }) => (loss.why === 'killed' ? [`${id} after ${loss.afterMs} ms`] : []));
+  const told = (isSo: (output: string) => boolean): number =>
+    asked.filter(({ outputs: [output] }) => output !== undefined && isSo(output)).length;
+  const isOk = (output: string): boolean => output === '{"ok":true}';
+  const isInterrupted = (output: string): boolean => output === '{"error":"interrupted"}';
+  const interrupted = told(isInterrupted);
+  const sumOf = (count: (call: AskingCall) => number): number => calls.reduce((sum, call) => sum + count(call), 0);
+  if (interrupted === 0) broken.push('no kill met a tool that ran: nothing was shown');
   const text = [
     `${kills.length} kills, one every ${killEveryMs / 1000} s, ${calls.length} calls, seed ${seed}`,
-    `${asked.length} tool calls were asked while a node was connected: ${counts.answered} were answered by their server,`,
-    `${counts.interrupted} as interrupted, ${counts.other} by another word, and ${lost.length} were lost with the node that was told of them`,
-    `before it had kept them (milliseconds until the next kill, of whichever node: ${lost.toSorted((a, b) => a - b).join(' ')})`,
-    `${counts.refused} times a second answer was given under the name of the first, which the provider refuses`,
+    `${asked.length} tool calls were asked while a node was connected: ${told(isOk)} were answered by their server,`,
+    `${interrupted} as interrupted, ${told((output) => !isOk(output) && !isInterrupted(output))} by another word, and ${lost.length} were lost`,
+    `${lost.filter(({ loss }) => loss.why === 'dead').length} of the lost were told to a node that was dead already, whose connections were still closing`,
+    `${ofKilled.length} to one that was killed before it had kept them: ${ofKilled.join(', ')}`,
+    `(kept ones reached their server ${keptAfter[keptAfter.length >> 1]} ms after they were asked, the slowest after ${keptAfter.at(-1)} ms)`,
+    `${sumOf(({ refused }) => refused)} times a second answer was given under the name of the first, which the provider refuses`,
+    `${sumOf(({ responses }) => responses)} responses were made to ${sumOf(({ answers }) => answers)} answers`,
     `${broken.length} rules broken`,
   ].join('\n');
   return { text, broken };
-}
-
-function untilNext(kills: readonly number[], atMs: number): number {
-  return (kills.find((each) => each >= atMs) ?? Infinity) - atMs;
 }

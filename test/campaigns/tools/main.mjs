@@ -5,9 +5,9 @@ import { runnerImport } from 'vite';
 
 const usage = `Options:
   --minutes <n>  how long agents ask and nodes are killed (3)
-  --calls <n>    calls, each of which asks for a tool every two seconds (20)
+  --calls <n>    calls, each of which asks for a tool every one to three seconds (20)
   --every <s>    seconds between two kills, of one of two nodes in turn (5)
-  --seed <n>     the same has the tools answer after the same times (drawn)`;
+  --seed <n>     the same has agents ask, and tools answer, after the same times (drawn)`;
 
 /** Runs the campaign. Sets a failing exit code when a rule was broken. */
 export async function run(args) {
