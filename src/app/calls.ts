@@ -1,6 +1,6 @@
 import type { Calls, CallSessions, OpenCallRequest } from '../calls/contract.ts';
 import { NoCalls } from '../calls/no-calls.ts';
-import { Recaps } from '../calls/recaps.ts';
+import { SealedRecaps } from '../calls/sealed-recaps.ts';
 import { ResumeTokens } from '../calls/resume-tokens.ts';
 import { Tickets } from '../calls/tickets.ts';
 import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
@@ -59,7 +59,7 @@ function openHeld(
       provider,
       others,
       installationKey,
-      recaps: new Recaps({ store: live.recaps, installationKey, clock, keepMs: voice.maxMinutes * MINUTE_MS }),
+      recaps: new SealedRecaps({ store: live.recaps, installationKey, clock, keepMs: voice.maxMinutes * MINUTE_MS }),
       store: stores.calls,
       nodes: stores.liveNodes,
       setups: stores.sessionSetups,

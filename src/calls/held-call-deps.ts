@@ -7,7 +7,7 @@ import type { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import type { CallSessions } from './contract.ts';
 import type { ListenerDeps } from './listener.ts';
-import type { Recaps } from './recaps.ts';
+import type { SealedRecaps } from './sealed-recaps.ts';
 import type { ToolRunnerDeps } from './tools/tool-runner-deps.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 
@@ -19,7 +19,7 @@ export interface HeldCallDeps extends ListenerDeps, Pick<ToolRunnerDeps, 'server
   readonly steps: HeldCallSteps;
   readonly hangUps: HangUps;
   readonly metering: Metering;
-  readonly recaps: Pick<Recaps, 'keep' | 'find'>;
+  readonly recaps: Pick<SealedRecaps, 'keep' | 'find'>;
   readonly budgets: Budgets;
   readonly installationKey: Buffer;
   readonly sessions: Pick<CallSessions, 'noteActivity' | 'find'>;

@@ -137,8 +137,8 @@ export class HeldCall implements HangUpListener {
   /** The call was another node's, which counted all until `sinceMs`. */
   noteTaken(sinceMs: number): void {
     this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
-    this.#time?.taken(this.record);
-    this.pages.taken();
+    this.#time?.takenOver(this.record);
+    this.pages.takenOver();
   }
 
   /** The provider has created the call. @throws Unavailable when that cannot be saved */

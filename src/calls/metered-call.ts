@@ -55,7 +55,7 @@ export class ConnectedTime {
   }
 
   /** The call was taken over: of one that is closing nobody tells it later. */
-  taken(call: CallRecord): void {
+  takenOver(call: CallRecord): void {
     if (call.state === 'closing') this.tell(call.openedAtMs, wentOnUntilMs(call, this.#deps.clock.now()));
   }
 

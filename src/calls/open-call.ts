@@ -64,7 +64,7 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   try {
     const over = (await whyOver(session.id, deps)) ?? (await endedByTool(request, deps));
     const formers = over === undefined ? await endFormer(record, request, deps) : 0;
-    const remembered = formers > 0 ? awaitedLater(held.pages.recap.remember()) : undefined;
+    const remembered = formers > 0 ? awaitedLater(held.pages.carryover.remember()) : undefined;
     const created = over ?? (await create(held, request, deps));
     await remembered;
     if (!(created instanceof Refusal)) {
@@ -72,7 +72,7 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
       if (opened instanceof Refusal) return opened;
       // A visitor who goes on with a conversation is not greeted again.
       if (formers === 0) held.conversation.greet();
-      else held.pages.recap.goOn();
+      else held.pages.carryover.goOn();
       return opened;
     }
     await held.createFailed();

@@ -18,13 +18,13 @@ import { Accounts } from './accounts.ts';
 import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
-import { cutOffUnlessTaken, leaveCalls, waitForTools } from './leave-calls.ts';
+import { cutOffUnlessTaken, handOverCalls, waitForTools } from './hand-over-calls.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
 import { openCall, type OpenCallDeps } from './open-call.ts';
-import type { Recaps } from './recaps.ts';
+import type { SealedRecaps } from './sealed-recaps.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
@@ -44,7 +44,7 @@ interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'cl
   /** The same provider with other credentials, which hear and end the calls that were opened with them. */
   readonly others?: readonly BrokeredProvider[] | undefined;
   readonly installationKey: Buffer;
-  readonly recaps: Recaps;
+  readonly recaps: SealedRecaps;
   readonly store: CallStore;
   readonly nodes: Pick<LiveNodes, 'hasOther'>;
   readonly setups: Pick<SessionSetups, 'find'>;
@@ -194,7 +194,7 @@ export class VoiceCalls implements Calls {
     await waitForTools(held, after);
     await cutOffUnlessTaken(held, this.#deps).catch(onError);
     await this.#running.settled();
-    await leaveCalls(held, this.#deps).catch(onError);
+    await handOverCalls(held, this.#deps).catch(onError);
     for (const call of held) call.release();
     this.#held.clear();
     bus.publish({ type: 'calls.orphaned' });

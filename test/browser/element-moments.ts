@@ -8,8 +8,8 @@ export interface Moment {
   readonly isPush?: boolean;
   readonly captions?: readonly { readonly who: 'visitor' | 'agent'; readonly text: string; readonly final: boolean }[];
   readonly levels?: { readonly visitor: number; readonly agent: number };
-  /** Of a Situation (src/web/element/conversation.ts). */
-  readonly situation?: Readonly<Record<string, unknown>>;
+  /** Of a ConversationState (src/web/element/conversation.ts). */
+  readonly state?: Readonly<Record<string, unknown>>;
   /** Seconds from now. */
   readonly endsIn?: number;
   readonly retryIn?: number;
@@ -25,7 +25,7 @@ const live = { phase: 'live', canWrite: true, canSwitch: true } as const;
 const refused = (code: string, userMessage: string) => ({ code, userMessage });
 const ended = (reason: string, userMessage: string): Moment => ({
   captions,
-  situation: { phase: 'over', ended: { reason, code: 'X', userMessage } },
+  state: { phase: 'over', ended: { reason, code: 'X', userMessage } },
 });
 
 /** Every moment that the element has its own look for, by the name under which a person looks for it. */
@@ -34,39 +34,39 @@ export const moments: Readonly<Record<string, Moment>> = {
   consent: {
     consent: 'Our assistant is a machine, and what you say is recorded. [Privacy](https://example.com/privacy)',
   },
-  connecting: { situation: { phase: 'connecting' } },
-  listening: { situation: live },
-  'agent-speaking': { captions, levels: { visitor: 0, agent: 0.2 }, situation: { ...live, isAgentSpeaking: true } },
-  'agent-pausing': { captions, situation: { ...live, isAgentOn: true, isWritten: true } },
-  'visitor-speaking': { levels: { visitor: 0.2, agent: 0 }, situation: { ...live, isVisitorSpeaking: true } },
-  muted: { captions, situation: { ...live, isMuted: true, microphones, microphone: 'Headset' } },
-  written: { captions, situation: { ...live, isWritten: true } },
+  connecting: { state: { phase: 'connecting' } },
+  listening: { state: live },
+  'agent-speaking': { captions, levels: { visitor: 0, agent: 0.2 }, state: { ...live, isAgentSpeaking: true } },
+  'agent-pausing': { captions, state: { ...live, isAgentOn: true, isWritten: true } },
+  'visitor-speaking': { levels: { visitor: 0.2, agent: 0 }, state: { ...live, isVisitorSpeaking: true } },
+  muted: { captions, state: { ...live, isMuted: true, microphones, microphone: 'Headset' } },
+  written: { captions, state: { ...live, isWritten: true } },
   'microphone-lost': {
     captions,
-    situation: { ...live, isWritten: true, notice: refused('MICROPHONE_LOST', '') },
+    state: { ...live, isWritten: true, notice: refused('MICROPHONE_LOST', '') },
   },
   'ready-to-hold': { isPush: true },
-  'to-hold': { captions, situation: { ...live, isPush: true } },
+  'to-hold': { captions, state: { ...live, isPush: true } },
   held: {
     levels: { visitor: 0.2, agent: 0 },
-    situation: { ...live, isPush: true, isTalking: true, isVisitorSpeaking: true },
+    state: { ...live, isPush: true, isTalking: true, isVisitorSpeaking: true },
   },
-  'call-away': { captions, situation: { ...live, isCallAway: true } },
-  'server-away': { situation: { ...live, isServerAway: true } },
-  quiet: { situation: { ...live, isQuiet: true } },
-  'quiet-to-hold': { situation: { ...live, isPush: true, isQuiet: true } },
-  'quiet-written': { captions, situation: { ...live, isWritten: true, isQuiet: true } },
-  'warned-idle': { endsIn: 41.5, situation: { ...live, isQuiet: true, warning: { reason: 'idle' } } },
-  'warned-duration': { captions, endsIn: 59.5, situation: { ...live, warning: { reason: 'duration' } } },
-  'warned-quota': { situation: { ...live, warning: { reason: 'quota' } } },
-  'not-heard': { captions, situation: { ...live, notice: refused('TOOL_FAILED', '') } },
+  'call-away': { captions, state: { ...live, isCallAway: true } },
+  'server-away': { state: { ...live, isServerAway: true } },
+  quiet: { state: { ...live, isQuiet: true } },
+  'quiet-to-hold': { state: { ...live, isPush: true, isQuiet: true } },
+  'quiet-written': { captions, state: { ...live, isWritten: true, isQuiet: true } },
+  'warned-idle': { endsIn: 41.5, state: { ...live, isQuiet: true, warning: { reason: 'idle' } } },
+  'warned-duration': { captions, endsIn: 59.5, state: { ...live, warning: { reason: 'duration' } } },
+  'warned-quota': { state: { ...live, warning: { reason: 'quota' } } },
+  'not-heard': { captions, state: { ...live, notice: refused('TOOL_FAILED', '') } },
   'ended-by-visitor': ended('closed_by_client', 'This conversation has ended.'),
   'ended-by-duration': ended(
     'duration_exceeded',
     'This conversation has reached its maximum length. Please start a new one.',
   ),
   'ended-by-silence': {
-    situation: ended('idle_exceeded', 'It was quiet for too long, so this conversation has ended.').situation ?? {},
+    state: ended('idle_exceeded', 'It was quiet for too long, so this conversation has ended.').state ?? {},
   },
   'ended-by-operator': ended(
     'closed_by_operator',
@@ -79,18 +79,18 @@ export const moments: Readonly<Record<string, Moment>> = {
   ),
   'refused-for-now': {
     retryIn: 41.5,
-    situation: {
+    state: {
       phase: 'over',
       error: refused('RATE_LIMIT_EXCEEDED', 'Too many requests. Please wait a moment and try again.'),
     },
   },
   'refused-today': {
     retryIn: 7 * 3600,
-    situation: {
+    state: {
       phase: 'over',
       error: refused('DAILY_QUOTA_EXCEEDED', "Today's limit is reached. Please come back tomorrow."),
     },
   },
-  'microphone-blocked': { situation: { phase: 'over', error: refused('MICROPHONE_BLOCKED', '') } },
-  'no-network': { situation: { phase: 'over', error: refused('NETWORK_ERROR', '') } },
+  'microphone-blocked': { state: { phase: 'over', error: refused('MICROPHONE_BLOCKED', '') } },
+  'no-network': { state: { phase: 'over', error: refused('NETWORK_ERROR', '') } },
 };

@@ -9,7 +9,7 @@ import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
 import { Captions } from './captions.ts';
-import { KeptRecap, type KeptRecapDeps } from './kept-recap.ts';
+import { ContextCarryover, type CarryoverDeps } from './context-carryover.ts';
 import { ForgedAnswers } from '../tools/forged-answers.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
 import type { ToolRunnerDeps } from '../tools/tool-runner-deps.ts';
@@ -24,7 +24,7 @@ const ANSWER_MS = 30_000;
 /** A `tool` frame of more is not sent: it has room for an answer's longest. */
 const MAX_ARGUMENT_BYTES = MAX_CALL_MESSAGE_BYTES - 4096;
 
-export interface CallPagesDeps extends ToolRunnerDeps, KeptRecapDeps {
+export interface CallPagesDeps extends ToolRunnerDeps, CarryoverDeps {
   readonly installationKey: Buffer;
   readonly events: ToolRunnerDeps['events'] & Pick<Events, 'toolForged'>;
   readonly bus: Pick<Bus, 'publish'>;
@@ -59,7 +59,7 @@ export class CallPages {
   readonly #deps: CallPagesDeps;
   readonly #captions: Captions;
   /** What was said in its session before, and until now. */
-  readonly recap: KeptRecap;
+  readonly carryover: ContextCarryover;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
   /** What pages said, by the names that they gave it. */
@@ -80,7 +80,7 @@ export class CallPages {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;
-    this.recap = new KeptRecap(call, deps);
+    this.carryover = new ContextCarryover(call, deps);
     this.#captions = new Captions({ ...deps, show: (frames) => this.#showWords(frames) });
     const isOpen = setup?.dataChannel !== 'none';
     const { id } = call.record;
@@ -136,7 +136,7 @@ export class CallPages {
     for (const callId of this.#answers.overdue(at))
       if (!this.#answer(callId, { error: 'timed_out' })) this.#answers.giveUp(callId);
     this.#server?.follow();
-    this.recap.follow();
+    this.carryover.follow();
     this.#answers.tell();
     if (this.#call.record.state !== this.#state) this.#tellState();
   }
@@ -169,9 +169,9 @@ export class CallPages {
   }
 
   /** Another node held the call. */
-  taken(): void {
-    this.#deps.running.start(this.recap.remember());
-    this.#server?.taken();
+  takenOver(): void {
+    this.#deps.running.start(this.carryover.remember());
+    this.#server?.takenOver();
   }
 
   /** Resolves when no tool of the server runs. */
@@ -182,7 +182,7 @@ export class CallPages {
   /** Another node is to hold the call: tools that nobody has answered yet are answered for those who run them. */
   async handOver(): Promise<void> {
     for (const callId of this.#asked) this.#answer(callId, { error: 'interrupted' });
-    this.recap.keep();
+    this.carryover.keep();
     await this.#server?.handOver();
     this.#answers.giveUpPages();
   }
@@ -237,7 +237,7 @@ export class CallPages {
       untilMs: isServers(call) ? Infinity : at + ANSWER_MS,
     });
     const pages = calls.filter((call) => !ours.includes(call));
-    for (const { callId } of pages) this.#forged?.leave(callId);
+    for (const { callId } of pages) this.#forged?.permit(callId);
     const fresh = new Set(this.#answers.ask(responseId, ours.map(asToAnswer), pages.map(asToAnswer)));
     // One that is named twice is run once.
     const once = ours.filter(({ callId }) => fresh.delete(callId));
@@ -273,7 +273,7 @@ export class CallPages {
   }
 
   #showWords(frames: readonly CallFrame[]): void {
-    this.recap.note(frames);
+    this.carryover.note(frames);
     this.#show(frames);
   }
 

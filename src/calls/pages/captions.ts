@@ -30,7 +30,7 @@ export interface CaptionsDeps {
 
 /**
  * Who speaks in a call and what is said, as its pages are shown it: gathered, and at most eight frames a second. The words are in memory
- * for as long as they are shown; what is kept of them for the session's next call is in `recap`.
+ * for as long as they are shown; what is kept of them for the session's next call is in `recent-turns`.
  */
 export class Captions {
   readonly #deps: CaptionsDeps;

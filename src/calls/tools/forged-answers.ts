@@ -36,7 +36,7 @@ export class ForgedAnswers {
   /** The names of the items that answer them. */
   readonly #ours = new Set<string>();
   /** Calls of tools that are the page's own to answer. */
-  readonly #left = new Set<string>();
+  readonly #permitted = new Set<string>();
   /** Calls of which the page has said once that it has no such tool. */
   readonly #denied = new Set<string>();
   #early: ToolAnswer[] = [];
@@ -54,8 +54,8 @@ export class ForgedAnswers {
   }
 
   /** The agent asks for a tool of the page. */
-  leave(callId: string): void {
-    keepNewest(this.#left.add(callId), MAX_WATCHED);
+  permit(callId: string): void {
+    keepNewest(this.#permitted.add(callId), MAX_WATCHED);
     this.#early = this.#early.filter((each) => each.callId !== callId);
   }
 
@@ -65,7 +65,7 @@ export class ForgedAnswers {
    */
   answered(answer: ToolAnswer): void {
     const { item, callId, isDenial } = answer;
-    if (this.#ours.has(item) || this.#left.has(callId)) return;
+    if (this.#ours.has(item) || this.#permitted.has(callId)) return;
     if (!this.#watched.has(callId)) {
       this.#early.push(answer);
       // No page answers so many calls that the agent has not made.

@@ -21,22 +21,22 @@ const isOf: Readonly<Record<string, (value: unknown) => boolean>> = {
  * @returns undefined for those that are not
  */
 export function readArguments(json: string, parameters: Arguments | undefined): Arguments | undefined {
-  const given = parse(json);
-  if (given === undefined) return undefined;
+  const parsed = parse(json);
+  if (parsed === undefined) return undefined;
   const { properties, required } = parameters ?? {};
   const names = Array.isArray(required) ? required.map(String) : [];
-  if (!names.every((name) => Object.hasOwn(given, name))) return undefined;
+  if (!names.every((name) => Object.hasOwn(parsed, name))) return undefined;
   const schemas = isObject(properties) ? properties : {};
-  return Object.entries(given).every(([name, value]) => fits(value, Object.hasOwn(schemas, name) ? schemas[name] : {}))
-    ? given
+  return Object.entries(parsed).every(([name, value]) => fits(value, Object.hasOwn(schemas, name) ? schemas[name] : {}))
+    ? parsed
     : undefined;
 }
 
 function parse(json: string): Arguments | undefined {
   if (Buffer.byteLength(json) > MAX_BYTES) return undefined;
   try {
-    const given: unknown = JSON.parse(json.trim() === '' ? '{}' : json);
-    return isObject(given) ? given : undefined;
+    const parsed: unknown = JSON.parse(json.trim() === '' ? '{}' : json);
+    return isObject(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }

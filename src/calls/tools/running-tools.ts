@@ -8,7 +8,7 @@ import type { ServerTool } from '../../protocol/server-tool.ts';
 export interface RunningTool {
   readonly tool: ServerTool;
   /** Undefined where they are not what the tool requires. */
-  readonly given: Readonly<Record<string, unknown>> | undefined;
+  readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly abort: AbortController;
   snapshot: Snapshot<ToolCallRecord>;
   isSent: boolean;
@@ -16,7 +16,7 @@ export interface RunningTool {
   isOver: boolean;
 }
 
-interface Begun extends Pick<RunningTool, 'tool' | 'given'> {
+interface Begun extends Pick<RunningTool, 'tool' | 'args'> {
   readonly at: number;
   readonly terms: ToolCallTerms;
   /** Of the voice call's owner. */
@@ -33,14 +33,14 @@ export class RunningTools {
     return [...this.#running.values()];
   }
 
-  begin({ tool, given, at, terms, fence }: Begun): RunningTool {
+  begin({ tool, args, at, terms, fence }: Begun): RunningTool {
     const ask = { type: 'ASK', at, terms, untilMs: at + tool.timeoutMs, fence } as const;
     const [asked] = this.#steps.send(this.#steps.begin(undefined), ask);
     const [snapshot] = this.#steps.send(
       asked,
-      given === undefined ? { type: 'REFUSED', at, code: 'bad_arguments' } : { type: 'STARTED', at },
+      args === undefined ? { type: 'REFUSED', at, code: 'bad_arguments' } : { type: 'STARTED', at },
     );
-    const running = { tool, given, abort: new AbortController(), snapshot, isSent: false, isOver: false };
+    const running = { tool, args, abort: new AbortController(), snapshot, isSent: false, isOver: false };
     this.#running.set(terms.toolCallId, running);
     return running;
   }

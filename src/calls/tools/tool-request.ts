@@ -42,12 +42,12 @@ interface AskedIn extends SessionTerms {
 export function requestOf(
   tool: ServerTool,
   toolCallId: string,
-  given: ToolRequest['arguments'],
+  args: ToolRequest['arguments'],
   { call: { id, sessionId, tenantId, subject }, agentId, agentVersion, metadata, sealedContext }: AskedIn,
 ): ToolRequest {
   const session = { ref: refOf(sessionId), tenantId, agentId, agentVersion, subject, metadata: metadata ?? {} };
   const sealed = sealedContext === null ? null : { sessionId, text: sealedContext };
-  return { toolCallId, tool, arguments: given, context: { session, call: { ref: id } }, sealed };
+  return { toolCallId, tool, arguments: args, context: { session, call: { ref: id } }, sealed };
 }
 
 /** Whether a provider's name of a tool call can name a request: what else could stand in a header, or break what is signed. */
@@ -56,8 +56,8 @@ export function canNameRequest(toolCallId: string): boolean {
 }
 
 /** The body of the request. @param handedOn by a back end, for this server */
-export function bodyOf({ tool, arguments: given, context }: ToolRequest, handedOn: unknown, atMs: number): string {
-  const data = { tool: tool.name, arguments: given, ...context, context: handedOn };
+export function bodyOf({ tool, arguments: args, context }: ToolRequest, handedOn: unknown, atMs: number): string {
+  const data = { tool: tool.name, arguments: args, ...context, context: handedOn };
   return JSON.stringify({ type: 'tool.call', timestamp: iso(atMs), data });
 }
 

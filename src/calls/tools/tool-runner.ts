@@ -78,7 +78,7 @@ export class ToolRunner {
   }
 
   /** Another node held the call. */
-  taken(): void {
+  takenOver(): void {
     this.#isTaken = true;
   }
 
@@ -129,15 +129,15 @@ export class ToolRunner {
 
   /** @param inserted undefined where that failed */
   async #run(running: RunningTool, inserted: InsertedToolCall | undefined, agentId: string | null): Promise<void> {
-    const { given, tool, snapshot } = running;
+    const { args, tool, snapshot } = running;
     const { toolCallId } = snapshot.context;
     try {
       if (running.isOver) return;
-      if (inserted === 'taken' || inserted === 'too_many') this.#leave(running, inserted);
-      else if (given === undefined) this.#leave(running, 'bad_arguments');
+      if (inserted === 'taken' || inserted === 'too_many') this.#skip(running, inserted);
+      else if (args === undefined) this.#skip(running, 'bad_arguments');
       else if (inserted === undefined) this.#finishBy(running, { code: 'failed' });
       else if (!this.#prices.reserve(toolCallId, tool.microDollars)) this.#finishBy(running, { code: 'too_many' });
-      else this.#finishBy(running, await this.#send(running, given, agentId));
+      else this.#finishBy(running, await this.#send(running, args, agentId));
     } catch (fault) {
       this.#deps.onError(fault);
       this.#finishBy(running, { code: 'failed' });
@@ -157,11 +157,11 @@ export class ToolRunner {
   #begin({ callId: toolCallId, name, arguments: json }: ToolCall): RunningTool | undefined {
     const tool = this.#tools.get(name);
     if (tool === undefined) return undefined;
-    const given = canNameRequest(toolCallId) ? readArguments(json, tool.parameters) : undefined;
+    const args = canNameRequest(toolCallId) ? readArguments(json, tool.parameters) : undefined;
     const { id: callId, sessionId, fence } = this.#call.record;
     const terms = { id: `tool_${randomId()}`, callId, toolCallId, sessionId, name };
     const isFirst = this.running === undefined;
-    const running = this.#running.begin({ tool, given, at: this.#now, terms, fence });
+    const running = this.#running.begin({ tool, args, at: this.#now, terms, fence });
     if (isFirst) this.#listener.running(name);
     return running;
   }
@@ -182,9 +182,9 @@ export class ToolRunner {
     return new Map(kept.flatMap((running, n) => (inserted[n] === undefined ? [] : [[running, inserted[n]] as const])));
   }
 
-  #send(running: RunningTool, given: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
+  #send(running: RunningTool, args: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
     const { toolCallId, untilMs } = running.snapshot.context;
-    const request = requestOf(running.tool, toolCallId, given, { call: this.#call.record, agentId, ...this.#terms });
+    const request = requestOf(running.tool, toolCallId, args, { call: this.#call.record, agentId, ...this.#terms });
     const leaves = (): void => void (running.isSent = true);
     const timeoutMs = Math.max(0, untilMs - this.#now);
     return this.#deps.serverTools.sender.send(request, { timeoutMs, signal: running.abort.signal, leaves });
@@ -227,7 +227,7 @@ export class ToolRunner {
   }
 
   /** It is not run here: another node has it, or nothing is sent for it. */
-  #leave(running: RunningTool, why: 'taken' | Extract<ToolFailure, 'too_many' | 'bad_arguments'>): void {
+  #skip(running: RunningTool, why: 'taken' | Extract<ToolFailure, 'too_many' | 'bad_arguments'>): void {
     running.isOver = true;
     if (why === 'taken') this.#answers.forget(running.snapshot.context.toolCallId);
     else this.#tell(running, { code: why });

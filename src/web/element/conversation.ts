@@ -7,7 +7,7 @@ export function isWithoutMicrophone({ code }: SwitchboardError): boolean {
 }
 
 /** What is to be shown of a conversation. */
-export interface Situation {
+export interface ConversationState {
   readonly phase: 'ready' | 'connecting' | 'live' | 'over';
   /** The call's network, or Switchboard itself, is away for now. */
   readonly isCallAway: boolean;
@@ -42,7 +42,7 @@ export interface Situation {
   readonly retryAtMs?: number | undefined;
 }
 
-export const atRest: Situation = {
+export const atRest: ConversationState = {
   phase: 'ready',
   isCallAway: false,
   isServerAway: false,
@@ -79,16 +79,16 @@ const EVENTS = [
   'error',
 ] as const satisfies readonly (keyof SessionEvents)[];
 
-export interface Hears {
+export interface ConversationListener {
   /** Something that is shown changed. */
-  readonly change: (now: Situation) => void;
+  readonly change: (now: ConversationState) => void;
   /** An event of the SDK, or the error because of which there is no session. */
   readonly tell: <T extends keyof SessionEvents>(type: T, event: SessionEvents[T]) => void;
 }
 
 /** One conversation, from the visitor's wish to its end. */
 export interface Conversation {
-  readonly situation: Situation;
+  readonly state: ConversationState;
   readonly session: Session | undefined;
   readonly mute: (on: boolean) => void;
   readonly send: (text: string) => void;
@@ -104,15 +104,19 @@ export interface Conversation {
 }
 
 /** @param isWritten begins in writing: no microphone is asked for */
-export function converse(options: ConnectOptions, isWritten: boolean, { change, tell }: Hears): Conversation {
+export function converse(
+  options: ConnectOptions,
+  isWritten: boolean,
+  { change, tell }: ConversationListener,
+): Conversation {
   /** Aborts what is under way, and what holds on to the page. */
-  const given = new AbortController();
-  let now: Situation = { ...atRest, phase: 'connecting', isWritten };
+  const controller = new AbortController();
+  let now: ConversationState = { ...atRest, phase: 'connecting', isWritten };
   let session: Session | undefined;
   let showDevices = (): void => undefined;
 
   /** Once over, it stays as it ended. */
-  function become(next: Partial<Situation>): void {
+  function become(next: Partial<ConversationState>): void {
     if (now.phase === 'over') return;
     now = { ...now, ...next };
     change(now);
@@ -128,7 +132,7 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
     console.error('switchboard-widget:', error.code, error.message);
     tell('error', error);
     // A session without a call is of no use to the visitor, and holds a slot.
-    given.abort();
+    controller.abort();
   }
 
   const reactions: { readonly [T in keyof SessionEvents]?: (event: SessionEvents[T]) => void } = {
@@ -160,12 +164,12 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
       if (now.error?.code === 'CALL_LOST' && ended.reason !== 'closed_by_client')
         now = { ...now, phase: 'live', error: undefined };
       become({ phase: 'over', ended });
-      given.abort();
+      controller.abort();
     },
     error: ({ code }) => code === 'NETWORK_ERROR' && become({ isServerAway: true }),
   };
 
-  function withoutIdleWarning(): Partial<Situation> {
+  function withoutIdleWarning(): Partial<ConversationState> {
     return now.warning?.reason === 'idle' ? { warning: undefined } : {};
   }
 
@@ -235,13 +239,13 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
 
   async function begin(): Promise<void> {
     try {
-      const opened = await connect({ ...options, audio: !isWritten, signal: given.signal });
+      const opened = await connect({ ...options, audio: !isWritten, signal: controller.signal });
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
       become({ isPush: opened.agent?.push === true });
       // A page that is not secure has none.
-      navigator.mediaDevices?.addEventListener('devicechange', () => showDevices(), { signal: given.signal });
+      navigator.mediaDevices?.addEventListener('devicechange', () => showDevices(), { signal: controller.signal });
       await join(opened, isWritten);
     } catch (error) {
       fail(error as SwitchboardError);
@@ -251,7 +255,7 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
   // Whoever asked has the conversation before it changes.
   queueMicrotask(() => void begin());
   return {
-    get situation() {
+    get state() {
       return now;
     },
     get session() {
@@ -278,7 +282,7 @@ export function converse(options: ConnectOptions, isWritten: boolean, { change, 
     async end() {
       become({ phase: 'over' });
       await session?.end();
-      given.abort();
+      controller.abort();
     },
   };
 }

@@ -101,12 +101,12 @@ export function defineElement(home: string): void {
 
     /** The SDK's session, while there is one. */
     get session(): Session | undefined {
-      const { situation, session } = this.#conversation ?? {};
-      return situation?.phase === 'over' ? undefined : session;
+      const { state, session } = this.#conversation ?? {};
+      return state?.phase === 'over' ? undefined : session;
     }
 
     get muted(): boolean {
-      return this.#conversation?.situation.isMuted ?? false;
+      return this.#conversation?.state.isMuted ?? false;
     }
 
     /** Begins a conversation, or shows the line that the visitor has to agree to first. */
@@ -149,7 +149,7 @@ export function defineElement(home: string): void {
     };
 
     get #isLive(): boolean {
-      const { phase } = this.#conversation?.situation ?? atRest;
+      const { phase } = this.#conversation?.state ?? atRest;
       return phase === 'connecting' || phase === 'live';
     }
 
@@ -204,7 +204,7 @@ export function defineElement(home: string): void {
           language: this.#language,
           tools: this.tools,
           resume: resumed?.token,
-          keep: this.#mayResume ? (token) => keepToken(kept, { token, isWritten: own.situation.isWritten }) : undefined,
+          keep: this.#mayResume ? (token) => keepToken(kept, { token, isWritten: own.state.isWritten }) : undefined,
         },
         this.#isWritten,
         {
@@ -233,11 +233,11 @@ export function defineElement(home: string): void {
       const language = this.#language;
       const words = wordsOf(language, home, () => this.#show());
       if (words === undefined) return;
-      const situation = this.#conversation?.situation ?? atRest;
+      const state = this.#conversation?.state ?? atRest;
       const isInline = this.getAttribute('placement') === 'inline';
       if (this.open || isInline) this.#askWhatToTell();
       this.#view.show({
-        situation,
+        state,
         words: withTexts(words, this.#texts),
         language,
         isOpen: this.open,
@@ -247,7 +247,7 @@ export function defineElement(home: string): void {
         isPush: this.#disclosure.push,
         consent: this.#consent,
       });
-      const isCounting = this.isConnected && (situation.warning !== undefined || situation.retryAtMs !== undefined);
+      const isCounting = this.isConnected && (state.warning !== undefined || state.retryAtMs !== undefined);
       if (isCounting === (this.#clock !== undefined)) return;
       clearInterval(this.#clock);
       this.#clock = isCounting ? setInterval(this.#view.tick, 1000) : undefined;

@@ -1,11 +1,11 @@
 import { icon, make, part, say } from './dom.ts';
 import { icons } from './icons.ts';
-import type { Situation } from './conversation.ts';
+import type { ConversationState } from './conversation.ts';
 import type { Words } from './words/words.ts';
 
 export interface Hold {
   readonly element: HTMLElement;
-  readonly show: (look: { readonly situation: Situation; readonly words: Words }) => void;
+  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
 }
 
 /**
@@ -50,7 +50,7 @@ export function createHold(talk: (on: boolean) => void): Hold {
 
   return {
     element,
-    show({ situation: { phase, isPush, isWritten, isTalking }, words }) {
+    show({ state: { phase, isPush, isWritten, isTalking }, words }) {
       isHeld = isTalking;
       element.hidden = phase !== 'live' || !isPush || isWritten;
       element.ariaPressed = String(isTalking);

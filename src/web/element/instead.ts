@@ -1,10 +1,10 @@
-import { isWithoutMicrophone, type Situation } from './conversation.ts';
+import { isWithoutMicrophone, type ConversationState } from './conversation.ts';
 import { part, say } from './dom.ts';
 import type { Words } from './words/words.ts';
 
 export interface Instead {
   readonly element: HTMLElement;
-  readonly show: (look: { readonly situation: Situation; readonly words: Words }) => void;
+  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
 }
 
 /** The other way to converse: to write, where the microphone is refused or missing and whenever the visitor likes, and to speak again. */
@@ -15,7 +15,7 @@ export function createInstead(write: (on: boolean) => void): Instead {
   element.addEventListener('click', () => write(offersWriting));
   return {
     element,
-    show({ situation: { phase, isWritten, canSwitch, error }, words }) {
+    show({ state: { phase, isWritten, canSwitch, error }, words }) {
       const isRefused = phase === 'over' && error !== undefined && isWithoutMicrophone(error);
       offersWriting = isRefused || !isWritten;
       element.hidden = !isRefused && (phase !== 'live' || !canSwitch);

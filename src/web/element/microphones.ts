@@ -1,22 +1,22 @@
 import { icon, make, part } from './dom.ts';
 import { icons } from './icons.ts';
-import type { Situation } from './conversation.ts';
+import type { ConversationState } from './conversation.ts';
 import type { Words } from './words/words.ts';
 
 export interface Microphones {
   readonly element: HTMLElement;
-  readonly show: (look: { readonly situation: Situation; readonly words: Words }) => void;
+  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
 }
 
 /** The choice of a microphone: once the visitor has allowed one, and where there is a choice. */
 export function createMicrophones(use: (deviceId: string) => void): Microphones {
   const select = part('select', 'microphone');
   const element = part('label', 'field', icon(icons.microphone), select);
-  let shown: Situation['microphones'] = [];
+  let shown: ConversationState['microphones'] = [];
   select.addEventListener('change', () => use(select.value));
   return {
     element,
-    show({ situation: { phase, microphones, microphone }, words }) {
+    show({ state: { phase, microphones, microphone }, words }) {
       element.hidden = phase !== 'live' || microphones.length < 2;
       select.ariaLabel = words.microphone;
       if (shown !== microphones) {

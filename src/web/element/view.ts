@@ -1,6 +1,6 @@
 import type { Levels, Transcript } from '../widget/api.ts';
 import { createCaptions } from './captions.ts';
-import type { Situation } from './conversation.ts';
+import type { ConversationState } from './conversation.ts';
 import { icon, linked, make, part, say } from './dom.ts';
 import { createHold } from './hold.ts';
 import { icons } from './icons.ts';
@@ -27,7 +27,7 @@ export interface Wishes {
 }
 
 export interface Look {
-  readonly situation: Situation;
+  readonly state: ConversationState;
   readonly words: Words;
   readonly language: string;
   readonly isOpen: boolean;
@@ -108,7 +108,7 @@ export function createView(wishes: Wishes): View {
   start.addEventListener('click', wishes.start);
   end.addEventListener('click', wishes.end);
   interrupt.addEventListener('click', wishes.interrupt);
-  mute.addEventListener('click', () => wishes.mute(!look.situation.isMuted));
+  mute.addEventListener('click', () => wishes.mute(!look.state.isMuted));
   toggle.addEventListener('click', () => wishes.captions(!look.hasCaptions));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -124,39 +124,39 @@ export function createView(wishes: Wishes): View {
   });
 
   function tick(): void {
-    const { situation, words, language } = look;
+    const { state, words, language } = look;
     const now = Date.now();
-    const retry = retryOf(situation, words, language, now);
-    say(warningText, warningOf(situation, words, language, now));
+    const retry = retryOf(state, words, language, now);
+    say(warningText, warningOf(state, words, language, now));
     say(retryText, retry);
     start.disabled = retry !== '';
   }
 
   /** A screen reader hears states and ends, each warning once, and not each turn of the talk. */
   function announce(before: Look | undefined): void {
-    const { situation, words } = look;
-    const now = statusOf(situation);
-    if (situation.warning !== undefined && situation.warning !== before?.situation.warning)
+    const { state, words } = look;
+    const now = statusOf(state);
+    if (state.warning !== undefined && state.warning !== before?.state.warning)
       return say(announcer, warningText.textContent ?? '');
     if (messageText.textContent) return say(announcer, `${messageText.textContent} ${retryText.textContent}`);
-    if (now === 'speaking' || (before !== undefined && statusOf(before.situation) === now)) return;
+    if (now === 'speaking' || (before !== undefined && statusOf(before.state) === now)) return;
     const told = now === 'connecting' ? `${disclosure.textContent} ` : '';
     say(announcer, now === 'ready' ? '' : told + words.status[now]);
   }
 
   function hintOf(now: Status): string {
-    const { situation, words, isPush } = look;
+    const { state, words, isPush } = look;
     if (now === 'ready' && isPush) return words.hint.readyToHold;
-    if (now === 'idle' && situation.isWritten) return words.hint.idleWritten;
-    if (now === 'idle' && situation.isPush) return words.status.waiting;
-    return situation.isWritten && now === 'connecting' ? '' : ((words.hint as Hints)[now] ?? '');
+    if (now === 'idle' && state.isWritten) return words.hint.idleWritten;
+    if (now === 'idle' && state.isPush) return words.status.waiting;
+    return state.isWritten && now === 'connecting' ? '' : ((words.hint as Hints)[now] ?? '');
   }
 
   /**
    * Where the keyboard goes on when what had it is gone: never on a button that undoes what was just done, or a key that is pressed twice,
    * or held, would do both.
    */
-  function refuge(isOpened: boolean): HTMLElement {
+  function fallbackFocus(isOpened: boolean): HTMLElement {
     if (panel.hidden) return launcher;
     return isOpened && !start.hidden && !start.disabled ? start : panel;
   }
@@ -164,9 +164,9 @@ export function createView(wishes: Wishes): View {
   function show(next: Look): void {
     const before: Look | undefined = look;
     look = next;
-    const { situation, words, language, isOpen, isInline, hasCaptions } = look;
-    const { phase, isMuted, isVisitorSpeaking, isAgentSpeaking } = situation;
-    const now = statusOf(situation);
+    const { state, words, language, isOpen, isInline, hasCaptions } = look;
+    const { phase, isMuted, isVisitorSpeaking, isAgentSpeaking } = state;
+    const now = statusOf(state);
     const isOn = phase === 'connecting' || phase === 'live';
     const focused = (element.getRootNode() as ShadowRoot).activeElement;
 
@@ -197,10 +197,10 @@ export function createView(wishes: Wishes): View {
     captions.element.hidden = !hasCaptions || phase === 'ready' || phase === 'connecting' || captions.isEmpty();
     captions.rename(words);
     tick();
-    warning.hidden = !isOn || situation.warning === undefined;
-    say(messageText, messageOf(situation, words));
+    warning.hidden = !isOn || state.warning === undefined;
+    say(messageText, messageOf(state, words));
     message.hidden = messageText.textContent === '';
-    message.classList.toggle('failure', (situation.error ?? situation.notice) !== undefined);
+    message.classList.toggle('failure', (state.error ?? state.notice) !== undefined);
 
     if (look.consent !== before?.consent) consent.replaceChildren(...linked(look.consent));
     consent.hidden = isOn;
@@ -208,7 +208,7 @@ export function createView(wishes: Wishes): View {
     const beginning = now === 'over' ? words.again : now === 'failed' ? words.tryAgain : words.start;
     say(startText, look.consent === '' ? beginning : words.agree);
     row.hidden = !isOn;
-    mute.hidden = phase === 'connecting' || situation.isWritten || (situation.isPush && !isMuted);
+    mute.hidden = phase === 'connecting' || state.isWritten || (state.isPush && !isMuted);
     say(muteText, isMuted ? words.unmute : words.mute);
     mute.classList.toggle('on', isMuted);
     muteText.previousSibling?.remove();
@@ -217,20 +217,19 @@ export function createView(wishes: Wishes): View {
     microphones.show(look);
     instead.show(look);
     hold.show(look);
-    form.hidden = phase !== 'live' || !situation.canWrite;
+    form.hidden = phase !== 'live' || !state.canWrite;
     text.placeholder = words.write;
     text.ariaLabel = words.write;
     name(send, words.send);
-    interrupt.hidden = !isAgentSpeaking && !situation.isAgentOn;
+    interrupt.hidden = !isAgentSpeaking && !state.isAgentOn;
     name(interrupt, words.interrupt);
     announce(before);
     const isOpened = before !== undefined && !before.isOpen && isOpen;
     // Who interrupted the agent has something to say.
     if (focused === interrupt && interrupt.hidden && !form.hidden) text.focus();
-    else if (isOpened || focused?.closest('[hidden]')) refuge(isOpened).focus();
+    else if (isOpened || focused?.closest('[hidden]')) fallbackFocus(isOpened).focus();
     // Who waited for it goes on by writing.
-    if (before?.situation.phase === 'connecting' && situation.isWritten && focused === panel && !form.hidden)
-      text.focus();
+    if (before?.state.phase === 'connecting' && state.isWritten && focused === panel && !form.hidden) text.focus();
   }
 
   return {

@@ -1,4 +1,4 @@
-import { atRest, type Situation } from '../../../src/web/element/conversation.ts';
+import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
 import { createView } from '../../../src/web/element/view.ts';
 import { words as de } from '../../../src/web/element/words/de.ts';
@@ -42,10 +42,10 @@ function draw(moment: Moment): HTMLElement {
   const view = createView({ ...wishes, ...more });
   root.append(view.element);
   applyStyles(root, '/');
-  const given: Situation = { ...atRest, ...moment.situation, retryAtMs: soon(retryIn) };
+  const given: ConversationState = { ...atRest, ...moment.state, retryAtMs: soon(retryIn) };
   const warning = given.warning && { ...given.warning, endsAtMs: soon(endsIn) };
   const look = {
-    situation: { ...given, warning },
+    state: { ...given, warning },
     words: withTexts(languages[language], texts),
     language,
     isOpen: host.hasAttribute('open'),

@@ -5,7 +5,7 @@ import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { openedRecord } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
-import { Recaps } from '../../../src/calls/recaps.ts';
+import { SealedRecaps } from '../../../src/calls/sealed-recaps.ts';
 import { createSealer } from '../../../src/kernel/seal.ts';
 import { ToolSender } from '../../../src/calls/tools/tool-sender.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
@@ -17,7 +17,7 @@ import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createInProcessRecaps } from '../../../src/stores/recaps/in-process.ts';
-import type { Recaps as RecapStore } from '../../../src/stores/recaps/contract.ts';
+import type { Recaps } from '../../../src/stores/recaps/contract.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 import type { SessionSetup } from '../../../src/stores/session-setups/contract.ts';
@@ -137,7 +137,7 @@ export class CallsWorld {
   readonly metrics = new Metrics();
   readonly bus = createInProcessBus((error) => this.faults.push(error));
   /** What all nodes share of what was said. */
-  recaps: RecapStore = createInProcessRecaps();
+  recaps: Recaps = createInProcessRecaps();
   readonly database: TestDatabase;
   readonly stores: ReturnType<typeof createPostgresStores>;
   readonly sessions = new Map<string, VoiceRecord>();
@@ -209,7 +209,7 @@ export class CallsWorld {
         lease,
         provider,
         installationKey: Buffer.alloc(32),
-        recaps: new Recaps({
+        recaps: new SealedRecaps({
           store: this.recaps,
           installationKey: Buffer.alloc(32),
           clock: this.clock,

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Texts } from '../../../src/web/element/api.ts';
-import { atRest, type Situation } from '../../../src/web/element/conversation.ts';
+import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
 import { chooseLanguage, LANGUAGES } from '../../../src/web/element/words/language.ts';
 import { words as de } from '../../../src/web/element/words/de.ts';
@@ -76,11 +76,11 @@ describe('The words of the element', () => {
 });
 
 describe('What the element says', () => {
-  const live: Situation = { ...atRest, phase: 'live' };
-  const failure = (code: string) => ({ code, userMessage: 'Too many.' }) as NonNullable<Situation['error']>;
+  const live: ConversationState = { ...atRest, phase: 'live' };
+  const failure = (code: string) => ({ code, userMessage: 'Too many.' }) as NonNullable<ConversationState['error']>;
   const error = failure('RATE_LIMIT_EXCEEDED');
 
-  test.each<[Partial<Situation>, string]>([
+  test.each<[Partial<ConversationState>, string]>([
     [{}, 'listening'],
     [{ isQuiet: true }, 'idle'],
     [{ isQuiet: true, isMuted: true }, 'muted'],
@@ -118,12 +118,12 @@ describe('What the element says', () => {
   });
 
   test('counts down to an end, and to when the visitor may try again', () => {
-    const warned: Situation = { ...live, warning: { reason: 'duration', endsAtMs: 60_000 } };
+    const warned: ConversationState = { ...live, warning: { reason: 'duration', endsAtMs: 60_000 } };
     expect(warningOf(warned, en, 'en', 1000)).toBe('This conversation ends in 59 seconds.');
     expect(warningOf({ ...live, warning: { reason: 'quota' } }, en, 'en', 0)).toBe('Today’s limit is almost reached.');
     expect(warningOf({ ...live, warning: { reason: 'idle' } }, en, 'en', 0)).toBe('This conversation ends soon.');
     expect(warningOf(live, en, 'en', 0)).toBe('');
-    const refused: Situation = { ...atRest, phase: 'over', error, retryAtMs: 42_000 };
+    const refused: ConversationState = { ...atRest, phase: 'over', error, retryAtMs: 42_000 };
     expect(retryOf(refused, en, 'en', 500)).toBe('You can try again in 42 seconds.');
     expect(retryOf(refused, en, 'en', 42_000)).toBe('');
   });

@@ -66,10 +66,10 @@ function sentenceOf(machine: string, chart: Chart, moment: Moment, due: Deadline
   const title = titleOf(machine);
   const since = sinceMs === undefined ? '' : ` since ${time(sinceMs)}`;
   const ways = chart.edges.flatMap(({ from, to, transitions }) => {
-    const taken = moment.taken(transitions);
-    return taken === undefined
+    const occurrences = moment.occurrencesOf(transitions);
+    return occurrences === undefined
       ? []
-      : [{ atMs: taken.atMs, text: `${nameOf(from)} to ${nameOf(to)} at ${time(taken.atMs)}` }];
+      : [{ atMs: occurrences.atMs, text: `${nameOf(from)} to ${nameOf(to)} at ${time(occurrences.atMs)}` }];
   });
   const way = ways.toSorted((a, b) => a.atMs - b.atMs).map(({ text }) => text);
   return [
@@ -170,16 +170,16 @@ interface RowProps extends Pick<TransitionsProps, 'moment' | 'words' | 'zone'> {
 
 function Row({ one, moment, words, zone }: RowProps) {
   const { from, to, event, guard } = one;
-  const taken = moment.taken([one]);
+  const occurrences = moment.occurrencesOf([one]);
   return (
-    <tr class={taken === undefined ? '' : 'taken'}>
+    <tr class={occurrences === undefined ? '' : 'taken'}>
       <th scope="row">{from}</th>
       <td>{from === to ? 'stays' : to}</td>
       <td>
         <Named name={event} words={words} />
       </td>
       <td>{guard === null ? 'none' : <Named name={guard} words={words} />}</td>
-      <td>{taken === undefined ? 'no' : takenText(taken, zone)}</td>
+      <td>{occurrences === undefined ? 'no' : takenText(occurrences, zone)}</td>
     </tr>
   );
 }

@@ -32,7 +32,7 @@ export function Drawing({ chart, moment, next, words, zone, sentence }: DrawingP
   const states = nodes.filter(({ kind }) => kind !== 'group');
   const lit = nodeNamed(chart, moment.state)?.id ?? '';
   const weight = (edge: ChartEdge): number =>
-    (moment.taken(edge.transitions) === undefined ? 0 : 1) + (moment.isStep(edge.transitions) ? 1 : 0);
+    (moment.occurrencesOf(edge.transitions) === undefined ? 0 : 1) + (moment.isStep(edge.transitions) ? 1 : 0);
   // What was taken lies over what was not.
   const ordered = edges.toSorted((a, b) => weight(a) - weight(b));
   const nextOf = (edge: ChartEdge): Next | undefined => (next?.edge === edge ? next : undefined);
@@ -88,7 +88,7 @@ interface EdgeProps {
 
 function looksOf({ edge, moment, next }: EdgeProps): string {
   return [
-    ...(moment.taken(edge.transitions) === undefined ? [] : ['taken']),
+    ...(moment.occurrencesOf(edge.transitions) === undefined ? [] : ['taken']),
     ...(moment.isStep(edge.transitions) ? ['step'] : []),
     ...(next === undefined ? [] : ['next']),
   ].join(' ');
@@ -109,8 +109,8 @@ function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; r
   const { edge, moment, next } = props;
   const { label, lines, transitions } = edge;
   if (label === null) return null;
-  const taken = moment.taken(transitions);
-  const note = next === undefined ? taken && takenText(taken, zone) : countdownText(next.inMs);
+  const occurrences = moment.occurrencesOf(transitions);
+  const note = next === undefined ? occurrences && takenText(occurrences, zone) : countdownText(next.inMs);
   const side = sideOf(edge);
   const anchor = { above: 'middle', below: 'middle', left: 'end', right: 'start' } as const;
   const x = {
@@ -140,7 +140,7 @@ function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; r
 /** Of several ways that share an edge: whether it was this one, or will be. */
 function looksOfWord(line: string, { edge: { transitions }, moment, next }: EdgeProps): string {
   const ofLine = transitions.filter(({ event, guard }) => event === line || guard === line);
-  if (moment.taken(ofLine) !== undefined) return 'word taken';
+  if (moment.occurrencesOf(ofLine) !== undefined) return 'word taken';
   return next !== undefined && ofLine.some(isByClock) ? 'word due' : 'word';
 }
 
@@ -154,7 +154,7 @@ interface StateProps {
 function State({ node, isLit, moment, zone }: StateProps) {
   const { id, x, y, width, height, name, kind, loops } = node;
   if (kind === 'start') return <circle class="start" cx={x + width / 2} cy={y + height / 2} r={width / 2 - 1} />;
-  const stays = moment.taken(loops);
+  const stays = moment.occurrencesOf(loops);
   const since = isLit ? moment.sinceMs : undefined;
   const below = stays === undefined ? since && zone.timeOf(since) : `↻ ${takenText(stays, zone)}`;
   const middle = y + height / 2;

@@ -18,7 +18,7 @@ export interface Moment {
   readonly event: OperatorEvent | undefined;
   readonly isPast: boolean;
   /** What was taken until then; undefined for what never was. */
-  taken(transitions: readonly ChartTransition[]): Occurrences | undefined;
+  occurrencesOf(transitions: readonly ChartTransition[]): Occurrences | undefined;
   /** Whether `event` took one of them. */
   isStep(transitions: readonly ChartTransition[]): boolean;
 }
@@ -32,12 +32,12 @@ export function momentOf(chart: Chart, state: string, events: readonly OperatorE
   const until = isPast ? events.slice(index) : events;
   const event = until.find(({ to }) => to !== null);
   const transitions = transitionsOf(chart);
-  const taken = new Map<ChartTransition, Occurrences>();
+  const occurrences = new Map<ChartTransition, Occurrences>();
   for (const { at, steps } of until.toReversed())
     for (const step of steps) {
       const transition = transitionOf(step, transitions);
       if (transition !== undefined)
-        taken.set(transition, { count: (taken.get(transition)?.count ?? 0) + 1, atMs: Date.parse(at) });
+        occurrences.set(transition, { count: (occurrences.get(transition)?.count ?? 0) + 1, atMs: Date.parse(at) });
     }
   const stepped = new Set(event?.steps.map((step) => transitionOf(step, transitions)));
   const shown = (isPast ? event?.to : undefined) ?? state;
@@ -47,7 +47,7 @@ export function momentOf(chart: Chart, state: string, events: readonly OperatorE
     sinceMs: entered === undefined ? undefined : Date.parse(entered.at),
     event,
     isPast,
-    taken: (some) => sumOf(some.flatMap((transition) => taken.get(transition) ?? [])),
+    occurrencesOf: (some) => sumOf(some.flatMap((transition) => occurrences.get(transition) ?? [])),
     isStep: (some) => some.some((transition) => stepped.has(transition)),
   };
 }
@@ -63,10 +63,10 @@ function transitionOf({ event, guard, from, to }: Step, transitions: readonly Ch
   return fitting.find((one) => one.event === event) ?? fitting.find((one) => one.event === '*');
 }
 
-function sumOf(taken: readonly Occurrences[]): Occurrences | undefined {
-  if (taken.length === 0) return undefined;
-  const count = taken.reduce((sum, one) => sum + one.count, 0);
-  return { count, atMs: Math.max(...taken.map(({ atMs }) => atMs)) };
+function sumOf(occurrences: readonly Occurrences[]): Occurrences | undefined {
+  if (occurrences.length === 0) return undefined;
+  const count = occurrences.reduce((sum, one) => sum + one.count, 0);
+  return { count, atMs: Math.max(...occurrences.map(({ atMs }) => atMs)) };
 }
 
 /** Whether the clock takes it, and no request. */

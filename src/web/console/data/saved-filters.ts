@@ -24,7 +24,7 @@ export function isSavable(text: string): boolean {
 /** Keeps a filter, in the place of another of the same name. */
 export function saveFilter(name: string, href: string): void {
   const filter = { name, href: href.replace(wholeIds, '$1') };
-  if (isRight(filter)) keep([filter, ...read().filter((each) => each.name !== name)].slice(0, MAX_FILTERS));
+  if (isSavedFilter(filter)) keep([filter, ...read().filter((each) => each.name !== name)].slice(0, MAX_FILTERS));
 }
 
 export function forgetFilter(name: string): void {
@@ -40,13 +40,13 @@ function keep(filters: readonly SavedFilter[]): void {
 function read(): readonly SavedFilter[] {
   try {
     const kept: unknown = JSON.parse(readKept(NAME) ?? '[]');
-    return Array.isArray(kept) ? kept.filter(isRight) : [];
+    return Array.isArray(kept) ? kept.filter(isSavedFilter) : [];
   } catch {
     return [];
   }
 }
 
-function isRight(filter: unknown): filter is SavedFilter {
+function isSavedFilter(filter: unknown): filter is SavedFilter {
   const { name, href } = (filter ?? {}) as Readonly<Record<string, unknown>>;
   return (
     typeof name === 'string' &&

@@ -83,7 +83,7 @@ export function CopyDialog() {
 /** The login is over while somebody works: they log in over the page, and nothing on it is lost. */
 export function LoginDialog() {
   if (!isLoginLost.value || access.value !== 'granted') return null;
-  const leave = (): void => {
+  const close = (): void => {
     // Closed without a login: then what the page shows is not theirs to see.
     if (isLoginLost.peek()) location.assign(loginPath(location.pathname + location.search));
   };
@@ -93,7 +93,7 @@ export function LoginDialog() {
     await refreshAll();
   };
   return (
-    <Modal title="Log in again" class="login-again" onClose={leave}>
+    <Modal title="Log in again" class="login-again" onClose={close}>
       <h2>Your login is over</h2>
       <p>Log in again to go on; the page stays as it is.</p>
       <LoginForm email={me.peek()?.email} onLogin={() => void goOn()} />

@@ -91,8 +91,8 @@ interface RowProps<R> extends Look<R> {
 }
 
 /** A component of its own: a row whose signals change is drawn again, and nothing around it is. */
-function Row<R>({ id, row: given, isPast, columns, styleOf, detailOf, position }: RowProps<R>) {
-  const row = given instanceof Signal ? given.value : given;
+function Row<R>({ id, row: rowOrSignal, isPast, columns, styleOf, detailOf, position }: RowProps<R>) {
+  const row = rowOrSignal instanceof Signal ? rowOrSignal.value : rowOrSignal;
   const isDimmed = isPast instanceof Signal ? isPast.value : isPast;
   const name = Math.max(
     0,

@@ -2,7 +2,7 @@ import { lastBytesOf } from '../../kernel/text.ts';
 import type { CallFrame } from '../../protocol/call-frames.ts';
 import type { Speaker } from '../../upstream/contract.ts';
 
-type Transcript = Extract<CallFrame, { type: 'transcript' }>;
+type TranscriptFrame = Extract<CallFrame, { type: 'transcript' }>;
 
 /** What one side said at a time. */
 interface Turn {
@@ -13,7 +13,7 @@ interface Turn {
 }
 
 /** What was said in a session until now: the last of it. */
-export interface SaidBefore {
+export interface Recap {
   readonly turns: readonly Turn[];
   /** The beginning is left out. */
   readonly isCut: boolean;
@@ -41,19 +41,19 @@ interface Noted {
  * What the pages of a session were shown of its conversation, for the agent of its next call: the last turns of both sides, in 4 KiB. It
  * has nothing but what captions showed.
  */
-export class Recap {
+export class RecentTurns {
   #noted: Noted[] = [];
   #isCut = false;
 
   /** Takes what pages are shown. @returns whether a turn is whole by that: it is worth keeping then */
   note(frames: readonly CallFrame[]): boolean {
-    const shown = frames.filter((frame): frame is Transcript => frame.type === 'transcript');
+    const shown = frames.filter((frame): frame is TranscriptFrame => frame.type === 'transcript');
     for (const frame of shown) this.#noteTurn(frame);
     return shown.some(({ final }) => final);
   }
 
   /** What was said before comes before what was noted here. */
-  putBefore({ turns, isCut }: SaidBefore): void {
+  putBefore({ turns, isCut }: Recap): void {
     // Of a beginning that is left out nothing is of use.
     if (this.#isCut) return;
     this.#noted = [...turns.map((turn) => noted(undefined, turn)), ...this.#noted];
@@ -61,7 +61,7 @@ export class Recap {
     this.#fit();
   }
 
-  get said(): SaidBefore {
+  get recap(): Recap {
     return { turns: this.#noted.map(({ turn }) => turn), isCut: this.#isCut };
   }
 
@@ -73,7 +73,7 @@ export class Recap {
     return [head, ...this.#noted.map(({ turn }) => lineOf(turn))].join('\n');
   }
 
-  #noteTurn({ id, who, text, cut, cutAtMs }: Transcript): void {
+  #noteTurn({ id, who, text, cut, cutAtMs }: TranscriptFrame): void {
     // Lines and control characters mean nothing here, and take up to six times their room.
     const plain = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
     const end = lastBytesOf(plain, MAX_TURN_BYTES);

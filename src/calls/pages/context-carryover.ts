@@ -3,15 +3,15 @@ import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
 import type { CallFrame } from '../../protocol/call-frames.ts';
 import type { Conversation } from '../conversation.ts';
 import { itemIdOf } from '../item-id.ts';
-import type { Recaps } from '../recaps.ts';
-import { Recap } from './recap.ts';
+import type { SealedRecaps } from '../sealed-recaps.ts';
+import { RecentTurns } from './recent-turns.ts';
 
-export interface KeptRecapDeps {
-  readonly recaps: Pick<Recaps, 'keep' | 'find'>;
+export interface CarryoverDeps {
+  readonly recaps: Pick<SealedRecaps, 'keep' | 'find'>;
   readonly running: Pick<BackgroundTasks, 'start'>;
 }
 
-interface RecapCall {
+interface CarryoverCall {
   readonly record: CallRecord;
   readonly conversation: Pick<Conversation, 'add'>;
 }
@@ -20,36 +20,36 @@ interface RecapCall {
 const MAY_BE_FOLLOWED: ReadonlySet<CallRecord['closeReason']> = new Set(['replaced', 'remote', 'lost']);
 
 /** What was said in the session of one held call: its agent is told it when the call opens, and it is kept for the call after it. */
-export class KeptRecap {
-  readonly #call: RecapCall;
-  readonly #deps: KeptRecapDeps;
-  readonly #recap = new Recap();
+export class ContextCarryover {
+  readonly #call: CarryoverCall;
+  readonly #deps: CarryoverDeps;
+  readonly #turns = new RecentTurns();
   /** Whether pages were shown words that are not kept, and whether these are worth it before the call closes. */
   #isSaidMore = false;
   #isDue = false;
   /** What the agent is still to be told. */
   #seed: string | undefined;
 
-  constructor(call: RecapCall, deps: KeptRecapDeps) {
+  constructor(call: CarryoverCall, deps: CarryoverDeps) {
     this.#call = call;
     this.#deps = deps;
   }
 
   /** Takes up what pages were shown of the session before this node held its call, if that is still kept. */
   async remember(): Promise<void> {
-    const said = await this.#deps.recaps.find(this.#call.record.sessionId);
-    if (said !== undefined) this.#recap.putBefore(said);
+    const recap = await this.#deps.recaps.find(this.#call.record.sessionId);
+    if (recap !== undefined) this.#turns.putBefore(recap);
   }
 
   /** The session's conversation goes on in this call: its agent is told what was said before. Call it once, when the call is open. */
   goOn(): void {
-    this.#seed = this.#recap.text;
+    this.#seed = this.#turns.text;
     this.#tellSeed();
   }
 
   /** Takes what pages are shown. */
   note(frames: readonly CallFrame[]): void {
-    if (this.#recap.note(frames)) this.#isDue = true;
+    if (this.#turns.note(frames)) this.#isDue = true;
     this.#isSaidMore ||= frames.some(({ type }) => type === 'transcript');
   }
 
@@ -66,7 +66,7 @@ export class KeptRecap {
     this.#isSaidMore = false;
     this.#isDue = false;
     const { recaps, running } = this.#deps;
-    running.start(recaps.keep(this.#call.record.sessionId, this.#recap.said));
+    running.start(recaps.keep(this.#call.record.sessionId, this.#turns.recap));
   }
 
   /** While nobody hears the call it waits. */

@@ -1,13 +1,13 @@
 import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { createSealer, SealBroken, type Sealer } from '../kernel/seal.ts';
-import type { Recaps as RecapStore } from '../stores/recaps/contract.ts';
-import type { SaidBefore } from './pages/recap.ts';
+import type { Recaps } from '../stores/recaps/contract.ts';
+import type { Recap } from './pages/recent-turns.ts';
 
 const PURPOSE = 'switchboard recaps';
 
-interface RecapsDeps {
-  readonly store: RecapStore;
+interface SealedRecapsDeps {
+  readonly store: Recaps;
   readonly installationKey: Buffer;
   readonly clock: Clock;
   /** As long as a session may last. */
@@ -18,30 +18,30 @@ interface RecapsDeps {
  * What pages were shown last of each session's conversation, for its next call on whichever node: sealed for that session alone, kept
  * until it ends or its longest time is over, and lost where the live stores are. No operator, log or metric has a word of it.
  */
-export class Recaps {
-  readonly #deps: RecapsDeps;
+export class SealedRecaps {
+  readonly #deps: SealedRecapsDeps;
   readonly #sealer: Sealer;
 
-  constructor(deps: RecapsDeps) {
+  constructor(deps: SealedRecapsDeps) {
     this.#deps = deps;
     this.#sealer = createSealer([deps.installationKey], PURPOSE);
   }
 
   /** Keeps it in the place of the one before; while the store is away it is lost. */
-  async keep(sessionId: string, said: SaidBefore): Promise<void> {
+  async keep(sessionId: string, recap: Recap): Promise<void> {
     const { store, clock, keepMs } = this.#deps;
     const at = clock.now();
-    const sealed = this.#sealer.seal(JSON.stringify(said), sessionId).toString('base64');
+    const sealed = this.#sealer.seal(JSON.stringify(recap), sessionId).toString('base64');
     await (async () => store.keep(sessionId, sealed, at + keepMs, at))().catch(ifAway(() => undefined));
   }
 
   /** Undefined where there is none, or the store is away. */
-  async find(sessionId: string): Promise<SaidBefore | undefined> {
+  async find(sessionId: string): Promise<Recap | undefined> {
     const { store, clock } = this.#deps;
     const sealed = await (async () => store.find(sessionId, clock.now()))().catch(ifAway(() => undefined));
     if (sealed === undefined) return undefined;
     try {
-      return JSON.parse(this.#sealer.open(Buffer.from(sealed, 'base64'), sessionId)) as SaidBefore;
+      return JSON.parse(this.#sealer.open(Buffer.from(sealed, 'base64'), sessionId)) as Recap;
     } catch (fault) {
       if (fault instanceof SealBroken) return undefined;
       throw fault;

@@ -10,7 +10,7 @@ const MAX_CONCURRENT = 50;
 /** A node that stops waits so long for the answers of tools that its calls have asked for. */
 const TOOLS_MS = 5000;
 
-interface LeaveCallsDeps {
+interface HandOverDeps {
   readonly metering: Pick<Metering, 'flush'>;
   readonly clock: Clock;
   readonly lease: Pick<NodeLease, 'leaveCalls'>;
@@ -20,7 +20,10 @@ interface LeaveCallsDeps {
  * Hands calls to the other nodes. A node that could not count what it heard, or not save when that ended, lets its lease lapse: who takes
  * its calls over marks a gap from its last sign of life on. @throws Unavailable
  */
-export async function leaveCalls(held: readonly HeldCall[], { metering, clock, lease }: LeaveCallsDeps): Promise<void> {
+export async function handOverCalls(
+  held: readonly HeldCall[],
+  { metering, clock, lease }: HandOverDeps,
+): Promise<void> {
   const at = clock.now();
   await metering.flush();
   await settleAll(held, (call) => call.handOver(at), MAX_CONCURRENT);
