@@ -38,6 +38,10 @@ export class AskingCall {
     };
   }
 
+  get providerId(): string {
+    return this.#call.id;
+  }
+
   get isOver(): boolean {
     return this.#call.ended !== undefined;
   }

@@ -54,8 +54,8 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
   try {
     const calls = await openCalls(world, options.calls);
     const kills = await killWhileAsking(world, calls, options, random.fork());
-    const kept = await readKept(world);
-    return judge({ calls, kills, kept, requests: tools.requests }, options);
+    const [kept, ends] = [await readKept(world), await readEnds(world)];
+    return judge({ calls, kills, kept, ends, requests: tools.requests }, options);
   } finally {
     await world.close();
     await Promise.all([tools.close(), redis.stop(), database.stop()]);
@@ -143,7 +143,20 @@ async function readKept(world: World): Promise<ReadonlyMap<string, StoredToolCal
   return new Map(rows.map((row) => [row.toolCallId, row]));
 }
 
+/** Why calls were closed, by the provider's names. */
+async function readEnds(world: World): Promise<ReadonlyMap<string, string>> {
+  const database = await openStored(world.environment);
+  const rows = await database.run(
+    (sql) => sql<{ id: string; why: string }[]>`
+      select provider_call_id as id, close_reason || ' ' || coalesce(end_reason, '') as why
+      from voice_call join voice_session on voice_session.id = session_id where close_reason is not null`,
+  );
+  await database.close();
+  return new Map(rows.map(({ id, why }) => [id, why]));
+}
+
 interface Seen {
+  readonly ends: ReadonlyMap<string, string>;
   readonly calls: readonly AskingCall[];
   readonly kills: readonly Kill[];
   readonly kept: ReadonlyMap<string, StoredToolCall>;
@@ -151,11 +164,11 @@ interface Seen {
   readonly requests: ReadonlyMap<string, readonly number[]>;
 }
 
-function judge({ calls, kills, kept, requests }: Seen, { killEveryMs, seed }: CampaignOptions) {
+function judge({ calls, kills, kept, ends, requests }: Seen, { killEveryMs, seed }: CampaignOptions) {
   const broken: string[] = [];
   const asked = calls.flatMap((call) => call.asked);
   for (const call of calls) {
-    if (call.isOver) broken.push(`${call.name} is over`);
+    if (call.isOver) broken.push(`${call.name} is over: ${ends.get(call.providerId)}`);
     if (call.responses > call.answers)
       broken.push(`${call.name} took ${call.answers} answers, and made ${call.responses} responses to them`);
   }
