@@ -100,6 +100,23 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect(await rowsBy('session')).toEqual([[refOf(desk.id), 1, 7], [refOf(widget.id), 110, 3], 1000]);
     });
 
+    test('tell of each sum of a day, page by page in the order of their keys', async () => {
+      const { tenantId, widget, desk } = await usedOf();
+      const none = { tenantId, keyId: '', agentId: '' };
+      const rows = [
+        { ...none, subject: widget.subject, tokens: 1000, microDollars: 20 },
+        { ...none, subject: widget.subject, keyId: 'site', agentId: 'support', tokens: 110, microDollars: 3 },
+      ];
+      expect(await reports().ofDay(TODAY, [tenantId], undefined, 10)).toEqual(rows);
+      const [first] = await reports().ofDay(TODAY, [tenantId], undefined, 1);
+      expect(first).toEqual(rows[0]);
+      expect(await reports().ofDay(TODAY, [tenantId], first, 1)).toEqual([rows[1]]);
+      expect(await reports().ofDay(TODAY, [tenantId], rows[1], 10)).toEqual([]);
+      expect(await reports().ofDay(TOMORROW, [tenantId], undefined, 10)).toMatchObject([{ subject: desk.subject }]);
+      expect(await reports().ofDay(TOMORROW, [randomId()], undefined, 10)).toEqual([]);
+      expect(await reports().ofDay(TODAY, undefined, undefined, 1000)).toEqual(expect.arrayContaining(rows));
+    });
+
     test('say of which tenant and key a row is, where it is of one', async () => {
       const { tenantId, widget, desk } = await usedOf();
       const { rows } = await read({ by: 'subject', tenants: [tenantId] });

@@ -120,6 +120,8 @@ describe('A route of the operator API', () => {
         "see: GET /api/operator/calls",
         "see: GET /api/operator/calls/{ref}",
         "see: GET /api/operator/changes",
+        "see: GET /api/operator/export/sessions",
+        "see: GET /api/operator/export/usage",
         "see: GET /api/operator/keys",
         "see: GET /api/operator/machines",
         "see: GET /api/operator/me",

@@ -157,7 +157,18 @@ async function driveOperators(id: string): Promise<void> {
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   await app.service.stores.calls.insert(closedCall(id), 3);
   for (const headers of callers) {
-    const shown = ['overview', 'sessions?limit=5', 'usage', 'refusals', 'nodes', 'changes', 'machines', 'audit'];
+    const shown = [
+      'overview',
+      'sessions?limit=5',
+      'usage',
+      'export/sessions',
+      'export/usage',
+      'refusals',
+      'nodes',
+      'changes',
+      'machines',
+      'audit',
+    ];
     for (const path of [
       ...shown.map((what) => `/api/operator/${what}`),
       one,
@@ -189,6 +200,7 @@ async function driveOperators(id: string): Promise<void> {
     ...wrong,
     'audit?limit=0',
     'usage?from=2020-01-01T00:00:00Z',
+    'export/usage?from=2020-01-01T00:00:00Z',
     'refusals?requestId=req_unknown',
     ...tooLong,
   ])

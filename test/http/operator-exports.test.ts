@@ -131,9 +131,10 @@ describe('Operators get as a file', () => {
     expect(errorOf(await ask(`usage?from=${from(1)}`))).toEqual({ status: 422, code: 'QUERY_TOO_BROAD' });
   });
 
-  test('ten files a minute', async () => {
+  test('60 files of each kind a minute', async () => {
     const vera = await app.as('vera@support.example');
-    for (let n = 0; n < 5; n += 1) for (const what of ['sessions', 'usage']) await linesOf(what, vera);
+    for (let n = 0; n < 60; n += 1) await linesOf('usage', vera);
+    expect((await ask('sessions', vera)).status).toBe(200);
     expect(errorOf(await ask('usage', vera))).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
   });
 });

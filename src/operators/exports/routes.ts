@@ -17,8 +17,7 @@ import { tenantsOf, within } from '../roles.ts';
 import { operatorRoute } from '../route.ts';
 import { toHistoryFilter } from '../sessions/filter.ts';
 
-/** Each reads all that it exports. */
-const PER_OPERATOR = { name: 'exports', perMinute: 10 };
+const PER_MINUTE = 60;
 const MAX_DAYS = 400;
 
 const HOW = [
@@ -63,7 +62,7 @@ export function exportSessionsRoute({ core: { stores }, sessions }: Services): R
     summary: 'Sessions with what they used, as NDJSON or CSV',
     description: `The oldest first, by the filters of a list. ${HOW}`,
     query: exportedSessionsAsked,
-    perOperator: PER_OPERATOR,
+    perOperator: { name: 'export-sessions', perMinute: PER_MINUTE },
     replies: { 200: replyOf('sessions', exampleSession) },
     handle: (call, asked) => {
       const { atMs } = call.request;
@@ -83,7 +82,7 @@ export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Serv
     summary: 'Usage by day, subject, key and agent, as NDJSON or CSV',
     description: `Whole days of QUOTA_TIMEZONE, from that of \`from\` to that of \`to\`, at most ${MAX_DAYS} of them. ${HOW}`,
     query: exportedUsageAsked,
-    perOperator: PER_OPERATOR,
+    perOperator: { name: 'export-usage', perMinute: PER_MINUTE },
     replies: { 200: replyOf('usage', exampleUsage) },
     refusals: ['QUERY_TOO_BROAD'],
     handle: (call, { from, to, tenantId, format }) => {

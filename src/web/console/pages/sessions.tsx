@@ -9,6 +9,7 @@ import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
+import { Download } from '../parts/download.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
@@ -17,6 +18,9 @@ import { countText } from '../words/format.ts';
 import { EndManyDialog } from './sessions/end-many-dialog.tsx';
 import { SessionFilter } from './sessions/session-filter.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
+
+/** What an export cannot be asked: it has no pages, and is no answer to a search for one session. */
+const NOT_FOR_EXPORT = ['endingWithinSec', 'q'] as const;
 
 /** The sessions that a filter finds. The filter is the address; what is selected is not. */
 export function SessionsPage() {
@@ -76,6 +80,16 @@ export function SessionsPage() {
       </div>
       <SessionFilter filter={filter} onChange={change} />
       <SavedFilters here={`/console/sessions${address}`} />
+      {NOT_FOR_EXPORT.every((name) => filter[name] === undefined) && (
+        <Download
+          what="sessions"
+          words="All that the filter finds, with what they used"
+          filters={() => {
+            const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
+            return asked;
+          }}
+        />
+      )}
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>
   );

@@ -10,6 +10,7 @@ import type { UsageReport, UsageRow } from '../data/shapes.ts';
 import { askedRange, everyDay, everyHour, usageHref } from '../data/usage-range.ts';
 import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
+import { Download } from '../parts/download.tsx';
 import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
 import { usePage } from '../parts/page.ts';
 import { More } from '../parts/table.tsx';
@@ -83,6 +84,11 @@ export function UsagePage() {
               />
             )}
             <More cursor={list.nextCursor.value} more={list.more} words="Who used less" />
+            <Download
+              what="usage"
+              words="All of it by day, subject, key and agent"
+              filters={() => ({ ...askedRange(range, now.peek()), tenantId })}
+            />
           </>
         )}
       </Shown>
