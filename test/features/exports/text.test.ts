@@ -69,10 +69,10 @@ describe('An export that has begun', () => {
   });
 
   test('has not where its first part fails', async () => {
-    const failing = (async function* (): AsyncGenerator<string> {
-      throw new Error('away');
-    })();
-    await expect(begun(failing)).rejects.toThrow('away');
+    const away: AsyncIterable<readonly ExportedUsage[]> = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('away')) }),
+    };
+    await expect(begun(exportText('usage', 'csv', away))).rejects.toThrow('away');
   });
 
   test('makes no more parts once nobody takes them', async () => {
