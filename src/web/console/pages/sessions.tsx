@@ -83,7 +83,7 @@ export function SessionsPage() {
       {NOT_FOR_EXPORT.every((name) => filter[name] === undefined) && (
         <Download
           what="sessions"
-          words="All that the filter finds, with what they used"
+          words="Download all that the filter finds, with what they used"
           filters={() => {
             const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
             return asked;

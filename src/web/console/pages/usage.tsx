@@ -86,7 +86,7 @@ export function UsagePage() {
             <More cursor={list.nextCursor.value} more={list.more} words="Who used less" />
             <Download
               what="usage"
-              words="All of it by day, subject, key and agent"
+              words="Download all of it by day, subject, key and agent"
               filters={() => ({ ...askedRange(range, now.peek()), tenantId })}
             />
           </>
