@@ -36,7 +36,11 @@ function readJson(text: string): { readonly output: unknown; readonly endReason:
     const value: unknown = JSON.parse(text);
     if (!isObject(value) || !Object.hasOwn(value, 'switchboard')) return { output: text, endReason: null };
     const { switchboard, ...rest } = value;
-    return { output: Object.keys(rest).length === 0 ? DONE : rest, endReason: endReasonOf(switchboard) };
+    // Written here: what is nested too deeply to be written again has failed before anybody counts on it.
+    return {
+      output: JSON.stringify(Object.keys(rest).length === 0 ? DONE : rest),
+      endReason: endReasonOf(switchboard),
+    };
   } catch {
     return undefined;
   }

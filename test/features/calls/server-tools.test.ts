@@ -428,6 +428,21 @@ describe('Tools of the server', () => {
       expect(world.wrongs).toEqual([]);
     });
 
+    test.each([
+      ['which then does not end', { end: { reason: 'order_closed' } }],
+      ['also of fields that we do not know', { other: true }],
+    ])('are answered as failed where nobody can write the rest of the answer again (%s)', async (_, switchboard) => {
+      await world.open(node);
+      server.mode = {
+        body: `{"switchboard":${JSON.stringify(switchboard)},"deep":${'['.repeat(8000)}${']'.repeat(8000)}}`,
+      };
+      hear(asks('resp_1', 'call_1'));
+      expect(await told()).toEqual(['{"error":"failed"}']);
+      expect(responses()).toBe(1);
+      await saved('failed');
+      await goesOn();
+    });
+
     test('end it once, however many of one response want it', async () => {
       await world.open(node);
       server.mode = ends('order_closed');
