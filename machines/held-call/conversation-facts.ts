@@ -31,6 +31,8 @@ export interface Ending {
   readonly isOver: boolean;
   /** It begins by then or never, however many others are first. */
   readonly beginsByMs: number;
+  /** It is heard to its end by then or never, whatever else the agent says; Infinity until it is done. */
+  readonly heardByMs: number;
   /** From then on nobody waits for its next step. */
   readonly untilMs: number;
 }

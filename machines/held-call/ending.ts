@@ -5,6 +5,8 @@ import type { EventOf, HeldCallContext, Outcome, StartedResponse } from './types
 
 /** So long each step may take: that the provider begins the response, that it is done, that it was played. */
 const STEP_MS = 60_000;
+/** So long after the last response is done nobody waits any more, whatever else the agent is heard to say meanwhile. */
+const HEARD_MS = 2 * STEP_MS;
 /** Of a response that is done and of which nothing is heard: audio that is to come has begun by then. */
 const TAIL_MS = 2000;
 
@@ -12,7 +14,10 @@ const TAIL_MS = 2000;
 export function lastWords(call: HeldCallContext, at: number): HeldCallContext {
   if (call.ending !== null) return call;
   const untilMs = at + STEP_MS;
-  return { ...call, ending: { responseId: null, isDone: false, isOver: false, beginsByMs: untilMs, untilMs } };
+  return {
+    ...call,
+    ending: { responseId: null, isDone: false, isOver: false, beginsByMs: untilMs, heardByMs: Infinity, untilMs },
+  };
 }
 
 export function lastBegun(
@@ -33,7 +38,8 @@ export function lastRefused(call: HeldCallContext): HeldCallContext {
 
 export function lastDone(call: HeldCallContext, id: string, at: number): HeldCallContext {
   if (call.ending?.responseId !== id) return call;
-  return withEnding(call, { isDone: true, untilMs: at + (call.silence.isAgentSpeaking ? STEP_MS : TAIL_MS) });
+  const untilMs = at + (call.silence.isAgentSpeaking ? STEP_MS : TAIL_MS);
+  return withEnding(call, { isDone: true, heardByMs: at + HEARD_MS, untilMs });
 }
 
 /** What the agent says begins to be played, or was played to its end: of what it had said before the last words are still to come. */
@@ -48,7 +54,7 @@ export function lastHeard(
 }
 
 export function isEndDue({ ending }: HeldCallContext, at: number): boolean {
-  return ending !== null && at >= ending.untilMs;
+  return ending !== null && at >= Math.min(ending.untilMs, ending.heardByMs);
 }
 
 export function endedByClock(call: HeldCallContext, at: number): Outcome {

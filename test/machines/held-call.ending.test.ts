@@ -133,6 +133,22 @@ describe('A call whose tool ends the session', () => {
     expect(call.at - from).toBeLessThanOrEqual(180 * SECOND);
   });
 
+  test('is closed all the same where the visitor has the agent say more and more after last words without a sound', () => {
+    const call = new Call();
+    call.wantLast();
+    call.begin('r1');
+    call.end('r1');
+    let closed: readonly string[] = [];
+    for (let n = 2; n < 100 && closed.length === 0; n += 1) {
+      call.want();
+      call.begin(`r${n}`);
+      closed = [call.pass(SECOND), call.hear(true, `r${n}`), call.end(`r${n}`), call.pass(20 * SECOND)].flat();
+      closed = [...closed, call.hear(false, `r${n}`)].flat();
+    }
+    expect(closed).toEqual(['close tool_ended']);
+    expect(call.at - from).toBeLessThanOrEqual(140 * SECOND);
+  });
+
   test.each([
     ['the response never begins', () => undefined],
     ['the provider makes none', (call: Call) => call.refuse(false)],
