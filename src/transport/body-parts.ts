@@ -2,6 +2,12 @@ import type { NativeResponse } from './native.ts';
 import type { Pending } from './server-state.ts';
 
 /**
+ * Bytes that are written together. uWebSockets.js tells when the connection takes more, and not whether it took all that waits: a piece is
+ * smaller than what a kernel has free by then, so that what waits becomes less with each.
+ */
+const PIECE = 4096;
+
+/**
  * Sends a body whose length nobody knows yet, part by part: each is made once the connection has taken the one before, and none for a
  * client that has gone. So a long body holds one part in memory, however slowly it is read.
  */
@@ -53,14 +59,18 @@ export class BodyParts implements Pending {
   expire(): void {}
 
   async #write(part: string): Promise<void> {
-    const taken = new Promise<void>((resolve) => {
-      this.#goOn = resolve;
-    });
-    let isTaken = false;
-    this.#res.cork(() => {
-      isTaken = this.#res.write(part);
-    });
-    if (!isTaken) await taken;
+    const bytes = Buffer.from(part);
+    for (let written = 0; written < bytes.length && !this.#isOver;) {
+      const more = new Promise<void>((resolve) => {
+        this.#goOn = resolve;
+      });
+      let isTaken = true;
+      this.#res.cork(() => {
+        for (; isTaken && written < bytes.length; written += PIECE)
+          isTaken = this.#res.write(bytes.subarray(written, written + PIECE));
+      });
+      if (!isTaken) await more;
+    }
   }
 
   #end(act: () => void): void {

@@ -48,7 +48,7 @@ export interface NativeResponse {
   /** What the connection does not take now waits in memory, and the next request on it is served all the same. */
   end(body?: string | Buffer, closeConnection?: boolean): NativeResponse;
   /** Sends a part in chunks, and keeps what the connection does not take now: false then. Nothing but `write` and `end` may follow. */
-  write(part: string): boolean;
+  write(part: Buffer): boolean;
   /** Writes what the connection takes now, and keeps nothing: whether that was all that was given, and whether the reply is complete. */
   tryEnd(body: Buffer, totalBytes: number): readonly [isWritten: boolean, isComplete: boolean];
   /** When the connection takes more; the answer says whether it took all that was given. Not after an abort. */
