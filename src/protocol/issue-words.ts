@@ -49,6 +49,7 @@ const articles: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   array: 'an array',
   object: 'an object',
+  record: 'an object',
 };
 
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };

@@ -59,6 +59,12 @@ describe('The context of a create', () => {
     expect((await create({ metadata: { page: 'x' } }, {})).status).toBe(200);
   });
 
+  test('has to be an object, which a back end that sends anything else is told', async () => {
+    const reply = await create({ context: 'gold' });
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toEqual([{ path: 'context', message: 'must be an object' }]);
+  });
+
   test.each([['text'], [['list']], [null], [7]])('is no %j', async (wrong) => {
     const reply = await create({ context: wrong });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });

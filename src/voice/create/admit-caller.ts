@@ -177,8 +177,9 @@ export const refuseContext: CreateStep = {
   name: 'context',
   take({ input: { body, isService } }: CreateContext) {
     if (body.context === undefined || isService) return undefined;
-    const message = 'is for back ends: send a service token in Authorization, or metadata in its place';
-    const error = `context: ${message} (SERVICE_TOKENS).`;
+    const message =
+      'is for back ends: send a service token (Authorization: Bearer, one of SERVICE_TOKENS), or metadata in its place';
+    const error = `context: ${message}.`;
     return new Refusal('FORBIDDEN', error, { details: [{ path: 'context', message }] }, { lever: 'SERVICE_TOKENS' });
   },
 };
