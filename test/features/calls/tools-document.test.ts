@@ -1,7 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { serverTool } from '../../../src/protocol/server-tool.ts';
+import { outcomeOf } from '../../../src/calls/tools/tool-reply.ts';
 import { bodyOf, headersOf, type ToolRequest } from '../../../src/calls/tools/tool-request.ts';
+import { findBinary, reasonToSkip } from '../../support/services/binaries.ts';
+import { freePort } from '../../support/services/server-process.ts';
 
 type IsSigned = (headers: Readonly<Record<string, string>>, body: string, secret: string) => boolean;
 
@@ -12,9 +19,12 @@ const [ours, former, other] = [1, 2, 3].map((byte) => `whsec_${Buffer.alloc(32, 
   string,
 ];
 
+function snippets(language: string): readonly string[] {
+  return [...document.matchAll(new RegExp('```' + language + '\n(.*?)```', 'gs'))].map(([, code = '']) => code);
+}
+
 function snippet(language: string): string {
-  const [, code] = new RegExp('```' + language + '\n(.*?)```', 's').exec(document) ?? [];
-  return code ?? '';
+  return snippets(language)[0] ?? '';
 }
 
 const request: ToolRequest = {
@@ -55,3 +65,70 @@ test('The snippet of tools.md takes nothing that is older than five minutes', ()
   expect(isSigned(headers, body, ours)).toBe(false);
   vi.useRealTimers();
 });
+
+const folder = mkdtempSync(join(tmpdir(), 'switchboard-tool-'));
+let server: ChildProcess | undefined;
+
+afterEach(async () => {
+  const stopping = server;
+  server = undefined;
+  if (stopping === undefined || stopping.exitCode !== null) return;
+  const stopped = once(stopping, 'exit');
+  stopping.kill();
+  await stopped;
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the server of a tool as it stands, until it says that it listens. @returns its address */
+async function run(program: string, args: readonly string[]): Promise<string> {
+  const port = await freePort();
+  server = spawn(program, args, {
+    env: { PATH: process.env['PATH'], PORT: String(port), SIGNING_SECRET: ours },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = (await Promise.race([
+    once(server.stdout as NonNullable<typeof server.stdout>, 'data'),
+    once(server, 'exit'),
+  ])) as unknown[];
+  expect(String(said)).toMatch(/^Listening/);
+  return `http://127.0.0.1:${port}/`;
+}
+
+async function ask(url: string, name: string, secret: string): Promise<readonly [status: number, reply: unknown]> {
+  const at = Date.now();
+  const asked = { ...request, tool: { ...request.tool, name } };
+  const body = bodyOf(asked, {}, at);
+  const headers = headersOf(asked, body, [secret], new Map([['crm', 'value']]), at);
+  const reply = await fetch(url, { method: 'POST', headers, body });
+  return [reply.status, reply.status === 200 ? await reply.json() : undefined];
+}
+
+test('The server of tools.md runs as it stands, and answers nobody but Switchboard', async () => {
+  const file = join(folder, 'tool.mjs');
+  writeFileSync(file, snippets('js').join('\n'));
+  const url = await run(process.execPath, [file]);
+  expect(await ask(url, 'lookup_order', ours)).toEqual([200, { order: 'Ü17', state: 'shipped' }]);
+  expect(await ask(url, 'lookup_order', other)).toEqual([401, undefined]);
+});
+
+const skipped = reasonToSkip(() => findBinary('python3', 'python3'));
+
+test.skipIf(skipped !== undefined)(
+  `examples/back-end/tool.py runs as it stands, answers nobody but Switchboard, and ends the session ${skipped ?? ''}`,
+  async () => {
+    const url = await run('python3', ['examples/back-end/tool.py']);
+    expect(await ask(url, 'lookup_order', other)).toEqual([401, undefined]);
+    expect(await ask(url, 'lookup_order', ours)).toEqual([200, { order: 'Ü17', state: 'shipped' }]);
+    const [, reply] = await ask(url, 'close_order', ours);
+    expect(
+      outcomeOf({ status: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(reply)) }),
+    ).toMatchObject({
+      output: { order: 'Ü17', state: 'closed' },
+      endReason: 'order_closed',
+    });
+    expect(await ask(url, 'lookup_order', ours)).toEqual([200, { order: 'Ü17', state: 'closed' }]);
+    const unsigned = await fetch(url, { method: 'POST', body: '{}' });
+    expect(unsigned.status).toBe(401);
+  },
+);
