@@ -185,7 +185,7 @@ function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE
 
 /** The page changed its session, and is put back where it may change nothing. */
 function configChanged(call: HeldCallContext, { at, isAsSdk }: EventOf<'CONFIG_CHANGED'>): Outcome {
-  if (!call.terms.isLocked) return [call, []];
+  if (!call.terms.forbidsOverrides) return [call, []];
   const next = withStrikes(call, (strikes) => ({ ...changed(strikes, isAsSdk, at), isRestoreDue: !isHeard(call) }));
   return [next, isHeard(call) ? [{ type: 'restoreConfig' }] : []];
 }

@@ -92,9 +92,9 @@ export function kindOf(responses: Responses, terms: ResponseTerms, response: Sta
   const { id, isInConversation, maxOutputTokens, grantedTokens } = response;
   const others = runningOf(responses).filter((each) => each.id !== id).length;
   if (others >= terms.max) return 'too_many';
-  if (terms.isLocked && !isInConversation) return 'out_of_band';
+  if (terms.forbidsOverrides && !isInConversation) return 'out_of_band';
   const isLong = maxOutputTokens > grantedTokens;
-  if (terms.isLocked && isLong) return 'too_long';
+  if (terms.forbidsOverrides && isLong) return 'too_long';
   return others === 0 && isInConversation && !isLong ? 'ordinary' : 'extra';
 }
 
@@ -121,12 +121,11 @@ export function heardOf(
 ): readonly [responses: Responses, beganUnheard: boolean] {
   const isKnown = responses.open.some((each) => each.id === id);
   if (!isKnown && responses.ended.includes(id)) return [responses, false];
-  const isInherited = responses.inherited > 0;
   const present = isKnown ? responses : withoutOneInherited(withUnheard(responses, terms, id, at));
   const open = present.open.map((each) =>
     each.id === id ? { ...each, heardTokens: each.heardTokens + tokens } : each,
   );
-  return [{ ...present, open }, !isKnown && !isInherited];
+  return [{ ...present, open }, !isKnown && responses.inherited === 0];
 }
 
 /** @param isTold its cost was told, or there is none @returns also what it is taken to have cost where nobody tells */
@@ -178,9 +177,10 @@ export function withCancelled(responses: Responses, ids: readonly string[], at: 
 }
 
 /** The call was another node's, whose responses nobody here knows: as many as may run, of the size that one may have. */
-export function withInherited(responses: Responses, { max, isLocked }: ResponseTerms, sinceMs: number): Responses {
+export function withInherited(responses: Responses, terms: ResponseTerms, sinceMs: number): Responses {
   // Of a page that may change nothing all but one were cut off as they began.
-  return { ...responses, inherited: isLocked ? 1 : max, inheritedSinceMs: sinceMs, heardSinceMs: null };
+  const inherited = terms.forbidsOverrides ? 1 : terms.max;
+  return { ...responses, inherited, inheritedSinceMs: sinceMs, heardSinceMs: null };
 }
 
 /** The call is heard from now on. */

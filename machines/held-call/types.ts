@@ -37,7 +37,7 @@ export interface ResponseTerms {
   /** That may run at once (MAX_OPEN_RESPONSES). */
   readonly max: number;
   /** Whether the page may change nothing of its session: then no response of it runs beside the conversation, or is longer than granted. */
-  readonly isLocked: boolean;
+  readonly forbidsOverrides: boolean;
   /** Tokens of instructions and tools: the context before any usage tells it. */
   readonly setupTokens: number;
   /** Tokens of the items of its conversation that a response reads at most. */

@@ -22,12 +22,12 @@ export function responseTermsOf(
   setup: SessionSetup | undefined,
   max: number,
 ): Pick<HeldCallInput, 'terms' | 'askAfterMs'> {
-  const { instructions = null, tools = [], isLocked = false } = setup ?? {};
+  const { instructions = null, tools = [], forbidsOverrides = false } = setup ?? {};
   const setupTokens = Math.ceil(Buffer.byteLength((instructions ?? '') + JSON.stringify(tools)) / BYTES_A_TOKEN);
-  const maxItemTokens = isLocked ? MAX_CONTEXT_TOKENS : MAX_UNBOUND_CONTEXT_TOKENS;
+  const maxItemTokens = forbidsOverrides ? MAX_CONTEXT_TOKENS : MAX_UNBOUND_CONTEXT_TOKENS;
   const { askAfterSec } = setup?.behaviour?.silence ?? {};
   return {
-    terms: { max, isLocked, setupTokens, maxItemTokens, maxResponseTokens: MAX_RESPONSE_TOKENS },
+    terms: { max, forbidsOverrides, setupTokens, maxItemTokens, maxResponseTokens: MAX_RESPONSE_TOKENS },
     askAfterMs: askAfterSec === undefined ? null : askAfterSec * 1000,
   };
 }

@@ -138,7 +138,7 @@ export async function attach(
     throw new Error('nothing is known of the call to attach to');
   const { model, voice, tools, behaviour } = setup;
   const instructions = setup.instructions ?? undefined;
-  const isPutBack = state === 'open' && setup.isLocked;
+  const isPutBack = state === 'open' && setup.forbidsOverrides;
   return provider.attach(
     providerCallId,
     { model, voice, instructions, tools, behaviour, maxOutputTokens, isPutBack },

@@ -36,8 +36,8 @@ export interface SessionConfig {
   readonly behaviour: Behaviour | null;
   /** Of a call that the page opens itself it is always open. */
   readonly dataChannel: DataChannel;
-  /** Whether the page may change nothing of what the session is. */
-  readonly isLocked: boolean;
+  /** Whether its key has `allowOverrides: false`: the page may change nothing of what the session is. */
+  readonly forbidsOverrides: boolean;
   /** The agent's own price, of the agent's own model. */
   readonly price: ModelPrice | null;
   readonly metadata: Metadata | null;
@@ -90,7 +90,7 @@ export function resolveSessionConfig(
     callMode,
     behaviour: chooseBehaviour(agent, wish, dataChannel),
     dataChannel,
-    isLocked: key !== null && !key.allowOverrides,
+    forbidsOverrides: key !== null && !key.allowOverrides,
     price: model === ownModel ? (agent?.price ?? null) : null,
     metadata: wish.metadata ?? null,
     agentVersion: agent === undefined ? null : agentVersionOf(agent),

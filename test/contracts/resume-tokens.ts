@@ -25,7 +25,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
         instructions: null,
         tools: [],
         behaviour: null,
-        isLocked: true,
+        forbidsOverrides: true,
         price: null,
         metadata: null,
         sealedContext: null,

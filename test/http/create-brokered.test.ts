@@ -61,7 +61,7 @@ describe('A brokered session', () => {
     expect(body['agent']).toEqual({ captions: true, greets: true, push: false, tellAi: true });
     expect(await setupOf(String(body['sm_session_id']))).toMatchObject({
       dataChannel: 'none',
-      isLocked: true,
+      forbidsOverrides: true,
       behaviour: { greeting: true, transcribe: {} },
     });
   });

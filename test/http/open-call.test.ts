@@ -65,7 +65,7 @@ describe('The offer of a brokered session', () => {
         tools: [expect.objectContaining({ name: 'find_order' })],
         behaviour: null,
         dataChannel: 'open',
-        isLocked: false,
+        forbidsOverrides: false,
         price: null,
         metadata: { page: 'home' },
         agentVersion: expect.stringMatching(/^[0-9a-f]{12}$/),

@@ -17,7 +17,7 @@ export const steps: HeldCallSteps = new Steps(heldCallMachine);
 
 export const terms: ResponseTerms = {
   max: 2,
-  isLocked: true,
+  forbidsOverrides: true,
   setupTokens: 50,
   maxItemTokens: 12_000,
   maxResponseTokens: 4096,

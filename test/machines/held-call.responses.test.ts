@@ -122,7 +122,7 @@ const beside = { isInConversation: false };
 
 let open: OpenResponses;
 beforeEach(() => {
-  open = new OpenResponses({ max: 2, isLocked: false, setupTokens: 50, maxItemTokens: 12_000 });
+  open = new OpenResponses({ max: 2, forbidsOverrides: false, setupTokens: 50, maxItemTokens: 12_000 });
 });
 
 describe('A response that begins', () => {
@@ -146,10 +146,10 @@ describe('A response that begins', () => {
   });
 
   test('of a locked session is too much beside the conversation, and longer than granted', () => {
-    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0, maxItemTokens: 12_000 });
+    open = new OpenResponses({ max: 2, forbidsOverrides: true, setupTokens: 0, maxItemTokens: 12_000 });
     expect(open.start(response('r1', beside), 0)).toBe('out_of_band');
     expect(open.start(response('r2', { maxOutputTokens: Infinity }), 0)).toBe('too_long');
-    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0, maxItemTokens: 12_000 });
+    open = new OpenResponses({ max: 2, forbidsOverrides: true, setupTokens: 0, maxItemTokens: 12_000 });
     expect(open.start(response('r3', { maxOutputTokens: 999 }), 0)).toBe('ordinary');
   });
 });
@@ -262,7 +262,7 @@ describe('A call that was another node’s', () => {
   });
 
   test('has one at most where its page may change nothing, and none once another runs in the conversation', () => {
-    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0, maxItemTokens: 12_000 });
+    open = new OpenResponses({ max: 2, forbidsOverrides: true, setupTokens: 0, maxItemTokens: 12_000 });
     open.inherit(0);
     expect(open.inherited).toBe(1);
     open.start(response('r1'), 0);
@@ -324,8 +324,8 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
       fc.array(step, { maxLength: 60 }),
       fc.boolean(),
       fc.integer({ min: 1, max: 3 }),
-      (steps, isLocked, max) => {
-        const responses = new OpenResponses({ max, isLocked, setupTokens: 0, maxItemTokens: 12_000 });
+      (steps, forbidsOverrides, max) => {
+        const responses = new OpenResponses({ max, forbidsOverrides, setupTokens: 0, maxItemTokens: 12_000 });
         /** Those that began and whose end nobody told. */
         const unsettled = new Set<string>();
         const charged: string[] = [];
@@ -353,7 +353,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
             const { isInConversation, size } = each;
             const kind = responses.start(response(open, { isInConversation, maxOutputTokens: size }), at);
             if (kind !== 'ordinary' && kind !== 'extra') responses.cancelled(open, at);
-            if (isLocked && (!isInConversation || size > 1000)) forbidden.add(open);
+            if (forbidsOverrides && (!isInConversation || size > 1000)) forbidden.add(open);
           } else if (each.type === 'done') {
             const estimate = responses.done(open, each.isTold, at);
             if (estimate !== undefined) charge([estimate]);

@@ -28,7 +28,7 @@ export function brokeredSetup(sessionId: string, createdAtMs: number): SessionSe
     tools: [],
     behaviour: null,
     dataChannel: 'open',
-    isLocked: true,
+    forbidsOverrides: true,
     price: null,
     metadata: null,
     sealedContext: null,

@@ -16,8 +16,8 @@ export interface SessionSetup {
   readonly behaviour: Behaviour | null;
   /** Whether the page gets a data channel to the provider. */
   readonly dataChannel: DataChannel;
-  /** Whether the page may change nothing of the session (a key with `allowOverrides: false`). */
-  readonly isLocked: boolean;
+  /** Whether its key has `allowOverrides: false`: the page may change nothing of what the session is, also where it has a data channel. */
+  readonly forbidsOverrides: boolean;
   /** The agent's own price of the model. */
   readonly price: ModelPrice | null;
   readonly metadata: Metadata | null;

@@ -110,7 +110,7 @@ function setupOf(
     tools,
     behaviour,
     dataChannel,
-    isLocked,
+    forbidsOverrides,
     price,
     metadata,
     agentVersion,
@@ -123,7 +123,18 @@ function setupOf(
   const sealedContext = isAsked
     ? (contexts?.seal(JSON.stringify(context), sessionId).toString('base64') ?? null)
     : null;
-  const terms = { callMode, model, voice, tools, behaviour, dataChannel, isLocked, price, metadata, instructions };
+  const terms = {
+    callMode,
+    model,
+    voice,
+    tools,
+    behaviour,
+    dataChannel,
+    forbidsOverrides,
+    price,
+    metadata,
+    instructions,
+  };
   return { sessionId, ...terms, agentVersion, sealedContext, createdAtMs: atMs };
 }
 

@@ -268,7 +268,7 @@ describe('A call', () => {
 
   test('may be changed by a page that may', async () => {
     const setup = world.setups.get(SESSION);
-    if (setup !== undefined) world.setups.set(SESSION, { ...setup, isLocked: false });
+    if (setup !== undefined) world.setups.set(SESSION, { ...setup, forbidsOverrides: false });
     await world.open(node);
     for (let times = 0; times < 5; times += 1) world.provider.sideband.hear({ type: 'configChanged', isAsSdk: false });
     await world.look();

@@ -16,9 +16,9 @@ const endedBecause = () => world.sessions.get(SESSION)?.endReason ?? null;
 const beside = { isInConversation: false } as const;
 
 /** A call that its page may change, or may not. */
-async function open(isLocked: boolean): Promise<FakeSideband> {
+async function open(forbidsOverrides: boolean): Promise<FakeSideband> {
   const setup = world.setups.get(SESSION);
-  if (setup !== undefined) world.setups.set(SESSION, { ...setup, isLocked });
+  if (setup !== undefined) world.setups.set(SESSION, { ...setup, forbidsOverrides });
   await world.open(node);
   return world.provider.sideband;
 }

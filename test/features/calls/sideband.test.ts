@@ -51,7 +51,7 @@ describe('A call whose sideband is lost', () => {
     const other = SESSION.replace('A', 'B');
     world.addSession(other);
     const setup = world.setups.get(other);
-    if (setup !== undefined) world.setups.set(other, { ...setup, isLocked: false });
+    if (setup !== undefined) world.setups.set(other, { ...setup, forbidsOverrides: false });
     await world.open(node, other);
     await lose();
     await world.pass(250);

@@ -14,7 +14,7 @@ const calls = {
   behaviour: null,
   callMode: 'direct',
   dataChannel: 'open',
-  isLocked: false,
+  forbidsOverrides: false,
   price: null,
   metadata: null,
 } as const;
@@ -268,8 +268,8 @@ describe('How the calls of a session are opened', () => {
   });
 
   test('is locked where the key allows no overrides', () => {
-    expect(configOf(tenant, locked, {})).toMatchObject({ isLocked: true });
-    expect(configOf(tenant, null, {})).toMatchObject({ isLocked: false });
+    expect(configOf(tenant, locked, {})).toMatchObject({ forbidsOverrides: true });
+    expect(configOf(tenant, null, {})).toMatchObject({ forbidsOverrides: false });
   });
 
   test('keeps what the creator notes', () => {
