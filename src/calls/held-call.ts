@@ -14,7 +14,8 @@ import type { HeldCallDeps } from './held-call-deps.ts';
 import { ConnectedTime, meteredCall, responseTermsOf } from './metered-call.ts';
 import type { HangUpListener } from './hang-ups.ts';
 import { HeldCallState } from './held-call-state.ts';
-import { asHeldCallEvent, createListener, isSignOfLife } from './listener.ts';
+import { createListener, isSignOfLife } from './listener.ts';
+import { asHeldCallEvent } from './response-events.ts';
 import { maxCallMs } from './accounts.ts';
 import { CallPages } from './pages/call-pages.ts';
 

@@ -1,13 +1,12 @@
-import type { ResponseEvent } from '../../machines/held-call/types.ts';
 import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import type { BackgroundTasks } from '../kernel/background-tasks.ts';
-import type { Clock } from '../kernel/clock.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
-import type { Bus } from '../stores/bus/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { CallSessions } from './contract.ts';
 import type { WordsEvent } from './pages/call-pages.ts';
+import type { UpstreamResponseEvent } from './response-events.ts';
+import { createTurnNotices, type TurnNoticesDeps } from './turn-notices.ts';
 
 /** To note activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
@@ -102,92 +101,10 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
   };
 }
 
-/** What a provider tells of responses, and of the settings that they are made by. */
-type UpstreamResponseEvent = Extract<
-  UpstreamEvent,
-  {
-    type:
-      | 'responseStarted'
-      | 'responseDone'
-      | 'responseHeard'
-      | 'conversationIdle'
-      | 'responseRefused'
-      | 'itemAdded'
-      | 'toolCalled'
-      | 'configChanged'
-      | 'configRestored'
-      | 'usage';
-  }
->;
-
 /** Events about the connection, about us or about the end itself. */
 const NO_SIGNS_OF_LIFE: ReadonlySet<UpstreamEvent['type']> = new Set(['ready', 'frameTooLong', 'trouble', 'over']);
 
 /** Whether an event shows that the call goes on, although the provider may have said that it is over. */
 export function isSignOfLife({ type }: UpstreamEvent): boolean {
   return !NO_SIGNS_OF_LIFE.has(type);
-}
-
-type Started = Extract<UpstreamEvent, { type: 'responseStarted' }>;
-type Affords = (started: Started) => boolean;
-type Conversion<T extends UpstreamResponseEvent['type']> = (
-  event: Extract<UpstreamResponseEvent, { type: T }>,
-  at: number,
-  affords: Affords,
-) => ResponseEvent;
-
-const conversions: { readonly [T in UpstreamResponseEvent['type']]: Conversion<T> } = {
-  responseStarted: (event, at, affords) => {
-    const { type: _type, ...response } = event;
-    return { type: 'RESPONSE_STARTED', at, response, isAffordable: affords(event) };
-  },
-  responseDone: ({ id, isTold }, at) => ({ type: 'RESPONSE_DONE', at, id, isTold }),
-  responseHeard: ({ id, tokens }, at) => ({ type: 'RESPONSE_HEARD', at, id, tokens }),
-  usage: ({ key, tokens }, at) => ({ type: 'USAGE', at, id: key, tokens }),
-  itemAdded: ({ id, tokens }, at) => ({ type: 'ITEM_ADDED', at, id, tokens }),
-  conversationIdle: (_event, at) => ({ type: 'CONVERSATION_IDLE', at }),
-  responseRefused: ({ isBusy, instructions }, at) => ({ type: 'RESPONSE_REFUSED', at, isBusy, instructions }),
-  toolCalled: (_event, at) => ({ type: 'TOOL_CALLED', at }),
-  configChanged: ({ isAsSdk }, at) => ({ type: 'CONFIG_CHANGED', at, isAsSdk }),
-  configRestored: (_event, at) => ({ type: 'CONFIG_RESTORED', at }),
-};
-
-/** As machines/held-call is told of it. @param affords whether what is left pays for a response beside what runs */
-export function asHeldCallEvent(event: UpstreamResponseEvent, at: number, affords: Affords): ResponseEvent {
-  return conversions[event.type](event as never, at, affords);
-}
-
-const WINDOW_MS = 1000;
-/** More changes in a second are none that anybody could see. */
-const MAX_NOTICES = 4;
-
-interface TurnNoticesDeps {
-  readonly bus: Pick<Bus, 'publish'>;
-  readonly clock: Clock;
-}
-
-/**
- * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only what changed, and at most four times a second. A change
- * that is left out is told when the provider says it again.
- */
-function createTurnNotices(
-  { id: callId, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
-  { bus, clock }: TurnNoticesDeps,
-): (event: 'speaking' | 'listening') => void {
-  let last: string | undefined;
-  let windowFromMs = -Infinity;
-  let told = 0;
-
-  return (event) => {
-    if (event === last) return;
-    const at = clock.now();
-    if (at - windowFromMs >= WINDOW_MS) {
-      windowFromMs = at;
-      told = 0;
-    }
-    if (told === MAX_NOTICES) return;
-    told += 1;
-    last = event;
-    bus.publish({ type: 'call.told', sessionId, callId, event });
-  };
 }

@@ -1,0 +1,38 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+
+const WINDOW_MS = 1000;
+/** More changes in a second are none that anybody could see. */
+const MAX_NOTICES = 4;
+
+export interface TurnNoticesDeps {
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only what changed, and at most four times a second. A change
+ * that is left out is told when the provider says it again.
+ */
+export function createTurnNotices(
+  { id: callId, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
+  { bus, clock }: TurnNoticesDeps,
+): (event: 'speaking' | 'listening') => void {
+  let last: string | undefined;
+  let windowFromMs = -Infinity;
+  let told = 0;
+
+  return (event) => {
+    if (event === last) return;
+    const at = clock.now();
+    if (at - windowFromMs >= WINDOW_MS) {
+      windowFromMs = at;
+      told = 0;
+    }
+    if (told === MAX_NOTICES) return;
+    told += 1;
+    last = event;
+    bus.publish({ type: 'call.told', sessionId, callId, event });
+  };
+}
