@@ -1,7 +1,7 @@
 import { keepNewest } from '../../kernel/keep-newest.ts';
 import { toolOutputText } from '../../protocol/call-frames.ts';
 import type { Conversation } from '../conversation.ts';
-import { noTools, overdueTools, withAnswered, withAsked, type AskedTool } from './pending-tools.ts';
+import { overdueTools, withAnswered, withAsked, type AskedTool, type PendingTools } from './pending-tools.ts';
 
 /** Calls of tools whose answers are remembered, more than a session may have of those of the server. */
 const MAX_ANSWERED = 256;
@@ -34,7 +34,7 @@ const nothing = (): void => undefined;
 export class ToolAnswers {
   readonly #conversation: ToldConversation;
   readonly #itemOf: (callId: string) => string;
-  #tools = noTools;
+  #pending: PendingTools = [];
   readonly #answered = new Set<string>();
   /** Calls that the page answers, beside some of the same response that are answered here. */
   readonly #pages = new Set<string>();
@@ -65,8 +65,8 @@ export class ToolAnswers {
   ask(responseId: string, asked: readonly AskedTool[], pages: readonly AskedTool[] = []): readonly string[] {
     const unanswered = asked.filter(({ callId }) => !this.#answered.has(callId));
     const awaited = unanswered.length === 0 ? [] : pages.filter(({ callId }) => !this.#early.has(callId));
-    const [tools, fresh] = withAsked(this.#tools, responseId, [...unanswered, ...awaited]);
-    this.#tools = tools;
+    const [pending, fresh] = withAsked(this.#pending, responseId, [...unanswered, ...awaited]);
+    this.#pending = pending;
     for (const { callId } of awaited) this.#pages.add(callId);
     if (awaited.length > 0) for (const { callId } of unanswered) this.#shared.add(callId);
     return fresh;
@@ -132,7 +132,7 @@ export class ToolAnswers {
   }
 
   overdue(at: number): readonly string[] {
-    return overdueTools(this.#tools, at);
+    return overdueTools(this.#pending, at);
   }
 
   /**
@@ -172,8 +172,8 @@ export class ToolAnswers {
 
   /** It is answered. @returns whether with it all of its response are */
   #settle(callId: string): boolean {
-    const [tools, { isLast }] = withAnswered(this.#tools, callId);
-    this.#tools = tools;
+    const [pending, isLast] = withAnswered(this.#pending, callId);
+    this.#pending = pending;
     this.#pages.delete(callId);
     this.#shared.delete(callId);
     return isLast;
@@ -187,7 +187,7 @@ export class ToolAnswers {
   }
 
   #isPending(callId: string): boolean {
-    return this.#tools.pending.some((tool) => tool.callId === callId);
+    return this.#pending.some((tool) => tool.callId === callId);
   }
 
   #add(answer: Output): void {

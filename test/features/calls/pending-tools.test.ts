@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { noTools, overdueTools, withAnswered, withAsked } from '../../../src/calls/tools/pending-tools.ts';
+import { overdueTools, withAnswered, withAsked, type PendingTools } from '../../../src/calls/tools/pending-tools.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const step = fc.oneof(
@@ -11,7 +11,7 @@ const step = fc.oneof(
 
 /** A plain account of who asked for what. */
 class Account {
-  tools = noTools;
+  pending: PendingTools = [];
   at = 0;
   readonly open = new Map<string, string>();
   asked = 0;
@@ -19,12 +19,12 @@ class Account {
   readonly wrongs: string[] = [];
 
   ask(responseId: string, calls: readonly string[]): void {
-    const [tools, fresh] = withAsked(
-      this.tools,
+    const [pending, fresh] = withAsked(
+      this.pending,
       responseId,
       calls.map((callId) => ({ callId, untilMs: this.at + 30_000 })),
     );
-    this.tools = tools;
+    this.pending = pending;
     for (const callId of fresh) {
       if (this.open.has(callId)) this.wrongs.push(`${callId} is asked for twice`);
       this.open.set(callId, responseId);
@@ -35,19 +35,20 @@ class Account {
 
   answer(callId: string): void {
     const responseId = this.open.get(callId);
-    const [tools, { isKnown, isLast }] = withAnswered(this.tools, callId);
-    this.tools = tools;
-    if (isKnown !== (responseId !== undefined)) this.wrongs.push(`${callId} is known: ${isKnown}`);
+    const [pending, isLast] = withAnswered(this.pending, callId);
+    if ((pending !== this.pending) !== (responseId !== undefined))
+      this.wrongs.push(`${callId} changes what is pending`);
+    this.pending = pending;
     this.open.delete(callId);
     const areAll = responseId !== undefined && ![...this.open.values()].includes(responseId);
     if (isLast !== areAll) this.wrongs.push(`${callId} is the last: ${isLast}`);
-    if (isKnown) this.answered += 1;
+    if (responseId !== undefined) this.answered += 1;
   }
 
   pass(ms: number): void {
     this.at += ms;
-    for (const callId of overdueTools(this.tools, this.at)) this.answer(callId);
-    if (this.tools.pending.some(({ untilMs }) => untilMs <= this.at)) this.wrongs.push('one is overdue');
+    for (const callId of overdueTools(this.pending, this.at)) this.answer(callId);
+    if (this.pending.some(({ untilMs }) => untilMs <= this.at)) this.wrongs.push('one is overdue');
   }
 }
 
@@ -62,7 +63,7 @@ test('each tool that is asked for is answered exactly once, and a response is co
       }
       account.pass(30_000);
       expect(account.wrongs).toEqual([]);
-      expect(account.tools).toEqual(noTools);
+      expect(account.pending).toEqual([]);
       expect(account.answered).toBe(account.asked);
     }),
   );
