@@ -8,7 +8,7 @@ import type { Link } from './link.ts';
 import type { HeldMicrophone } from './microphone.ts';
 
 interface WordsDeps {
-  /** What a page does by its data channel elsewhere goes over the socket then. */
+  /** The page has no data channel: what it does goes over the socket. */
   readonly isLocked: boolean;
   /** The visitor holds a button to speak. */
   readonly isPush: boolean;
@@ -29,8 +29,8 @@ interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
   readonly closed: () => void;
 }
 
-/** What has the provider cut the agent off: the response, and what of it is still to be played. */
-const silence = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear' }];
+/** The provider's events that stop the agent at once: no more of the response is made, and what is made is not played. */
+const cutOff = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear' }];
 
 /** What a page writes in its call and hears of it: by the provider's own events, or where it has no data channel by frames of the socket. */
 export function createWords({ isLocked, isPush, microphone, call, link, runTool, emit, active }: WordsDeps): Words {
@@ -72,13 +72,13 @@ export function createWords({ isLocked, isPush, microphone, call, link, runTool,
       if (!isLocked) emit('transcript', { id, who: 'visitor', text, final: true });
     },
     interrupt() {
-      tell({ type: 'interrupt' }, ...silence);
+      tell({ type: 'interrupt' }, ...cutOff);
     },
     talk(on) {
       if (!isPush || on === isTalking) return;
       // Nobody is heard of whom that cannot be told.
       become(false);
-      tell({ type: 'talk', on }, { type: `input_audio_buffer.${on ? 'clear' : 'commit'}` }, ...(on ? silence : []));
+      tell({ type: 'talk', on }, { type: `input_audio_buffer.${on ? 'clear' : 'commit'}` }, ...(on ? cutOff : []));
       become(on);
       if (!isLocked) emit('speech', { who: 'visitor', on });
     },
