@@ -124,7 +124,7 @@ test.skipIf(skipped !== undefined)(
     expect(
       outcomeOf({ status: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(reply)) }),
     ).toMatchObject({
-      output: { order: 'Ü17', state: 'closed' },
+      output: JSON.stringify({ order: 'Ü17', state: 'closed' }),
       endReason: 'order_closed',
     });
     expect(await ask(url, 'lookup_order', ours)).toEqual([200, { order: 'Ü17', state: 'closed' }]);
