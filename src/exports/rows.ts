@@ -49,7 +49,9 @@ export async function* exportUsage(
   tenants: readonly string[] | undefined,
   { usageReports }: ExportStores,
 ): AsyncGenerator<readonly ExportedUsage[]> {
-  for (let day = first; day <= last; day = dayAfter(day)) {
+  // Calendar days of any zone follow each other as those of UTC do.
+  for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) {
+    const day = dayOf(atMs);
     let after: UsageDayKey | undefined;
     do {
       const rows = await usageReports.ofDay(day, tenants, after, PAGE);
@@ -83,7 +85,6 @@ function exportedOf({ record, state }: HistoryRow, atMs: number, used = NOTHING)
   };
 }
 
-/** Calendar days of any zone follow each other as those of UTC do. */
-function dayAfter(day: string): string {
-  return new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
+function dayOf(atMs: number): string {
+  return iso(atMs).slice(0, 10);
 }
