@@ -62,9 +62,11 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   const held = deps.hold(record, setup);
   held.requestId = request.requestId;
   try {
-    const over = (await whyOver(session.id, deps)) ?? (await endedByTool(request, deps));
-    const formers = over === undefined ? await endFormer(record, request, deps) : 0;
-    const remembered = formers > 0 ? awaitedLater(held.pages.carryover.remember()) : undefined;
+    const isOver = await whyOver(session.id, deps);
+    const formers = isOver === undefined ? await endFormer(record, request, deps) : 0;
+    // Once the former calls are told to close: what their tools answer from then on comes too late.
+    const over = isOver ?? (formers > 0 ? await endedByTool(request, deps) : undefined);
+    const remembered = formers > 0 && over === undefined ? awaitedLater(held.pages.carryover.remember()) : undefined;
     const created = over ?? (await create(held, request, deps));
     await remembered;
     if (!(created instanceof Refusal)) {

@@ -519,6 +519,27 @@ describe('Tools of the server', () => {
       expect(calls.map(({ state }) => state)).toEqual(['closed', 'closed']);
     });
 
+    test('are not escaped by another call that is asked for just before they are answered', async () => {
+      await world.open(node);
+      server.mode = 'hang';
+      hear(asks('resp_1', 'call_1'));
+      await vi.waitFor(() => expect(server.requests).toHaveLength(1), soon);
+      // The answer is saved as the former call is closed, which the new one does for it.
+      world.beforeSave = async ({ closeReason }) => {
+        const [record] = await records();
+        if (closeReason !== 'replaced' || record?.state !== 'running') return;
+        const answered = {
+          ...record,
+          state: 'answered',
+          endReason: 'order_closed',
+          version: record.version + 1,
+        } as const;
+        await world.stores.toolCalls.save(answered, record.version);
+      };
+      expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
+      expect(world.sessions.get(SESSION)).toMatchObject({ endReason: 'closed_by_tool' });
+    });
+
     test.each([[''], ['x'.repeat(65)], ['two words'], [7], [null]])(
       'give a word for it: %j is none, and nothing that Switchboard does not know is told to the model',
       async (reason) => {
