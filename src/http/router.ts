@@ -1,3 +1,4 @@
+import { isStorable } from '../kernel/unstorable.ts';
 import type { Route } from './route.ts';
 
 /** What a path leads to. */
@@ -48,9 +49,11 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${escaped.replace(/\{[^}]+\*\}$/, '(.+)').replace(/\{[^}]+\}/g, '([^/]+)')}$`);
 }
 
+/** What cannot be decoded, or not be stored, stays as it came: no id has a percent sign. */
 function decode(segment: string): string {
   try {
-    return decodeURIComponent(segment);
+    const text = decodeURIComponent(segment);
+    return isStorable(text) ? text : segment;
   } catch {
     return segment;
   }

@@ -40,6 +40,7 @@ function problem(path: string, message: string): Unstorable {
   return { path: clip(path, MAX_PATH_LENGTH), message };
 }
 
-function isStorable(text: string): boolean {
+/** Whether PostgreSQL can hold the text. */
+export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }

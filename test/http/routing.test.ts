@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { somebody } from '../support/app.ts';
+import { service, somebody } from '../support/app.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
@@ -157,5 +157,14 @@ describe('A header that must be single and came twice', () => {
       expect(reply.body['error']).toContain(name);
     }
     expect(app.outbox.list()).toEqual([]);
+  });
+});
+
+describe('A part of a path that names something', () => {
+  test.each(['%00', 'a%00b', '%FF', '%ED%A0%80'])('leads to nothing where no name can be %s', async (name) => {
+    const app = await build();
+    const call = await app.get(`/api/operator/calls/${name}`, service);
+    const secret = await app.post(`/api/operator/secrets/${name}/delete`, { tenantId: 'acme' }, service);
+    expect([call.status, secret.status]).toEqual([404, 404]);
   });
 });
