@@ -19,7 +19,8 @@ export const INSTALLATION = 'installation';
 
 /**
  * Stops a tenant, or the installation: every node refuses creates within a second and ends what is open, also a node that starts later
- * (docs/operations.md, "Stop everything"). Stopping twice is no error and keeps the first stop.
+ * (docs/operations.md, "Stop everything"). Stopping twice is no error and keeps the first
+ * stop; only that of an admin of the tenant, who could lift it, is replaced by that of anybody else.
  * @param tenantId null for the installation
  * @returns the stop that holds, or a Refusal NOT_FOUND for a tenant that is not there
  * @throws Unavailable when the database is away: then nothing is stopped

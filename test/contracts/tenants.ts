@@ -267,6 +267,26 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await tenants().liftStop(tenantId)).toBe(false);
     });
 
+    test('a stop takes the place of one of an admin of the tenant, who could lift it, and of no other', async () => {
+      const tenantId = randomId();
+      const stop = (role: Stop['role'], atMs: number): Stop => ({
+        tenantId,
+        atMs,
+        actor: `${role}${atMs}`,
+        role,
+        reason: role,
+      });
+      const admins = stop('tenant_admin', DAY_BEGIN);
+      expect(await tenants().addStop(admins)).toEqual(admins);
+      expect(await tenants().addStop(stop('tenant_admin', DAY_BEGIN + 1))).toEqual(admins);
+      const operators = stop('operator', DAY_BEGIN + 2);
+      expect(await tenants().addStop(operators)).toEqual(operators);
+      for (const role of ['tenant_admin', 'service', 'cli'] as const)
+        expect(await tenants().addStop(stop(role, DAY_BEGIN + 3))).toEqual(operators);
+      expect((await tenants().stops()).filter((one) => one.tenantId === tenantId)).toEqual([operators]);
+      await tenants().liftStop(tenantId);
+    });
+
     test('a stop of the installation is apart from those of tenants, and comes first', async () => {
       const tenantId = randomId();
       const stop: Stop = { tenantId, atMs: DAY_BEGIN, actor: 'cli', role: 'cli', reason: 'a key “leaked”' };

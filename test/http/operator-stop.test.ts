@@ -104,6 +104,8 @@ describe('Who may stop and resume', () => {
     expect(errorOf(await stop({ tenantId: 'acme' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
     expect((await stop(globex, boss)).status).toBe(200);
     expect((await resume(globex, boss)).body).toEqual({ ok: true, alreadyRunning: false });
+    // Also where the admin had stopped it before.
+    await stop(globex, boss);
     await stop(globex);
     expect(errorOf(await resume(globex, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect(errorOf(await resume({}, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });

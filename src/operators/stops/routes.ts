@@ -62,7 +62,7 @@ export function stopRoute(services: Services): Route {
     operationId: 'stopService',
     summary: 'Stop a tenant, or everything',
     description:
-      'Creates are refused with SERVICE_STOPPED on every node within a second, and every session is ended and its call hung up, also by nodes that start later. Ask again, or GET the same address, until nothing is open. Again changes nothing and keeps the first stop.',
+      'Creates are refused with SERVICE_STOPPED on every node within a second, and every session is ended and its call hung up, also by nodes that start later. Ask again, or GET the same address, until nothing is open. Again changes nothing and keeps the first stop; only that of an admin of the tenant is replaced by that of anybody else.',
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'a key leaked' },

@@ -125,7 +125,10 @@ export interface Tenants {
   resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined>;
   /** The stops that are not lifted, that of the installation first. */
   stops(): Promise<readonly Stop[]>;
-  /** @returns the stop that holds: an earlier one stays as it is */
+  /**
+   * @returns the stop that holds: an earlier one stays as it is, but for one of a tenant's admin, whose place that of anybody else takes:
+   *   what stops a tenant is lifted by whoever may lift the stop that holds
+   */
   addStop(stop: Stop): Promise<Stop>;
   /** @returns whether there was one. @param tenantId null for that of the installation, which leaves those of tenants as they are */
   liftStop(tenantId: string | null): Promise<boolean>;

@@ -107,7 +107,11 @@ export function createPostgresTenants(database: Database): Tenants {
         (sql) => sql<Stop[]>`
           insert into emergency_stop as kept (tenant_id, stopped_at_ms, actor, role, reason)
           values (${tenantId ?? INSTALLATION}, ${atMs}, ${actor}, ${role}, ${reason})
-          on conflict (tenant_id) do update set stopped_at_ms = kept.stopped_at_ms
+          on conflict (tenant_id) do update set
+            stopped_at_ms = case when ${isRaised(sql)} then excluded.stopped_at_ms else kept.stopped_at_ms end,
+            actor = case when ${isRaised(sql)} then excluded.actor else kept.actor end,
+            role = case when ${isRaised(sql)} then excluded.role else kept.role end,
+            reason = case when ${isRaised(sql)} then excluded.reason else kept.reason end
           returning ${stopOf(sql)}`,
       );
       return kept as Stop;
@@ -159,6 +163,11 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
     where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
   if (taken !== undefined)
     throw new KeyTaken(`widget key ${taken.key} is in use by another tenant or under another id`);
+}
+
+/** Whether a stop takes the place of one that an admin of the tenant could lift. */
+function isRaised(sql: AnySql) {
+  return sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_admin'`;
 }
 
 function stopOf(sql: AnySql) {

@@ -94,7 +94,8 @@ export class FakeTenants implements Tenants {
   }
 
   addStop(stop: Stop): Promise<Stop> {
-    const kept = this.#stops.get(stop.tenantId) ?? stop;
+    const before = this.#stops.get(stop.tenantId) ?? stop;
+    const kept = before.role === 'tenant_admin' && stop.role !== 'tenant_admin' ? stop : before;
     this.#stops.set(stop.tenantId, kept);
     return Promise.resolve(kept);
   }
