@@ -75,5 +75,5 @@ function readArguments(args: readonly string[]) {
 }
 
 function isExportName(name: string | undefined): name is ExportName {
-  return name !== undefined && name in EXPORTS;
+  return name !== undefined && Object.hasOwn(EXPORTS, name);
 }

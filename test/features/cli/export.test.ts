@@ -64,6 +64,7 @@ describe('export', () => {
   test.each([
     [[], 'say what to export: sessions or usage'],
     [['calls'], 'say what to export: sessions or usage'],
+    [['toString'], 'say what to export: sessions or usage'],
     [['usage', 'sessions'], 'one export at a time, not "sessions"'],
     [['usage', '--format', 'xml'], '--format: '],
     [['usage', '--from', 'yesterday'], '--from: must be a time such as 2030-01-01T12:00:00Z'],
