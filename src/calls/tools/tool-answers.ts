@@ -26,6 +26,8 @@ type ToldConversation = Pick<Conversation, 'add' | 'respond' | 'lastWords' | 'an
 
 const nothing = (): void => undefined;
 
+const INTERRUPTED = toolOutputText({ error: 'interrupted' });
+
 /**
  * What the agent of one held call is answered for the tools that it asks for, whoever runs them: each once, and once all of a response are
  * answered the agent goes on. Where a page answers some of a response itself, over its data channel, whoever gave the answer that the
@@ -118,12 +120,21 @@ export class ToolAnswers {
    * @returns those that are answered by it
    */
   interrupt(callIds: readonly string[], told: (callId: string) => void = nothing): readonly string[] {
-    const lost = callIds.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
-    const output = toolOutputText({ error: 'interrupted' });
+    const lost = this.#unknownHere(callIds);
     for (const callId of lost) this.#interrupted.add(callId);
-    const terms = { output, isLast: false, isAgain: false, endsSession: false };
+    const terms = { output: INTERRUPTED, isLast: false, isAgain: false, endsSession: false };
     for (const callId of lost) this.#add({ ...terms, callId, told: () => told(callId) });
     return lost;
+  }
+
+  /**
+   * Answers those of another node that end the session, where the provider was told nothing of them. Nobody knows how far the agent's last
+   * words were: it has some more, whichever node it was answered by.
+   */
+  interruptEnds(callIds: readonly string[]): void {
+    const lost = this.#unknownHere(callIds);
+    const terms = { output: INTERRUPTED, isAgain: false, told: nothing, endsSession: true };
+    for (const callId of lost) this.#add({ ...terms, callId, isLast: callId === lost.at(-1) });
   }
 
   /** Somebody else answers it, or has done so. */
@@ -184,6 +195,10 @@ export class ToolAnswers {
     const untold = new Set(this.#outputs.map(({ callId }) => callId));
     for (const callId of this.#interrupted) if (!untold.has(callId)) this.#interrupted.delete(callId);
     this.#goOn();
+  }
+
+  #unknownHere(callIds: readonly string[]): readonly string[] {
+    return callIds.filter((callId) => !this.#answered.has(callId) && !this.#isPending(callId));
   }
 
   #isPending(callId: string): boolean {

@@ -271,9 +271,9 @@ export class ToolRunner {
       const saves = new Map(lost.map(([toolCallId, ended]) => [toolCallId, this.#interrupted(ended)]));
       // One that ends the session is saved before it is told: a provider that was told it takes no second item of its name.
       const ends = found.filter(({ endReason }) => endReason !== null).map(({ toolCallId }) => toolCallId);
-      // Nobody knows any more how far the agent's last words were: it has some more.
       if (ends.length > 0) this.#call.conversation.lastWords();
-      this.#answers.interrupt([...ends, ...saves.keys()], (toolCallId) => saves.get(toolCallId)?.());
+      this.#answers.interrupt([...saves.keys()], (toolCallId) => saves.get(toolCallId)?.());
+      this.#answers.interruptEnds(ends);
     } catch (fault) {
       this.#isTaken = true;
       if (!(fault instanceof Unavailable)) onError(fault);
