@@ -7,7 +7,13 @@ import type { QuotaDay } from '../quota/calendar.ts';
 import { boundedDays, totalCeilings, type CallerCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Holds } from '../stores/holds/contract.ts';
-import { chargeOf, type CallUsage, type CallUsageAnswer, type UsageTotals } from '../stores/ledger/contract.ts';
+import {
+  chargeOf,
+  NOTHING_USED,
+  type CallUsage,
+  type CallUsageAnswer,
+  type UsageTotals,
+} from '../stores/ledger/contract.ts';
 import {
   addSpending,
   budgetEndsAtMs,
@@ -30,7 +36,6 @@ const WARNING_SECONDS = [10, 60];
 /** Once there is so much time again, both warnings come anew. */
 const REARM_MS = 120_000;
 const ENDED_AT_ONCE = 50;
-const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf' | 'sharedOf'> {
   readonly holds: Pick<Holds, 'standing'>;
   readonly prices: Prices;
@@ -74,7 +79,7 @@ export class CallBudgets implements Budgets, MeteringListener {
       call,
       limitResponses,
       spending: startSpending(this.#deps.clock.now()),
-      context: NOTHING,
+      context: NOTHING_USED,
       accounts: [],
       bound: undefined,
       endsAtMs: Infinity,
@@ -154,7 +159,12 @@ export class CallBudgets implements Budgets, MeteringListener {
     const endsAtMs =
       total === null
         ? budgetEndsAtMs(accounts, burnOf(watched.spending), this.#nextTurn(watched), atMs)
-        : budgetEndsAtMs(accounts, { tokens: 0, microDollars: total.perMinute / MINUTE_MS }, NOTHING, atMs + paidMs);
+        : budgetEndsAtMs(
+            accounts,
+            { tokens: 0, microDollars: total.perMinute / MINUTE_MS },
+            NOTHING_USED,
+            atMs + paidMs,
+          );
     // The next day has its own totals.
     watched.endsAtMs = endsAtMs < this.#deps.calendar(atMs).resetAtMs ? endsAtMs : Infinity;
   }

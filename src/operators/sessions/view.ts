@@ -2,9 +2,9 @@ import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../machines/voi
 import { type Operator, seesWholeIds } from '../roles.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso, isoOrNull } from '../../kernel/time.ts';
-import { toUsed } from '../usage/projection.ts';
+import { toUsed } from '../../protocol/operator/usage.ts';
 import type { OperatorSession } from '../../protocol/operator/session.ts';
-import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import { viewOf } from '../../voice/records.ts';
 import { nextMove } from '../../../machines/voice-session/selectors.ts';
 
@@ -15,7 +15,7 @@ export function toOperatorSession(
   at: number,
   operator: Operator,
   limits: VoiceLimits,
-  usage: UsageTotals = { tokens: 0, microDollars: 0 },
+  usage = NOTHING_USED,
 ): OperatorSession {
   const {
     id,

@@ -1,6 +1,5 @@
 import type { Ceilings } from '../../quota/ceilings.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
-import type { Used } from '../../protocol/operator/usage.ts';
 
 /** What was used from an instant on until now. */
 export interface Recent {
@@ -47,9 +46,4 @@ export function shareOf(part: UsageTotals, whole: UsageTotals): number {
   const share =
     whole.microDollars > 0 ? part.microDollars / whole.microDollars : whole.tokens > 0 ? part.tokens / whole.tokens : 0;
   return Math.round(share * 10_000) / 10_000;
-}
-
-/** Amounts as operators read them. */
-export function toUsed({ tokens, microDollars }: UsageTotals): Used {
-  return { tokens, dollars: microDollars / 1_000_000 };
 }

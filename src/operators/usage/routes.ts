@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { type Operator, tenantsOf, within } from '../roles.ts';
 import { DAY_MS, HOUR_MS, iso } from '../../kernel/time.ts';
 import { ceilingsOf, recentSinceMs } from './limits.ts';
-import { projectTo, shareOf, toUsed } from './projection.ts';
-import { type OperatorUsageRow, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
+import { projectTo, shareOf } from './projection.ts';
+import { type OperatorUsageRow, toUsed, usageFilters, usageReportReply } from '../../protocol/operator/usage.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { UsageAsked, UsageReport } from '../../stores/usage-reports/contract.ts';
 import { invalidFields } from '../../http/invalid-request.ts';
 import type { Route } from '../../http/route.ts';
@@ -16,7 +16,6 @@ type Query = z.output<typeof usageFilters>;
 
 const MAX_DAYS = 400;
 const MAX_DAYS_BY_HOUR = 31;
-const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 
 /** Who used what, and when. */
 export function usageRoute(services: Services): Route {
@@ -128,7 +127,7 @@ async function rowsOf(
   const recent = isToday ? await services.core.stores.usageReports.since(by, sinceMs, tenants) : undefined;
   return rows.map((row) => {
     const limits = ceilings?.get(row.id);
-    const pace = { used: recent?.get(row.id) ?? NOTHING, sinceMs };
+    const pace = { used: recent?.get(row.id) ?? NOTHING_USED, sinceMs };
     const projected = recent === undefined ? undefined : projectTo(row, pace, atMs, today.resetAtMs);
     return {
       id: row.id,

@@ -1,16 +1,14 @@
 import { iso } from '../../kernel/time.ts';
-import type { Spend } from '../../protocol/operator/usage.ts';
-import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import { toUsed, type Spend } from '../../protocol/operator/usage.ts';
+import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { UsageReport } from '../../stores/usage-reports/contract.ts';
-import { projectTo, reachesAtMs, toUsed } from './projection.ts';
+import { projectTo, reachesAtMs } from './projection.ts';
 import { ceilingOfAll, ceilingsOf, recentSinceMs } from './limits.ts';
 import type { OperatorServices } from '../services.ts';
 
 /** Subjects that used most are looked at, and so many of those told that reach their ceilings first. */
 const LOOKED_AT = 200;
 const TOLD = 20;
-
-const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 
 /**
  * What today has cost so far, what it comes to at midnight, and who reaches a ceiling before.
@@ -55,7 +53,7 @@ async function atCeiling(
   return rows
     .flatMap((row) => {
       const limits = ceilings.get(row.id);
-      const pace = { used: recent.get(row.id) ?? NOTHING, sinceMs };
+      const pace = { used: recent.get(row.id) ?? NOTHING_USED, sinceMs };
       const reached = limits === undefined ? undefined : reachesAtMs(row, pace, limits, atMs, resetAtMs);
       return reached === undefined ? [] : [{ subject: row.id, reached }];
     })

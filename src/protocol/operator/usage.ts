@@ -14,6 +14,11 @@ export const used = z.object({ tokens, dollars });
 
 export type Used = z.infer<typeof used>;
 
+/** Amounts as operators read them. */
+export function toUsed({ tokens, microDollars }: { readonly tokens: number; readonly microDollars: number }): Used {
+  return { tokens, dollars: microDollars / 1_000_000 };
+}
+
 export const usageFilters = z.object({
   by: usageBy.default('subject'),
   span: z.enum(['hour', 'day']).default('day').meta({ description: 'What the series is by' }),

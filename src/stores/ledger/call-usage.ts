@@ -1,10 +1,15 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
 import { advance, viewOf, type Advance, type KeptEntry, type Meter } from './call-meter.ts';
-import type { Basis, CallMeter, CallUsage, CallUsageAnswer, UsageTotals } from './contract.ts';
+import {
+  NOTHING_USED,
+  type Basis,
+  type CallMeter,
+  type CallUsage,
+  type CallUsageAnswer,
+  type UsageTotals,
+} from './contract.ts';
 import { lowered } from '../holds/postgres.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
-
-const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 
 interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'> {
   readonly textIn: number;
@@ -89,7 +94,7 @@ function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): CountedU
   );
   const after = (account: string, { day }: CallUsage, added: UsageTotals): UsageTotals => {
     const name = `${day} ${account}`;
-    const totals = running.get(name) ?? NOTHING;
+    const totals = running.get(name) ?? NOTHING_USED;
     running.set(name, {
       tokens: totals.tokens - added.tokens,
       microDollars: totals.microDollars - added.microDollars,
@@ -97,7 +102,7 @@ function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): CountedU
     return totals;
   };
   const last = steps.toReversed().map(({ usage, step, meter }): CountedUsage => {
-    const added = step?.added ?? NOTHING;
+    const added = step?.added ?? NOTHING_USED;
     const totals = after(usage.subject, usage, added);
     const keyTotals = usage.keyAccount === null ? null : after(usage.keyAccount, usage, added);
     const tenantTotals = usage.tenantAccount === null ? null : after(usage.tenantAccount, usage, added);
@@ -184,7 +189,7 @@ async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): P
 function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
   const rows = steps.flatMap(({ usage: { subject, keyAccount, tenantAccount, day }, step }) =>
     [subject, keyAccount, tenantAccount].flatMap((account) =>
-      account === null ? [] : [{ account, day, ...(step?.added ?? NOTHING) }],
+      account === null ? [] : [{ account, day, ...(step?.added ?? NOTHING_USED) }],
     ),
   );
   return sql<TotalRow[]>`

@@ -6,6 +6,8 @@ export interface UsageTotals {
   readonly microDollars: number;
 }
 
+export const NOTHING_USED: UsageTotals = { tokens: 0, microDollars: 0 };
+
 export interface UsageEntry {
   readonly subject: string;
   /** Calendar day as YYYY-MM-DD in QUOTA_TIMEZONE. */

@@ -1,5 +1,5 @@
 import type { TransactionSql } from '../../database/database.ts';
-import type { UsageEntry, UsageTotals } from './contract.ts';
+import { NOTHING_USED, type UsageEntry, type UsageTotals } from './contract.ts';
 
 /** An entry of a session whose client may report only so much. */
 interface BoundedEntry extends UsageEntry {
@@ -85,6 +85,6 @@ function nameOf({ sessionId, idempotency }: BoundedEntry): string | undefined {
   return idempotency === null ? undefined : `${sessionId} ${idempotency.key}`;
 }
 
-function plus(sum: UsageTotals = { tokens: 0, microDollars: 0 }, { tokens, microDollars }: UsageTotals): UsageTotals {
+function plus(sum = NOTHING_USED, { tokens, microDollars }: UsageTotals): UsageTotals {
   return { tokens: sum.tokens + tokens, microDollars: sum.microDollars + microDollars };
 }
