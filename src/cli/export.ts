@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { readConfig, type Config } from '../../config/config.ts';
-import { exportSessions, exportUsage, type ExportStores } from '../exports/rows.ts';
+import { daysAsked, exportSessions, exportUsage, type ExportStores } from '../exports/rows.ts';
 import { EXPORTS, exportText, type ExportName } from '../exports/text.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { exportedUsageAsked } from '../protocol/operator/export.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { createCalendar } from '../quota/calendar.ts';
 import { explainFault, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
@@ -38,16 +39,17 @@ export async function run(args: readonly string[], { err, env, openStores, print
   try {
     const { name, from, to, tenantId, format } = readArguments(args);
     const config = readConfig(env, ['DATABASE_URL']);
+    const atMs = systemClock.now();
+    const calendar = createCalendar(config.quotaTimeZone);
+    const days = name === 'usage' ? daysAsked({ from, to }, atMs, (at) => calendar(at).day) : undefined;
+    if (days instanceof Refusal) throw new UsageError(days.error);
     const stores = await openStores(config);
     try {
       hasBegun = true;
-      const atMs = systemClock.now();
-      const tenants = tenantId === undefined ? undefined : [tenantId];
-      const dayOf = (at: number): string => createCalendar(config.quotaTimeZone)(at).day;
       const pages =
-        name === 'sessions'
+        days === undefined
           ? exportSessions({ tenantId, fromMs: from, toMs: to }, atMs, stores)
-          : exportUsage([dayOf(from ?? to ?? atMs), dayOf(to ?? atMs)], tenants, stores);
+          : exportUsage(days, tenantId === undefined ? undefined : [tenantId], stores);
       await print(exportText(name, format, pages));
       return exitCode.ok;
     } finally {

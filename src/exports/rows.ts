@@ -2,14 +2,16 @@ import { durationSec } from '../../machines/voice-session/selectors.ts';
 import { refOf } from '../kernel/ids.ts';
 import { DAY_MS, iso, isoOrNull } from '../kernel/time.ts';
 import type { ExportedSession, ExportedUsage } from '../protocol/operator/export.ts';
-import type { UsageTotals } from '../stores/ledger/contract.ts';
+import { toUsed } from '../protocol/operator/usage.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { NOTHING_USED } from '../stores/ledger/contract.ts';
 import type { UsageDayKey, UsageReports } from '../stores/usage-reports/contract.ts';
 import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../stores/voice-history/contract.ts';
 
 /** Rows that are read and sent together. */
 const PAGE = 500;
-
-const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
+/** Each is asked for by itself. */
+export const MAX_DAYS = 400;
 
 export interface ExportStores {
   readonly history: Pick<VoiceHistory, 'list'>;
@@ -39,6 +41,27 @@ export async function* exportSessions(
 }
 
 /**
+ * The days of an export of usage: from that of one instant, by default the present day, to that of another, by default now.
+ * @param dayOf the calendar day of an instant, in QUOTA_TIMEZONE
+ * @returns INVALID_REQUEST or QUERY_TOO_BROAD for those that are none
+ */
+export function daysAsked(
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+  atMs: number,
+  dayOf: (atMs: number) => string,
+): readonly [first: string, last: string] | Refusal {
+  const toMs = to ?? atMs;
+  const fromMs = from ?? toMs;
+  if (fromMs > toMs) {
+    const message = 'must not be after to';
+    return new Refusal('INVALID_REQUEST', `from: ${message}`, { details: [{ path: 'from', message }] });
+  }
+  if (toMs - fromMs > MAX_DAYS * DAY_MS)
+    return new Refusal('QUERY_TOO_BROAD', `An export has at most ${MAX_DAYS} days.`);
+  return [dayOf(fromMs), dayOf(toMs)];
+}
+
+/**
  * What each subject used on each day, day by day.
  * @param days from the first to the last, as YYYY-MM-DD
  * @param tenants whose usage counts; undefined is everybody's
@@ -55,16 +78,16 @@ export async function* exportUsage(
     let after: UsageDayKey | undefined;
     do {
       const rows = await usageReports.ofDay(day, tenants, after, PAGE);
-      yield rows.map(({ subject, tenantId, keyId, agentId, tokens, microDollars }) => {
+      yield rows.map(({ subject, tenantId, keyId, agentId, ...totals }) => {
         const served = { tenantId: tenantId || null, keyId: keyId || null, agentId: agentId || null };
-        return { day, subject, ...served, tokens, dollars: microDollars / 1_000_000 };
+        return { day, subject, ...served, ...toUsed(totals) };
       });
       after = rows.length < PAGE ? undefined : rows.at(-1);
     } while (after !== undefined);
   }
 }
 
-function exportedOf({ record, state }: HistoryRow, atMs: number, used = NOTHING): ExportedSession {
+function exportedOf({ record, state }: HistoryRow, atMs: number, used = NOTHING_USED): ExportedSession {
   const { id, tenantId, keyId, agentId, caller, subject, provider } = record;
   return {
     ref: refOf(id),
@@ -80,8 +103,7 @@ function exportedOf({ record, state }: HistoryRow, atMs: number, used = NOTHING)
     endedAt: isoOrNull(record.endedAtMs),
     endReason: record.endReason,
     durationSec: durationSec(record, atMs),
-    tokens: used.tokens,
-    dollars: used.microDollars / 1_000_000,
+    ...toUsed(used),
   };
 }
 

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import { exportSessions, exportUsage } from '../../exports/rows.ts';
+import { daysAsked, exportSessions, exportUsage, MAX_DAYS } from '../../exports/rows.ts';
 import { begun, CONTENT_TYPES, exportText, type ExportName } from '../../exports/text.ts';
-import { invalidFields } from '../../http/invalid-request.ts';
 import type { Answer, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
-import { DAY_MS, iso } from '../../kernel/time.ts';
+import { iso } from '../../kernel/time.ts';
 import {
   exportedSessionsAsked,
   exportedUsageAsked,
@@ -18,7 +17,6 @@ import { operatorRoute } from '../route.ts';
 import { toHistoryFilter } from '../sessions/filter.ts';
 
 const PER_MINUTE = 60;
-const MAX_DAYS = 400;
 
 const HOW = [
   'Rows are sent as they are read, however many there are, as fast as they are taken. An export that the database fails in breaks off: the connection is closed before the last chunk.',
@@ -85,14 +83,10 @@ export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Serv
     perOperator: { name: 'export-usage', perMinute: PER_MINUTE },
     replies: { 200: replyOf('usage', exampleUsage) },
     refusals: ['QUERY_TOO_BROAD'],
-    handle: (call, { from, to, tenantId, format }) => {
+    handle: (call, { tenantId, format, ...range }) => {
       const { atMs } = call.request;
-      const toMs = to ?? atMs;
-      const fromMs = from ?? toMs;
-      if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
-      if (toMs - fromMs > MAX_DAYS * DAY_MS)
-        return new Refusal('QUERY_TOO_BROAD', `An export has at most ${MAX_DAYS} days.`);
-      const days = [calendar(fromMs).day, calendar(toMs).day] as const;
+      const days = daysAsked(range, atMs, (at) => calendar(at).day);
+      if (days instanceof Refusal) return days;
       return fileOf('usage', format, exportUsage(days, tenantsOf(within(call.operator, tenantId)), stores), atMs);
     },
   });

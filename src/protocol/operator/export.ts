@@ -4,7 +4,7 @@ import { count, instant, instantAsked, text } from '../values.ts';
 import { sessionFilters } from './session.ts';
 import { used } from './usage.ts';
 
-export const exportFormat = z.enum(['ndjson', 'csv']);
+const exportFormat = z.enum(['ndjson', 'csv']);
 
 export type ExportFormat = z.infer<typeof exportFormat>;
 
@@ -12,19 +12,9 @@ const format = exportFormat.default('ndjson').meta({
   description: '`ndjson`: a JSON object a line; `csv`: as RFC 4180 has it, the names of the columns first',
 });
 
-/** Which sessions are exported: those of a list, without what pages and orders it. */
+/** Which sessions are exported: those of a list, without what orders it, cuts it into pages, or looks for one of them. */
 export const exportedSessionsAsked = sessionFilters
-  .pick({
-    state: true,
-    tenantId: true,
-    agentId: true,
-    keyId: true,
-    caller: true,
-    subject: true,
-    reason: true,
-    from: true,
-    to: true,
-  })
+  .omit({ q: true, endingWithinSec: true, sort: true, cursor: true, limit: true })
   .extend({ format });
 
 /** Of which days usage is exported. */

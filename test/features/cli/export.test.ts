@@ -69,6 +69,8 @@ describe('export', () => {
     [['usage', '--format', 'xml'], '--format: '],
     [['usage', '--from', 'yesterday'], '--from: must be a time such as 2030-01-01T12:00:00Z'],
     [['usage', '--tenant', ''], '--tenant: '],
+    [['usage', '--from', '2030-02-01T00:00:00Z', '--to', '2030-01-01T00:00:00Z'], 'from: must not be after to'],
+    [['usage', '--from', '1999-01-01T00:00:00Z'], 'An export has at most 400 days.'],
     [['usage', '--key', 'site'], "Unknown option '--key'"],
   ])('refuses %j', async (args, why) => {
     const { terminal, complained, asked } = build();
