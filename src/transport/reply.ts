@@ -75,7 +75,8 @@ function headerLines(headers: readonly Header[]): string {
 }
 
 /**
- * Writes a whole reply, or the head of one whose body comes in parts. The response is dead afterwards, but for the parts. Must be called corked (uWebSockets.js corks its own callbacks).
+ * Writes a whole reply, or the head of one whose body comes in parts. The response is dead afterwards, but for the parts. Must be called
+ * corked (uWebSockets.js corks its own callbacks).
  * A 204 and a 304 have no body, whatever the handler says.
  * @param headOnly true for a reply to HEAD: the length is told, the body is not sent (RFC 9110 9.3.2)
  * @param close true to send `Connection: close` and close once the reply is out

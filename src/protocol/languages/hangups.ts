@@ -12,13 +12,13 @@ export const HANGUP_WORDS: Readonly<Record<Hangup, string>> = {
   unconfirmed: 'unconfirmed: see whether the provider still bills the call',
 };
 
-interface Asked {
+interface HangupFacts {
   readonly hangup: Hangup;
   readonly hangupTries: number;
 }
 
 /** What is known of the hang-up of one call, and how often the provider was asked for it. */
-export function hangupText({ hangup, hangupTries }: Asked): string {
+export function hangupText({ hangup, hangupTries }: HangupFacts): string {
   const tries = hangupTries === 1 ? '1 try' : `${hangupTries} tries`;
   if (hangup === 'none') return hangupTries === 0 ? 'not asked for' : `asked for in vain, ${tries}`;
   return hangupTries === 0 ? HANGUP_WORDS[hangup] : `${HANGUP_WORDS[hangup]}, ${tries}`;

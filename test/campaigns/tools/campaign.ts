@@ -122,7 +122,7 @@ async function killWhileAsking(
 }
 
 async function askAgainAndAgain(call: AskingCall, random: Random, isOver: () => boolean): Promise<void> {
-  // Not all at once.
+  // Else all agents ask in the same moment, and the node has to do for them what no node has.
   await delay(random.between(0, ASK_EVERY_MS.max));
   while (!isOver()) {
     call.ask();
