@@ -39,6 +39,7 @@ export const toolCallMachine = setup({
         untilMs,
         tries: 0,
         code: null,
+        detail: null,
         ms: null,
         bytes: null,
         endReason: null,
@@ -53,7 +54,8 @@ export const toolCallMachine = setup({
     }),
     fail: assign(({ context, event }) => {
       assertEvent(event, ['FAILED', 'REFUSED']);
-      return ended(context, event.at, 'failed', event.code);
+      const detail = event.type === 'FAILED' ? (event.detail ?? null) : null;
+      return { ...ended(context, event.at, 'failed', event.code), detail };
     }),
     timeOut: assign(({ context, event }) => ended(context, event.at, 'timed_out', 'timed_out')),
     drop: assign(({ context, event }) => ended(context, event.at, 'dropped', null)),

@@ -31,6 +31,8 @@ export interface ToolCallRecord extends ToolCallTerms {
   readonly tries: number;
   /** Null until it is over, and where it was answered or dropped. */
   readonly code: ToolFailure | null;
+  /** What went wrong, for operators: a status, a content type, a system error code; null where the code says it all. */
+  readonly detail: string | null;
   /** From its asking to its end. */
   readonly ms: number | null;
   /** Why its server wants the session to end, as it says in a word; null where it does not want that. */
@@ -59,7 +61,7 @@ export type ToolCallEvent =
       readonly bytes: number;
       readonly endReason: string | null;
     }
-  | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure }
+  | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure; readonly detail?: string | undefined }
   /** No request was sent, and none will be. */
   | { readonly type: 'REFUSED'; readonly at: number; readonly code: ToolFailure }
   /** Another node owns the voice call, which cannot hear the answer and does not know the arguments. */

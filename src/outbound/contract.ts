@@ -28,6 +28,9 @@ export interface OutboundReply {
  */
 export type OutboundFailureKind = 'forbidden' | 'unreachable' | 'timed_out' | 'too_large' | 'too_many' | 'aborted';
 
+/** The `detail` of `unreachable` for a host that failed too often to be tried now. */
+export const PAUSED = 'PAUSED';
+
 /** The reply did not come. `detail` is a system error code at most: errors of the HTTP client may quote headers. */
 export class OutboundFailure extends Error {
   readonly kind: OutboundFailureKind;

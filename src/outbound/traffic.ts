@@ -1,5 +1,5 @@
 import { keepNewest } from '../kernel/keep-newest.ts';
-import { OutboundFailure } from './contract.ts';
+import { OutboundFailure, PAUSED } from './contract.ts';
 
 /** Requests in flight of this process. */
 const MAX_IN_FLIGHT = 200;
@@ -55,7 +55,7 @@ export class Traffic {
     )
       throw new OutboundFailure('too_many');
     if (isFailed(host, session)) {
-      if (atMs < host.nextTryAtMs) throw new OutboundFailure('unreachable', 'PAUSED');
+      if (atMs < host.nextTryAtMs) throw new OutboundFailure('unreachable', PAUSED);
       host.nextTryAtMs = atMs + PAUSE_MS;
     }
     this.#hosts.set(key, host);

@@ -23,6 +23,7 @@ function toolCall(callId: string, changes: Partial<ToolCallRecord> = {}): ToolCa
     untilMs: DAY_BEGIN + 8000,
     tries: 0,
     code: null,
+    detail: null,
     ms: null,
     bytes: null,
     endReason: null,
@@ -120,7 +121,9 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       expect(await tools().ofSession('unknown')).toEqual([]);
       const ending = { ...second, state: 'answered', endReason: 'order_closed', version: second.version + 1 } as const;
       expect(await tools().save(ending, second.version)).toBe(true);
-      expect(await tools().ofSession(sessionId)).toEqual([answered(first), ending, third]);
+      const broken = { ...third, state: 'failed', code: 'failed', detail: 'status 500', version: 2 } as const;
+      expect(await tools().save(broken, 1)).toBe(true);
+      expect(await tools().ofSession(sessionId)).toEqual([answered(first), ending, broken]);
     });
   });
 }

@@ -166,6 +166,7 @@ describe('The list of calls', () => {
       untilMs: NOON + 8000,
       tries: 1,
       bytes: null,
+      detail: null,
       endReason: null,
       version: 3,
     };
@@ -211,6 +212,7 @@ describe('The list of calls', () => {
         name: 'hours',
         state: 'timed_out',
         code: null,
+        detail: null,
         endReason: null,
         askedAt: '2030-01-02T11:59:51.000Z',
         ms: null,
@@ -220,6 +222,7 @@ describe('The list of calls', () => {
         name: 'hours',
         state: 'answered',
         code: null,
+        detail: null,
         endReason: null,
         askedAt: '2030-01-02T12:00:00.000Z',
         ms: 40,
@@ -229,6 +232,7 @@ describe('The list of calls', () => {
         name: 'lookup_order',
         state: 'timed_out',
         code: 'timed_out',
+        detail: null,
         endReason: null,
         askedAt: '2030-01-02T12:00:00.001Z',
         ms: 500,
@@ -240,5 +244,14 @@ describe('The list of calls', () => {
     });
     const ofSession = await app.get(`/api/operator/sessions/${encodeURIComponent(sessionId)}/calls/${callId}`, service);
     expect(ofSession.body['tools']).toEqual(body['tools']);
+    const [, lookup] = tools;
+    if (lookup === undefined) throw new Error('no tool');
+    const failed = { ...lookup, state: 'failed', code: 'failed', detail: 'status 500', version: 4 } as const;
+    await app.service.stores.toolCalls.save(failed, 3);
+    const after = await app.get(`/api/operator/calls/${callId}`, service);
+    expect(after.body['tools']).toContainEqual(expect.objectContaining({ code: 'failed', detail: 'status 500' }));
+    expect(after.body['why']).toMatchObject({
+      sentence: expect.stringMatching(/ It asked lookup_order at .+, which failed \(status 500\)\.$/),
+    });
   });
 });

@@ -4,7 +4,8 @@ import type { OutboundFailureKind, OutboundReply } from '../../outbound/contract
 /** What became of a tool call: what the model is told, and its size in bytes, or why it is told no answer. */
 export type ToolOutcome =
   | { readonly output: unknown; readonly bytes: number; readonly endReason: string | null }
-  | { readonly code: ToolFailure; readonly output?: undefined };
+  /** `detail` is for operators, and holds no words of the server but a content type. */
+  | { readonly code: ToolFailure; readonly detail?: string | undefined; readonly output?: undefined };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -18,16 +19,17 @@ const DONE = { ok: true };
  * for visitors.
  */
 export function outcomeOf({ status, contentType, body }: OutboundReply): ToolOutcome {
-  if (status < 200 || status > 299) return failed;
+  if (status >= 300 && status <= 399) return failed(`redirect ${status}, which is not followed`);
+  if (status < 200 || status > 299) return failed(`status ${status}`);
   if (body.byteLength === 0) return { output: DONE, bytes: 0, endReason: null };
   const text = decode(body);
   const [type = ''] = (contentType ?? '').split(';');
-  if (text === undefined) return failed;
+  if (text === undefined) return failed('no UTF-8');
   const bytes = body.byteLength;
   if (/^\s*text\/plain\s*$/i.test(type)) return { output: text, bytes, endReason: null };
-  if (!/^\s*application\/(?:[\w.-]+\+)?json\s*$/i.test(type)) return failed;
+  if (!/^\s*application\/(?:[\w.-]+\+)?json\s*$/i.test(type)) return failed(describeType(type));
   const told = readJson(text);
-  return told === undefined ? failed : { ...told, bytes };
+  return told === undefined ? failed('no JSON that can be read') : { ...told, bytes };
 }
 
 /** Undefined for what is no JSON. */
@@ -57,7 +59,15 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const failed: ToolOutcome = { code: 'failed' };
+function failed(detail: string): ToolOutcome {
+  return { code: 'failed', detail };
+}
+
+/** A server may write anything there. */
+function describeType(contentType: string): string {
+  const type = contentType.trim();
+  return /^[\w.+/-]{1,80}$/.test(type) ? `content type ${type}` : 'no content type that is known';
+}
 
 /** As the model is told of a request that came to nothing. Nobody waits for aborted ones. */
 export const FAILURES: Readonly<Record<OutboundFailureKind, ToolFailure>> = {

@@ -135,12 +135,13 @@ export class ToolRunner {
       if (running.isOver) return;
       if (inserted === 'taken' || inserted === 'too_many') this.#skip(running, inserted);
       else if (args === undefined) this.#skip(running, 'bad_arguments');
-      else if (inserted === undefined) this.#finishBy(running, { code: 'failed' });
+      else if (inserted === undefined)
+        this.#finishBy(running, { code: 'failed', detail: 'the database did not take the call' });
       else if (!this.#prices.reserve(toolCallId, tool.microDollars)) this.#finishBy(running, { code: 'too_many' });
       else this.#finishBy(running, await this.#send(running, args, agentId));
     } catch (fault) {
       this.#deps.onError(fault);
-      this.#finishBy(running, { code: 'failed' });
+      this.#finishBy(running, { code: 'failed', detail: 'a fault of Switchboard, which its log tells' });
     } finally {
       this.#end(toolCallId);
     }
@@ -198,10 +199,12 @@ export class ToolRunner {
         { type: 'ANSWERED', at, bytes: outcome.bytes, endReason: outcome.endReason },
         outcome.output,
       );
-    const { code } = outcome;
+    const { code, detail } = outcome;
     this.#finish(
       running,
-      code === 'timed_out' ? { type: 'CLOCK', at: running.snapshot.context.untilMs } : { type: 'FAILED', at, code },
+      code === 'timed_out'
+        ? { type: 'CLOCK', at: running.snapshot.context.untilMs }
+        : { type: 'FAILED', at, code, detail },
     );
   }
 

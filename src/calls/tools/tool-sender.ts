@@ -1,6 +1,6 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { OutboundFailure, type Outbound } from '../../outbound/contract.ts';
+import { OutboundFailure, PAUSED, type Outbound } from '../../outbound/contract.ts';
 import { secretNamesOf } from '../../protocol/server-tool.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';
@@ -54,7 +54,7 @@ export class ToolSender {
     const { tenantId, ref } = context.session;
     try {
       const values = await this.#valuesFor(tenantId, request);
-      if (values === undefined) return { code: 'failed' };
+      if (typeof values === 'string') return { code: 'failed', detail: `secret ${values} is not set` };
       const signing = await this.#signing(tenantId, clock.now(), () => secrets.signing(tenantId));
       const at = clock.now();
       const body = bodyOf(request, sealed === null ? {} : openContext(sealed), at);
@@ -74,24 +74,30 @@ export class ToolSender {
         }),
       );
     } catch (fault) {
-      if (fault instanceof OutboundFailure) return { code: FAILURES[fault.kind] };
+      if (fault instanceof OutboundFailure) return { code: FAILURES[fault.kind], detail: describeFailure(fault) };
       onError(fault);
-      return { code: 'failed' };
+      return { code: 'failed', detail: 'the request could not be made: the log of Switchboard says why' };
     }
   }
 
-  /** The values of the secrets that the tool's headers name; undefined where one is missing, which is told. */
-  async #valuesFor(tenantId: string, { tool }: ToolRequest): Promise<ReadonlyMap<string, string> | undefined> {
+  /** The values of the secrets that the tool's headers name, or the name of one that is missing, which is told. */
+  async #valuesFor(tenantId: string, { tool }: ToolRequest): Promise<ReadonlyMap<string, string> | string> {
     const { secrets, clock, events } = this.#deps;
     const values = new Map<string, string>();
     for (const name of secretNamesOf(tool)) {
       const value = await this.#values(`${tenantId}/${name}`, clock.now(), () => secrets.read(tenantId, name));
       if (value === undefined) {
         events.toolSecretMissing(tenantId, tool.name, name);
-        return undefined;
+        return name;
       }
       values.set(name, value);
     }
     return values;
   }
+}
+
+function describeFailure({ kind, detail }: OutboundFailure): string | undefined {
+  if (kind === 'forbidden') return 'no address that Switchboard may reach';
+  if (detail === PAUSED) return 'not tried again yet, after failures in a row';
+  return detail;
 }

@@ -32,6 +32,7 @@ export const exampleToolCall: OperatorToolCall = {
   name: 'lookup_order',
   state: 'answered',
   code: null,
+  detail: null,
   endReason: null,
   askedAt: '2030-01-01T12:00:31.120Z',
   ms: 184,

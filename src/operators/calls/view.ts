@@ -73,8 +73,8 @@ export async function toolCallsOf(
 
 /** As it is by then: how one ended may not be saved, because the database was away until its voice call was over and its node gone. */
 export function toOperatorToolCall(record: ToolCallRecord, atMs: number): OperatorToolCall {
-  const { name, code, endReason, askedAtMs, ms, tries } = record;
-  return { name, state: classify(record, atMs), code, endReason, askedAt: iso(askedAtMs), ms, tries };
+  const { name, code, detail, endReason, askedAtMs, ms, tries } = record;
+  return { name, state: classify(record, atMs), code, detail, endReason, askedAt: iso(askedAtMs), ms, tries };
 }
 
 /** Whether what visitors say in a call is written down; null where its session's setup or its provider is not here any more. */

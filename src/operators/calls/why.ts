@@ -46,8 +46,9 @@ function next({ hangup, hangupTries, nextTryAtMs, providerEndsAtMs }: CallRecord
 function toolThatFailed(tools: readonly ToolCallRecord[]): readonly string[] {
   const last = tools.findLast(({ code }) => code !== null);
   if (last?.code == null) return [];
-  const { name, askedAtMs, untilMs, code } = last;
-  return [`It asked ${name} at ${when(askedAtMs)}, ${whyFailed[code](`${(untilMs - askedAtMs) / 1000} s`)}.`];
+  const { name, askedAtMs, untilMs, code, detail } = last;
+  const more = detail === null ? '' : ` (${detail})`;
+  return [`It asked ${name} at ${when(askedAtMs)}, ${whyFailed[code](`${(untilMs - askedAtMs) / 1000} s`)}${more}.`];
 }
 
 const whyFailed: Readonly<Record<ToolFailure, (allowed: string) => string>> = {

@@ -65,6 +65,9 @@ const operatorToolCall = z.object({
   name: z.string(),
   state: z.enum(['asked', 'running', 'answered', 'failed', 'timed_out', 'dropped'] satisfies ToolCallState[]),
   code: z.string().nullable().meta({ description: 'Why the model was told no answer' }),
+  detail: z.string().nullable().meta({
+    description: 'What went wrong, as far as Switchboard knows, such as `status 500`; no words of the server',
+  }),
   endReason: z
     .string()
     .nullable()

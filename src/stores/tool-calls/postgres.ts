@@ -15,11 +15,11 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
     load,
 
     async save(record, expectedVersion) {
-      const { id, state, untilMs, tries, code, ms, bytes, endReason, fence, version } = record;
+      const { id, state, untilMs, tries, code, detail, ms, bytes, endReason, fence, version } = record;
       const { count } = await database.run(
         (sql) => sql`
-          update tool_call set state = ${state}, until_ms = ${untilMs}, tries = ${tries}, code = ${code}, ms = ${ms},
-            bytes = ${bytes}, end_reason = ${endReason}, fence = ${fence}, version = ${version}
+          update tool_call set state = ${state}, until_ms = ${untilMs}, tries = ${tries}, code = ${code}, detail = ${detail},
+            ms = ${ms}, bytes = ${bytes}, end_reason = ${endReason}, fence = ${fence}, version = ${version}
           where id = ${id} and version = ${expectedVersion}
             and exists (select from voice_call where voice_call.id = tool_call.call_id and voice_call.fence = ${fence})`,
       );
@@ -67,6 +67,6 @@ export function createPostgresToolCalls(database: Database): ToolCalls {
 
 function columns(sql: AnySql) {
   return sql`
-    id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, ms, bytes,
+    id, call_id as "callId", tool_call_id as "toolCallId", session_id as "sessionId", name, state, asked_at_ms as "askedAtMs", until_ms as "untilMs", tries, code, detail, ms, bytes,
     end_reason as "endReason", fence, version`;
 }

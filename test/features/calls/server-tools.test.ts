@@ -186,19 +186,30 @@ describe('Tools of the server', () => {
     expect([server.requests, world.wrongs]).toEqual([[], []]);
   });
 
-  test.each<[title: string, mode: ToolServerMode, output: string]>([
+  test.each<[title: string, mode: ToolServerMode, output: string, detail?: string]>([
     ['a text', { type: 'text/plain; charset=utf-8', body: 'On its way.' }, 'On its way.'],
     ['JSON of a kind of its own', { type: 'application/problem+json', body: '{"a":1}' }, '{"a":1}'],
     ['nothing, with success', { status: 204, body: '' }, '{"ok":true}'],
-    ['a page', { type: 'text/html', body: '<html>down</html>' }, '{"error":"failed"}'],
-    ['broken JSON', { body: '{"a":' }, '{"error":"failed"}'],
-    ['bytes that are no text', { type: 'text/plain', body: Buffer.from([0xff, 0xfe]) }, '{"error":"failed"}'],
-    ['an error with a sentence', { status: 500, body: '{"secret":"stack"}' }, '{"error":"failed"}'],
-    ['a redirect', 'redirect', '{"error":"failed"}'],
+    ['a page', { type: 'text/html', body: '<html>down</html>' }, '{"error":"failed"}', 'content type text/html'],
+    ['broken JSON', { body: '{"a":' }, '{"error":"failed"}', 'no JSON that can be read'],
+    [
+      'bytes that are no text',
+      { type: 'text/plain', body: Buffer.from([0xff, 0xfe]) },
+      '{"error":"failed"}',
+      'no UTF-8',
+    ],
+    [
+      'a type that is none',
+      { type: 'x'.repeat(81), body: '{}' },
+      '{"error":"failed"}',
+      'no content type that is known',
+    ],
+    ['an error with a sentence', { status: 500, body: '{"secret":"stack"}' }, '{"error":"failed"}', 'status 500'],
+    ['a redirect', 'redirect', '{"error":"failed"}', 'redirect 307, which is not followed'],
     ['a megabyte', { body: Buffer.alloc(1024 * 1024, 'x') }, '{"error":"too_large"}'],
     ['without an end', 'endless', '{"error":"too_large"}'],
-    ['not at all', 'reset', '{"error":"unreachable"}'],
-  ])('answer %s', async (_title, mode, output) => {
+    ['not at all', 'reset', '{"error":"unreachable"}', 'ECONNRESET'],
+  ])('answer %s', async (_title, mode, output, detail) => {
     await world.open(node);
     server.mode = mode;
     server.location = `http://tools.test:${server.port}/other`;
@@ -206,6 +217,9 @@ describe('Tools of the server', () => {
     expect(await told()).toEqual([output]);
     expect(responses()).toBe(1);
     expect(server.requests).toHaveLength(1);
+    // Operators are told what went wrong, and never in the words of the server.
+    await vi.waitFor(async () => expect((await records())[0]?.ms).not.toBeNull(), soon);
+    expect((await records())[0]?.detail).toBe(detail ?? null);
   });
 
   test.each<[title: string, args: string]>([
@@ -274,6 +288,8 @@ describe('Tools of the server', () => {
     hear(asks('resp_1', 'call_1'));
     expect(await told()).toEqual(['{"error":"failed"}']);
     expect(server.requests).toEqual([]);
+    await saved('failed');
+    expect((await records())[0]?.detail).toBe('secret crm is not set');
     expect(world.logged.join('')).toContain(
       '"event":"tool.secret_missing","tenantId":"acme","tool":"lookup","missing":"crm"',
     );

@@ -16,9 +16,10 @@ const COLUMNS: readonly Column<ToolCall>[] = [
 const FAILED: ReadonlySet<ToolCall['state']> = new Set(['failed', 'timed_out']);
 
 /** One that gave the agent no answer has a shape as well: it is what a visitor complains of. */
-function Result({ call: { state, code, endReason } }: { readonly call: ToolCall }) {
+function Result({ call: { state, code, detail, endReason } }: { readonly call: ToolCall }) {
   const end = endReason == null ? '' : `, and ended the session: ${endReason}`;
-  const words = `${(code ?? state).replaceAll('_', ' ')}${end}`;
+  const why = detail == null ? '' : ` (${detail})`;
+  const words = `${(code ?? state).replaceAll('_', ' ')}${why}${end}`;
   if (!FAILED.has(state)) return <>{words}</>;
   return (
     <span class="problem">
