@@ -7,7 +7,7 @@ import * as exporting from './cli/export.ts';
 import * as help from './cli/help.ts';
 import * as keys from './cli/keys.ts';
 import * as migrate from './cli/migrate.ts';
-import { readDatabaseTenants } from './cli/database-tenants.ts';
+import { readDatabase } from './cli/read-database.ts';
 import { openKeyStores } from './cli/open-key-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
 import { openSecretStores } from './cli/open-secret-stores.ts';
@@ -38,7 +38,7 @@ function run([command, ...args]: readonly string[]): Promise<number> {
     case 'migrate':
       return migrate.run(args, terminal);
     case 'check-config':
-      return checkConfig.run(args, { ...terminal, databaseTenants: readDatabaseTenants });
+      return checkConfig.run(args, { ...terminal, readDatabase });
     case 'keys':
       return keys.run(args, { ...terminal, openStores: openKeyStores });
     case 'tenants':

@@ -16,17 +16,19 @@ import { mergeTenants, readTenantsFile } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
+import { findMissingSecrets } from '../secrets/senders.ts';
+import type { KeptInDatabase } from './read-database.ts';
 import { faultWords } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 export interface CheckTerminal extends Terminal {
   /** Undefined where there is no database yet. @throws what `faultWords` puts into words */
-  readonly databaseTenants: (config: Config) => Promise<readonly Tenant[] | undefined>;
+  readonly readDatabase: (config: Config) => Promise<KeptInDatabase | undefined>;
 }
 
 /**
  * `check-config`: prints all that is wrong with the environment, the tenants file and the prices, or the settings in effect without a secret.
- * It reads the database where it can, for the keys that no file names, and connects to nothing else.
+ * It reads the database where it can, for the keys that no file names and for the names of secrets, and connects to nothing else.
  * @returns 0, or 78 when something is wrong
  */
 export async function run(_args: readonly string[], terminal: CheckTerminal): Promise<number> {
@@ -45,13 +47,14 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const faults = faultsTogether(config, tenants, prices, provider);
   for (const { message } of faults) err.write(`${message}\n`);
   if (faults.length > 0) return exitCode.config;
-  const database = await terminal.databaseTenants(config).catch(faultWords);
-  const known = typeof database === 'object' ? asMerged(served, database, config) : served;
+  const database = await terminal.readDatabase(config).catch(faultWords);
+  const known = typeof database === 'object' ? asMerged(served, database.tenants, config) : served;
   const warnings = [
     ...findOperatorDomains(config),
     ...findShutdowns(known, prices, Date.now()),
     ...findUnsupported(known, provider),
     ...findToolWarnings(known, provider, createCallModes(config.calls.mode, provider)),
+    ...findUnsetSecrets(known, database),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),
   ];
   const lines = [
@@ -137,12 +140,19 @@ function asMerged(file: readonly Tenant[], database: readonly Tenant[], config: 
   return servedOf(mergeTenants(database, file), config);
 }
 
-/** @param database why it could not be read, where that is a text; undefined where there is none yet */
-function describeDatabase(
-  file: readonly Tenant[],
-  known: readonly Tenant[],
-  database: readonly Tenant[] | string | undefined,
-): string[] {
+/** Tools of the server that fail until somebody sets what they send. */
+function findUnsetSecrets(tenants: readonly Tenant[], database: ReadDatabase): string[] {
+  if (typeof database === 'string') return [];
+  return findMissingSecrets(tenants, database?.secrets ?? []).map(
+    ({ tenantId, name, agents }) =>
+      `the secret ${name} of the tenant ${tenantId} is not set, so that tools of ${agents.join(', ')} fail: set it by "secrets set --tenant ${tenantId} ${name}"`,
+  );
+}
+
+/** Why it could not be read, where that is a text; undefined where there is none yet. */
+type ReadDatabase = KeptInDatabase | string | undefined;
+
+function describeDatabase(file: readonly Tenant[], known: readonly Tenant[], database: ReadDatabase): string[] {
   if (database === undefined) return [];
   if (typeof database === 'string')
     return [`database: not read, so keys that are only in it were not checked. ${database}`];

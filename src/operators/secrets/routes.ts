@@ -14,8 +14,8 @@ import {
   signingSecretRequest,
 } from '../../protocol/operator/secret.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { secretNamesOf, serverToolsOf } from '../../protocol/server-tool.ts';
 import { deleteSecret, listSecrets, rotateSigningSecret, setSecret } from '../../secrets/secrets.ts';
+import { findMissingSecrets, sendersOf } from '../../secrets/senders.ts';
 import type { TenantSecret } from '../../stores/tenant-secrets/contract.ts';
 import type { Tenant } from '../../stores/tenants/contract.ts';
 import { actorSeenBy, type Operator, seesTenant, tenantsOf, within } from '../roles.ts';
@@ -55,14 +55,10 @@ export function secretsRoute(services: Services): Route {
       const [secrets] = await Promise.all([listSecrets(operators.secrets, tenantsOf(operator)), directory.reload()]);
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
       const senders = new Map(tenants.map((tenant) => [tenant.id, sendersOf(tenant)]));
-      const isSet = new Set(secrets.map((secret) => `${secret.tenantId}/${secret.name}`));
-      const missing = [...senders].flatMap(([id, byName]) =>
-        [...byName].flatMap(([name, agents]) => (isSet.has(`${id}/${name}`) ? [] : [{ tenantId: id, name, agents }])),
-      );
       const body = {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
         secrets: secrets.map((secret) => toOperatorSecret(secret, operator, senders.get(secret.tenantId))),
-        missing,
+        missing: findMissingSecrets(tenants, secrets),
       };
       return { status: 200, body };
     },
@@ -163,21 +159,12 @@ async function findTenant(
 function toOperatorSecret(
   { createdAtMs, createdBy, ...secret }: TenantSecret,
   operator: Operator,
-  senders: ReadonlyMap<string, string[]> = new Map(),
+  senders: ReturnType<typeof sendersOf> = new Map(),
 ): OperatorSecret {
   return {
     ...secret,
     createdAt: iso(createdAtMs),
     createdBy: actorSeenBy(operator, createdBy),
-    agents: senders.get(secret.name) ?? [],
+    agents: [...(senders.get(secret.name) ?? [])],
   };
-}
-
-/** The agents of a tenant by the names of the secrets that their tools send. */
-function sendersOf({ agents }: Tenant): ReadonlyMap<string, string[]> {
-  const senders = new Map<string, string[]>();
-  for (const { id, tools = [] } of agents)
-    for (const name of new Set([...serverToolsOf(tools).values()].flatMap(secretNamesOf)))
-      senders.set(name, [...(senders.get(name) ?? []), id]);
-  return senders;
 }

@@ -12,13 +12,13 @@ import { freePort } from '../../support/services/server-process.ts';
 import { aKey, aTenant } from '../tenants/fakes.ts';
 import { fakeTerminal, type FakeTerminal } from './terminal.ts';
 
-/** @param databaseTenants there is no database yet by default */
+/** @param readDatabase there is no database yet by default */
 function run(
   args: readonly string[],
   terminal: FakeTerminal,
-  databaseTenants: CheckTerminal['databaseTenants'] = () => Promise.resolve(undefined),
+  readDatabase: CheckTerminal['readDatabase'] = () => Promise.resolve(undefined),
 ): Promise<number> {
-  return check(args, { ...terminal, databaseTenants });
+  return check(args, { ...terminal, readDatabase });
 }
 
 let folder: string;
@@ -126,7 +126,7 @@ describe('check-config', () => {
       ],
     });
     const other = aTenant('other', { keys: [aKey('other', 'site', { ...closed, agents: null })] });
-    expect(await run([], terminal, () => Promise.resolve([acme, other]))).toBe(0);
+    expect(await run([], terminal, () => Promise.resolve({ tenants: [acme, other], secrets: [] }))).toBe(0);
     expect(openKeysIn(terminal.printed())).toEqual([
       'other/site: pages may ask for any agent, or for none',
       'acme/unbounded: nothing bounds what all its visitors use in a day',
@@ -247,6 +247,30 @@ describe('check-config', () => {
       'tool look_up of the agent acme/support: has an address that has the port 8443',
     );
     expect(await run([], fakeTerminal({ TENANTS_FILE: file, OUTBOUND_ALLOW_PORTS: '8443' }))).toBe(0);
+  });
+
+  test('names the secrets that tools send and nobody has set, unless the database could not be read', async () => {
+    const headers = { authorization: 'Bearer ${secret:crm}', 'x-shop': '${secret:shop}' };
+    const tools = [{ kind: 'server_tool', name: 'look_up', url: 'https://api.acme.example/', headers }];
+    const env = {
+      TENANTS_FILE: await tenantsFile(
+        JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'support', tools }] }] }),
+      ),
+    };
+    const warnings = async (readDatabase?: CheckTerminal['readDatabase']): Promise<string[]> => {
+      const terminal = fakeTerminal(env);
+      expect(await run([], terminal, readDatabase)).toBe(0);
+      return [...terminal.printed().matchAll(/^warning: the secret (\S+) .*$/gm)].map(([line]) => line);
+    };
+    const unset = (name: string): string =>
+      `warning: the secret ${name} of the tenant acme is not set, so that tools of support fail: set it by "secrets set --tenant acme ${name}"`;
+    expect(await warnings()).toEqual([unset('crm'), unset('shop')]);
+    const others = [
+      { tenantId: 'acme', name: 'crm' },
+      { tenantId: 'other', name: 'shop' },
+    ];
+    expect(await warnings(() => Promise.resolve({ tenants: [], secrets: others }))).toEqual([unset('shop')]);
+    expect(await warnings(() => Promise.reject(new Unavailable('database', 'it is away')))).toEqual([]);
   });
 
   /** What is printed with models in PRICES_FILE. */

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { requireMigrated } from '../database/migrate.ts';
+import { openDatabase } from '../database/open.ts';
+import { createPostgresTenantSecrets } from '../stores/tenant-secrets/postgres.ts';
+import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
+import { createPostgresTenants } from '../stores/tenants/postgres.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
+
+/** What a check reads in the database. */
+export interface KeptInDatabase {
+  /** With the keys that no file names. */
+  readonly tenants: readonly Tenant[];
+  readonly secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[];
+}
+
+/**
+ * What the database has; undefined if there is no embedded database yet. It changes nothing, not even an old schema.
+ * @throws what `openDatabase` and `requireMigrated` throw
+ */
+export async function readDatabase(config: Config): Promise<KeptInDatabase | undefined> {
+  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, 'postgres'))) return undefined;
+  const database = await openDatabase(config);
+  try {
+    await requireMigrated(database);
+    return {
+      tenants: await createPostgresTenants(database).all(),
+      secrets: await createPostgresTenantSecrets(database).list(),
+    };
+  } finally {
+    await database.close();
+  }
+}
