@@ -1,5 +1,6 @@
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import type { BackgroundTasks } from '../kernel/background-tasks.ts';
+import type { Events } from '../telemetry/events.ts';
 import { UpstreamFault, type UpstreamEvent } from '../upstream/contract.ts';
 import type { Accounts } from './accounts.ts';
 
@@ -30,6 +31,7 @@ export interface HangUpDeps {
   readonly running: BackgroundTasks;
   /** Hears of faults that are none of the provider's. */
   readonly onError: (error: unknown) => void;
+  readonly events: Pick<Events, 'dependencyAway'>;
 }
 
 /** Asks providers to end calls, one try of one call at a time; nobody waits for it. */
@@ -75,7 +77,9 @@ export class HangUps {
       const isKnown = await provider.isKnown(providerCallId, AbortSignal.timeout(TRY_MS));
       return { answer, dialled: isKnown ? 'known' : 'unknown' };
     } catch (fault) {
-      if (!(fault instanceof UpstreamFault)) this.#deps.onError(fault);
+      const { events, onError } = this.#deps;
+      if (fault instanceof UpstreamFault) events.dependencyAway('provider', fault, undefined, 'hang-up');
+      else onError(fault);
       return { answer: 'failed' };
     }
   }

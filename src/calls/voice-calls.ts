@@ -83,13 +83,13 @@ export class VoiceCalls implements Calls {
   readonly runningResponses = (callId: string): number | undefined => this.#held.get(callId)?.runningResponses();
 
   constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
-    const { lease, provider, store, bus, trace, onError } = deps;
+    const { lease, provider, store, bus, trace, onError, events } = deps;
     this.node = lease.node;
     this.#options = options;
     this.#deps = deps;
     this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
     this.#running = new BackgroundTasks(onError);
-    this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError });
+    this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError, events });
     this.#host = createHost<CallRecord, CallEvent, CallFact>({
       machine: createVoiceCallMachine(options.limits),
       store,

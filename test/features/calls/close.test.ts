@@ -157,6 +157,7 @@ describe('A call', () => {
     expect(await late()).toBe(0);
     await world.pass(250);
     expect([await late(), (await world.call()).state]).toEqual([1, 'closing']);
+    expect(world.logged.join('')).toMatch(/"event":"dependency.away","dependency":"provider","where":"hang-up"/);
     world.provider.isAway = false;
     await world.pass(9000);
     expect([await late(), (await world.call()).hangup]).toEqual([0, 'confirmed']);
