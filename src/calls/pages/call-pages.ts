@@ -1,8 +1,7 @@
 import type { CallRecord, CloseRequest } from '../../../machines/voice-call/types.ts';
-import { keepNewest } from '../../kernel/keep-newest.ts';
 import { isOwnItem, itemIdOf, secretItemIdOf } from '../item-id.ts';
-import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../../protocol/call-frames.ts';
-import { SERVER_TOOL, serverToolsOf } from '../../protocol/server-tool.ts';
+import type { CallFrame } from '../../protocol/call-frames.ts';
+import { serverToolsOf } from '../../protocol/server-tool.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Bus } from '../../stores/bus/contract.ts';
@@ -10,6 +9,8 @@ import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
 import { Captions } from './captions.ts';
 import { ContextCarryover, type CarryoverDeps } from './context-carryover.ts';
+import { PageActions } from './page-actions.ts';
+import { PageTools } from './page-tools.ts';
 import { ForgedAnswers } from '../tools/forged-answers.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
 import type { ToolRunnerDeps } from '../tools/tool-runner-deps.ts';
@@ -17,12 +18,8 @@ import { ToolAnswers } from '../tools/tool-answers.ts';
 
 /** For so long a node's word holds that it has sockets which want to hear of the call. */
 const WANTED_MS = 30_000;
-/** What pages said last, so that it is not said again. */
-const MAX_SAID = 32;
 /** How long a page may take to answer a tool. */
 const ANSWER_MS = 30_000;
-/** A `tool` frame of more is not sent: it has room for an answer's longest. */
-const MAX_ARGUMENT_BYTES = MAX_CALL_MESSAGE_BYTES - 4096;
 
 export interface CallPagesDeps extends ToolRunnerDeps, CarryoverDeps {
   readonly installationKey: Buffer;
@@ -47,11 +44,9 @@ export type WordsEvent = Extract<
   { type: 'speech' | 'inputCommitted' | 'transcript' | 'transcriptCut' | 'toolsAsked' | 'toolAnswered' | 'itemRemoved' }
 >;
 
-type Refused = 'CALL_NOT_OPEN' | 'INVALID_REQUEST' | 'TOOL_UNKNOWN';
-
 /**
- * What the pages of one held call are shown of it, and what they do in it, by frames of our own sockets on whichever node
- * (docs/contract.md, section 7.6). Where no socket wants to know, nothing is gathered and nothing said.
+ * What the pages of one held call are shown of it, by frames of our own sockets on whichever node (docs/contract.md, section 7.6). Where
+ * no socket wants to know, nothing is gathered and nothing said. What they do in it is in `actions`.
  */
 export class CallPages {
   readonly #call: PagesCall;
@@ -62,11 +57,10 @@ export class CallPages {
   readonly carryover: ContextCarryover;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
-  /** What pages said, by the names that they gave it. */
-  readonly #said = new Set<string>();
   readonly #answers: ToolAnswers;
-  /** Calls of tools that pages are asked for. */
-  readonly #asked = new Set<string>();
+  readonly #tools: PageTools;
+  /** What pages ask for. */
+  readonly actions: PageActions;
   /** Undefined for a session that has none. */
   readonly #server: ToolRunner | undefined;
   /** Undefined where no page can forge any. */
@@ -87,6 +81,16 @@ export class CallPages {
     const itemOf = (callId: string): string =>
       isOpen ? secretItemIdOf(`${id} ${callId}`, deps.installationKey) : itemIdOf(callId);
     this.#answers = new ToolAnswers(call.conversation, itemOf);
+    this.#tools = new PageTools(this.#answers, {
+      tools: setup?.tools ?? [],
+      isHeard: () => this.#isWanted,
+      settled: (callIds) => this.#show([], callIds),
+    });
+    this.actions = new PageActions(call, {
+      isPushToTalk: setup?.behaviour?.turns?.detect === 'push',
+      answer: (callId, output) => this.#tools.answer(callId, output),
+      said: (item, text) => this.#showSaid(item, text),
+    });
     const tools = serverToolsOf(setup?.tools ?? []);
     if (setup === undefined || tools.size === 0) return;
     const listener = {
@@ -134,7 +138,7 @@ export class CallPages {
     const at = this.#deps.clock.now();
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
     for (const callId of this.#answers.overdue(at))
-      if (!this.#answer(callId, { error: 'timed_out' })) this.#answers.giveUp(callId);
+      if (!this.#tools.answer(callId, { error: 'timed_out' })) this.#answers.giveUp(callId);
     this.#server?.follow();
     this.carryover.follow();
     this.#answers.tell();
@@ -147,20 +151,10 @@ export class CallPages {
     const isNew = !this.#wanted.has(node);
     this.#wanted.set(node, this.#deps.clock.now() + WANTED_MS);
     // What another node asked for that held the call before, and did not live to see answered.
-    this.#settle(this.#answers.interrupt(tools));
+    this.#show([], this.#answers.interrupt(tools));
     if (!isNew) return;
     this.#tellState();
     if (this.#server !== undefined) this.#think(this.#server.running);
-  }
-
-  /** Does what a page asks for. @returns why not; undefined once it is done */
-  take(frame: CallRequest): Refused | undefined {
-    if (frame.type === 'say') return this.#say(frame.id, frame.text);
-    if (frame.type === 'talk') return this.#talk(frame.on);
-    if (frame.type === 'tool_result') return this.#answer(frame.id, frame.output) ? undefined : 'TOOL_UNKNOWN';
-    this.#call.hear({ type: 'activity' });
-    this.#call.conversation.interrupt();
-    return undefined;
   }
 
   /** Puts words of an operator into the conversation, which no page is shown. @returns whether the provider was told */
@@ -181,7 +175,7 @@ export class CallPages {
 
   /** Another node is to hold the call: tools that nobody has answered yet are answered for those who run them. */
   async handOver(): Promise<void> {
-    for (const callId of this.#asked) this.#answer(callId, { error: 'interrupted' });
+    this.#tools.interrupt();
     this.carryover.keep();
     await this.#server?.handOver();
     this.#answers.giveUpPages();
@@ -202,29 +196,6 @@ export class CallPages {
     if (!this.#isWanted) this.#captions.clear();
   }
 
-  #say(id: string, text: string): Refused | undefined {
-    if (this.#said.has(id)) return undefined;
-    const { conversation } = this.#call;
-    const item = itemIdOf(`say:${id}`);
-    if (!conversation.add({ id: item, type: 'message', role: 'user', text })) return 'CALL_NOT_OPEN';
-    keepNewest(this.#said.add(id), MAX_SAID);
-    // Before the answer to it, which may come at once.
-    if (this.#isWanted) this.#captions.hear({ type: 'transcript', item, who: 'visitor', text, isWhole: true });
-    this.#call.hear({ type: 'activity' });
-    conversation.respond(null);
-    return undefined;
-  }
-
-  /** The provider hears nobody begin or stop to speak who holds a button for it. */
-  #talk(on: boolean): Refused | undefined {
-    if (this.#setup?.behaviour?.turns?.detect !== 'push') return 'INVALID_REQUEST';
-    if (!this.#call.conversation.talk(on)) return 'CALL_NOT_OPEN';
-    this.#call.hear({ type: 'activity' });
-    if (on) this.#call.hear({ type: 'listening' });
-    this.#call.hear({ type: 'speech', who: 'visitor', isOn: on });
-    return undefined;
-  }
-
   /** Pages with a data channel hear there of those that they run, and answer the provider themselves. */
   #ask(responseId: string, calls: readonly ToolCall[]): void {
     // What is said until a hang-up is confirmed has no effect any more.
@@ -242,34 +213,16 @@ export class CallPages {
     // One that is named twice is run once.
     const once = ours.filter(({ callId }) => fresh.delete(callId));
     this.#server?.ask(once.filter(isServers));
-    this.#show(once.filter((call) => !isServers(call)).flatMap((call) => this.#askPages(call)));
-  }
-
-  /** Asks pages for a tool, or answers for them what they cannot be asked for. */
-  #askPages({ callId: id, name, arguments: args }: ToolCall): readonly CallFrame[] {
-    this.#asked.add(id);
-    if (!isOfPages(name, this.#setup)) this.#answer(id, { error: 'failed' });
-    else if (!this.#isWanted) this.#answer(id, { error: 'unreachable' });
-    else if (Buffer.byteLength(args) > MAX_ARGUMENT_BYTES) this.#answer(id, { error: 'too_large' });
-    else return [{ type: 'tool', id, name, arguments: args }];
-    return [];
-  }
-
-  /** @returns false for one that no page is asked for */
-  #answer(callId: string, output: unknown): boolean {
-    if (!this.#asked.delete(callId) || !this.#answers.answer(callId, output)) return false;
-    this.#settle([callId]);
-    return true;
-  }
-
-  /** Sockets keep no more that pages are asked for these. */
-  #settle(callIds: readonly string[]): void {
-    this.#show([], callIds);
+    this.#show(this.#tools.ask(once.filter((call) => !isServers(call))));
   }
 
   /** Whether a tool of the server runs, and which: visitors hear nothing meanwhile. */
   #think(tool: string | undefined): void {
     if (this.#isWanted) this.#show([{ type: 'thinking', on: tool !== undefined, ...(tool !== undefined && { tool }) }]);
+  }
+
+  #showSaid(item: string, text: string): void {
+    if (this.#isWanted) this.#captions.hear({ type: 'transcript', item, who: 'visitor', text, isWhole: true });
   }
 
   #showWords(frames: readonly CallFrame[]): void {
@@ -289,10 +242,4 @@ export class CallPages {
     const { sessionId } = this.#call.record;
     this.#deps.bus.publish({ type: 'call.shown', sessionId, frames: [...frames], settled: [...settled] });
   }
-}
-
-/** A tool of the server that names no address, because a caller brought it along, is nobody's: like one that does not exist it fails. */
-function isOfPages(name: string, setup: Setup | undefined): boolean {
-  const named = (setup?.tools ?? []).filter((tool) => tool.name === name);
-  return named.length > 0 && named.every(({ kind }) => kind !== SERVER_TOOL);
 }

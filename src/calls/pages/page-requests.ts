@@ -43,6 +43,6 @@ export class PageRequests {
   #take({ sessionId, request, untilMs, frame }: Extract<BusMessage, { type: 'call.asked' }>): void {
     const pages = this.#bySession.get(sessionId);
     if (pages === undefined || this.#clock.now() >= untilMs) return;
-    this.#bus.publish({ type: 'call.answered', sessionId, request, code: pages.take(frame) ?? null });
+    this.#bus.publish({ type: 'call.answered', sessionId, request, code: pages.actions.take(frame) ?? null });
   }
 }
