@@ -1,6 +1,6 @@
 import type { RTCDataChannel } from 'werift';
 import { makeId } from './id.ts';
-import { isRecap, wordsOf, type Item } from './words.ts';
+import { asideOf, isRecap, wordsOf, type Item } from './words.ts';
 
 export interface ChannelEvents {
   /** The page updated the session, which is so from now on. */
@@ -35,6 +35,8 @@ export class EventChannel {
   #isGreeted = false;
   /** Not answered yet. */
   #words: Words[] = [];
+  /** To be said once, where nothing else is to be answered. */
+  #aside: string | undefined;
 
   /** @param session what the call was created with */
   constructor(session: Settings, on: ChannelEvents) {
@@ -86,7 +88,9 @@ export class EventChannel {
       this.#on.configured(this.#session);
     } else if (event?.type === 'response.cancel') this.#on.cancelled();
     else if (event?.type === 'response.create') {
-      this.#on.asked(this.#words.splice(0), event.response?.instructions);
+      const aside = this.#aside === undefined ? undefined : `Say exactly: ${this.#aside}`;
+      this.#aside = undefined;
+      this.#on.asked(this.#words.splice(0), event.response?.instructions ?? aside);
     } else if (event?.type === 'input_audio_buffer.clear') this.#on.cleared();
     else if (event?.type === 'input_audio_buffer.commit') this.#on.committed(event.event_id);
     else if (event?.type === 'conversation.item.delete' || event?.type === 'output_audio_buffer.clear') return;
@@ -96,7 +100,8 @@ export class EventChannel {
   #take(item: Item): boolean {
     const text = wordsOf(item);
     if (text === undefined) return false;
-    // It does what the visitor says; what the system says is for a model.
+    this.#aside = asideOf(item, text) ?? this.#aside;
+    // It does what the visitor says; else what the system says is for a model.
     if (item.role !== 'system' && !isRecap(text))
       this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MAX_WORDS);
     this.tell({ type: 'conversation.item.added', item: { id: makeId('item_'), ...item } });

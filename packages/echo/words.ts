@@ -50,6 +50,11 @@ export function isRecap(text: string): boolean {
   return text.startsWith('What was said before in this conversation');
 }
 
+/** What a model is to say while a tool takes long, of a text of the system that says so. */
+export function asideOf({ role }: Item, text: string): string | undefined {
+  return role === 'system' ? /Until then say only: (.+)$/s.exec(text)?.[1] : undefined;
+}
+
 /** What the echo says when nobody said anything: the words that its instructions name, as it knows no other instructions. */
 export function sayUnasked(instructions: string | undefined): string {
   const [, words] = /^Say exactly: (.+)$/s.exec(instructions ?? '') ?? [];

@@ -70,6 +70,28 @@ test('An echo says back what the visitor says, and not what was said in a call b
   expect(asked).toEqual(['Are you there?']);
 });
 
+test('An echo says the words that are for a tool which takes long, once, and is told by nobody but the system', () => {
+  const asked: (string | undefined)[] = [];
+  const channel = new EventChannel(
+    {},
+    {
+      asked: (words, instructions) => asked.push(words[0]?.text ?? instructions),
+      told: () => undefined,
+      cancelled: () => undefined,
+      configured: () => undefined,
+      cleared: () => undefined,
+      committed: () => undefined,
+    },
+  );
+  const text = 'lookup_order takes a moment to answer. Until then say only: One moment, I am looking.';
+  for (const role of ['system', undefined, 'user']) {
+    const item = { type: 'message', role, content: [{ type: 'input_text', text }] };
+    if (role !== undefined) channel.take({ type: 'conversation.item.create', item });
+    channel.take({ type: 'response.create' });
+  }
+  expect(asked).toEqual(['Say exactly: One moment, I am looking.', undefined, text]);
+});
+
 describe('The usage of an echo', () => {
   test('grows with the conversation: what was said before is read again, from the cache', () => {
     const usage = new ConversationUsage();
