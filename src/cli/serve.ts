@@ -1,4 +1,5 @@
 import { readConfig, type Config } from '../../config/config.ts';
+import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { isLoopback } from '../../config/origins.ts';
 import { liveEngineOf } from '../app/stores.ts';
 import type { Answerer } from '../upstream/answerer.ts';
@@ -62,7 +63,8 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
       ? ['  Reachable       from this machine only: HOST=0.0.0.0 accepts other machines']
       : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
-    ...(demo === undefined || config.mode !== 'development'
+    // Whoever has a tenants file of their own wants no tag of the demo: `keys issue` prints theirs.
+    ...(demo === undefined || config.mode !== 'development' || config.tenantsFile !== defaultTenantsFile()
       ? []
       : [
           '',
