@@ -24,6 +24,11 @@ describe('config/compose.yaml', () => {
 
   test('publishes nothing beyond this machine by itself', () => {
     const published = [...compose.matchAll(/^ {4}ports: \['(.+)'\]$/gm)].map(([, ports]) => ports);
-    expect(published).toEqual(['${HTTP_ADDRESS:-127.0.0.1}:${HTTP_PORT:-8080}:8080', '127.0.0.1:8025:8025']);
+    expect(published).toEqual([
+      '${HTTP_ADDRESS:-127.0.0.1}:${HTTP_PORT:-8080}:8080',
+      '127.0.0.1:8025:8025',
+      '127.0.0.1:9090:9090',
+      '127.0.0.1:3001:3000',
+    ]);
   });
 });

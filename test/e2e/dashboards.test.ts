@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
-import { siteKey, World } from '../support/world.ts';
+import { soon } from '../support/soon.ts';
+import { endServer, freePort, startServer } from '../support/services/server-process.ts';
+import { startWatchdog } from '../support/services/watchdog.ts';
+import { serviceToken, siteKey, World } from '../support/world.ts';
 
 const run = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, new URL('../../config/', import.meta.url)));
@@ -39,6 +44,43 @@ describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {
     const checking = run(findPromtool(), ['check', 'metrics']);
     checking.child.stdin?.end((await scrape()).replaceAll(/^.*(?:nodejs|process)_.*\n/gm, ''));
     await expect(checking).resolves.toMatchObject({ stderr: '' });
+  });
+});
+
+describe.skipIf(reason !== undefined)(`The Prometheus of config/compose.yaml ${reason ?? ''}`, () => {
+  test('reads the metrics of a node with the service token, and knows the rules', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'switchboard-prometheus-'));
+    const watchdog = startWatchdog(directory, 'TERM');
+    const token = join(directory, 'token');
+    await writeFile(token, serviceToken);
+    await copyFile(pathOf('prometheus-rules.yaml'), join(directory, 'prometheus-rules.yaml'));
+    // The nodes of the file are those of its network: here one node stands for them, and looks come soon.
+    const file = (await readFile(pathOf('observe/prometheus.yaml'), 'utf8'))
+      .replace("'node1:3000', 'node2:3000', 'node3:3000'", `'127.0.0.1:${world.server.port}'`)
+      .replace('/run/secrets/metrics-token', token)
+      .replaceAll(': 15s', ': 1s');
+    expect(file).not.toMatch(/node1|run.secrets|15s/);
+    await writeFile(join(directory, 'prometheus.yml'), file);
+    const [address, storage] = [`127.0.0.1:${await freePort()}`, join(directory, 'data')];
+    const flags = [
+      `--config.file=${directory}/prometheus.yml`,
+      `--storage.tsdb.path=${storage}`,
+      `--web.listen-address=${address}`,
+    ];
+    const server = await startServer(findBinary('prometheus', 'prometheus'), flags, /Server is ready/);
+    watchdog.watch([server]);
+    const ask = async (path: string): Promise<unknown> => (await fetch(`http://${address}/api/v1/${path}`)).json();
+    await vi.waitFor(
+      async () =>
+        expect(await ask('query?query=switchboard_build_info')).toMatchObject({
+          data: { result: [{ metric: { job: 'switchboard' } }] },
+        }),
+      soon,
+    );
+    const { data } = (await ask('rules')) as { data: { groups: { name: string }[] } };
+    expect(data.groups.map(({ name }) => name)).toContain('switchboard-money');
+    await endServer(server, 'SIGTERM');
+    await watchdog.bite();
   });
 });
 

@@ -11,7 +11,7 @@ export const site = 'https://www.acme.example';
 export const siteKey = 'w_acme_site_11111111111111111111111111111111';
 
 const jwtSecret = 'a-secret-that-only-the-tests-know-0123456789';
-const serviceToken = 'service-token-that-only-the-tests-know';
+export const serviceToken = 'service-token-that-only-the-tests-know';
 
 export interface TenantsFile {
   readonly tenants: readonly { readonly widgetKeys: readonly object[]; readonly [field: string]: unknown }[];
