@@ -114,6 +114,25 @@ export const upstream = {
     },
   },
 
+  Reconciliation: {
+    reconciliation: {
+      adminKey: variable(
+        'OPENAI_ADMIN_KEY',
+        s.credential,
+        { unset: 'unset: nothing is compared' },
+        'an admin key that reads usage, by which every night what was counted is compared with what OpenAI says; used for nothing else',
+        { example: 'sk-admin-...', secret: 'all' },
+      ),
+      baseUrl: variable(
+        'OPENAI_ADMIN_BASE_URL',
+        s.url(['http', 'https']),
+        { unset: "the provider's own" },
+        'the address of that API; for tests and gateways',
+        { example: 'https://api.openai.com', secret: 'in address' },
+      ),
+    },
+  },
+
   Calls: {
     calls: {
       mode: variable(

@@ -4,6 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import * as checkConfig from './cli/check-config.ts';
 import * as exporting from './cli/export.ts';
+import { openReconciliationStores } from './cli/open-reconciliation.ts';
+import * as reconcile from './cli/reconcile.ts';
 import * as help from './cli/help.ts';
 import * as keys from './cli/keys.ts';
 import * as migrate from './cli/migrate.ts';
@@ -21,7 +23,15 @@ import { work } from './cli/work.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
-const takeArguments = new Set<string | undefined>(['keys', 'tenants', 'secrets', 'stop', 'resume', 'export']);
+const takeArguments = new Set<string | undefined>([
+  'keys',
+  'tenants',
+  'secrets',
+  'stop',
+  'resume',
+  'export',
+  'reconcile',
+]);
 
 function run([command, ...args]: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
@@ -50,6 +60,8 @@ function run([command, ...args]: readonly string[]): Promise<number> {
       return stop.run(command, args, { ...terminal, openStores: openKeyStores });
     case 'export':
       return exporting.run(args, { ...terminal, openStores: openKeyStores, print });
+    case 'reconcile':
+      return reconcile.run(args, { ...terminal, openReconciliation: openReconciliationStores });
     case 'print-openapi':
       return printOpenapi.run(args, terminal);
     case 'help':

@@ -94,6 +94,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['node', 'machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
     packages: ['node:'],
   },
+  /** The meter beside the provider's bill. */
+  reconciliation: {
+    files: /^src\/reconciliation\//,
+    rings: ['kernel', 'contracts', 'telemetry', 'protocol'],
+    packages: [],
+  },
   /** What leaves as files, for the API and the command. */
   exports: { files: /^src\/exports\//, rings: ['machines', 'kernel', 'contracts', 'protocol'], packages: [] },
   /** What operators are answered: the routes of `src/operators`. Only the list of all routes imports them. */
@@ -227,6 +233,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'metering',
       'voice',
       'calls',
+      'reconciliation',
       'operators',
       'feed',
       'channel',
@@ -253,6 +260,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'metering',
       'quota',
       'exports',
+      'reconciliation',
       'all routes',
       'transport',
       'app',

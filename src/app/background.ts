@@ -1,6 +1,7 @@
 import { closeFormerCalls } from '../calls/no-calls.ts';
 import { every } from '../kernel/every.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
+import { reconcileWhatIsDue } from '../reconciliation/reconcile.ts';
 import { SweepShare } from '../node/sweep-share.ts';
 import { sweep } from '../voice/recovery/sweep.ts';
 import type { Service } from './compose.ts';
@@ -20,6 +21,8 @@ const PRESENCE_MS = 5000;
 const CARRY_MS = 2000;
 const PURGE_MS = 10 * MINUTE_MS;
 const RECOUNT_MS = HOUR_MS;
+/** Every node looks so often whether a day is due. */
+const RECONCILE_MS = 10 * MINUTE_MS;
 
 /** One round carries at most this many chunks of each table: the embedded database does nothing else meanwhile. */
 const CHUNKS_A_ROUND = 10;
@@ -27,11 +30,12 @@ const CHUNKS_A_ROUND = 10;
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
  * what happened, counting what went on, saying that this process is here, warning the clients of ends that are near, telling operators what
- * happens, carrying over what older builds wrote, deleting what is over, mending counts.
+ * happens, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
+ * with the provider's bill.
  * @returns the way to stop it
  */
 export function startBackground(service: Service): () => Promise<unknown> {
-  const { core, sessions, usage, calls, hub, operators } = service;
+  const { core, sessions, usage, calls, hub, operators, reconciliation } = service;
   const { journal, onError } = core;
   const { recovery } = sessions;
   const { activityWriter, presence, feed, inspector } = operators;
@@ -55,6 +59,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(PURGE_MS, () => purge(service), onError),
     every(RECOUNT_MS, () => recount(core), onError),
   ];
+  if (reconciliation !== undefined) stops.push(every(RECONCILE_MS, () => reconcileWhatIsDue(reconciliation), onError));
   if (inspector !== undefined) stops.push(every(FEED_MS, async () => inspector.tick(), onError));
   if (held !== undefined)
     stops.push(

@@ -13,6 +13,7 @@ import { openCalls, type OpenCalls } from './calls.ts';
 import { openCore, type Core } from './core.ts';
 import type { Foundations } from './foundations.ts';
 import { openIdentity } from './identity.ts';
+import { openReconciliation, tellDrift } from './reconciliation.ts';
 import { openOperators, type OpenOperators } from './operators.ts';
 import { allRoutes } from './serve.ts';
 import { openServerTools, type OpenServerTools } from './tools.ts';
@@ -27,6 +28,8 @@ export interface Service extends Services {
   readonly serverTools: OpenServerTools;
   readonly operators: OpenOperators;
   readonly hub: Hub;
+  /** Undefined where there is nothing to compare with. */
+  readonly reconciliation: ReturnType<typeof openReconciliation>;
   readonly handle: ReturnType<typeof createPipeline>;
 }
 
@@ -61,7 +64,9 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     readiness: createReadiness(operators.probes, core.isAccepting),
   };
   core.metrics.tellBuild(version);
-  return { ...services, hub, handle: createPipeline(allRoutes(services), services) };
+  const reconciliation = openReconciliation({ ...core, store: core.stores.reconciliations });
+  if (reconciliation !== undefined) tellDrift(reconciliation, core);
+  return { ...services, hub, reconciliation, handle: createPipeline(allRoutes(services), services) };
 }
 
 function openSessions(core: Core): VoiceSessions {

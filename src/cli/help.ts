@@ -1,6 +1,7 @@
 import { variablesOf, type Variable } from '../../config/variable.ts';
 import { groups, variables } from '../../config/variables.ts';
 import { exportCommands } from './export.ts';
+import { reconcileCommands } from './reconcile.ts';
 import { keyCommands } from './keys.ts';
 import { secretCommands } from './secrets.ts';
 import { stopCommands } from './stop.ts';
@@ -24,6 +25,7 @@ const commands: readonly CommandHelp[] = [
   ...secretCommands,
   ...stopCommands,
   ...exportCommands,
+  ...reconcileCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
   { usage: '--help', meaning: 'prints this help' },
 ];

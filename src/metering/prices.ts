@@ -2,14 +2,11 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config-error.ts';
 import shipped from '../../config/prices.json' with { type: 'json' };
-import { modelPrice, tokenRates, type ModelPrice, type TokenClass } from '../protocol/price.ts';
+import { modelOfSnapshot, modelPrice, TOKEN_CLASSES, type ModelPrice } from '../protocol/price.ts';
 
 const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z.record(z.string(), modelPrice) });
 
 type PriceList = z.infer<typeof priceList>;
-
-/** What providers put behind a model's name to pin one release of it. */
-const SNAPSHOT_DATE = /-\d{4}-\d{2}-\d{2}$/;
 
 /** A price and which list it is from: `agent` for an agent's own. */
 export interface Priced {
@@ -52,7 +49,7 @@ export class Prices {
 
   /** A dated snapshot (`name-2026-05-07`) that has no price of its own costs what its model costs. */
   #find(model: string): Priced | undefined {
-    return this.#known.get(model) ?? this.#known.get(model.replace(SNAPSHOT_DATE, ''));
+    return this.#known.get(model) ?? this.#known.get(modelOfSnapshot(model));
   }
 }
 
@@ -82,9 +79,8 @@ function wrong(message: string): ConfigError {
 function dearestOf(prices: readonly ModelPrice[]): ModelPrice {
   const highest = (read: (price: ModelPrice) => number | undefined): number =>
     Math.max(...prices.map((price) => read(price) ?? 0));
-  const classes = Object.keys(tokenRates.shape) as TokenClass[];
   return {
-    per1M: Object.fromEntries(classes.map((name) => [name, highest(({ per1M }) => per1M?.[name])])),
+    per1M: Object.fromEntries(TOKEN_CLASSES.map((name) => [name, highest(({ per1M }) => per1M?.[name])])),
     perMinute: highest(({ perMinute }) => perMinute),
     estimatePerMinute: highest(({ estimatePerMinute }) => estimatePerMinute),
   };

@@ -8,6 +8,7 @@ import { feedRoute, meRoute, nodesRoute, settingsRoute } from './installation/ro
 import { exportSessionsRoute, exportUsageRoute } from './exports/routes.ts';
 import { machinesRoute } from './machines/routes.ts';
 import { overviewRoute } from './overview/routes.ts';
+import { reconciliationRoute } from './reconciliation/routes.ts';
 import { refusalsRoute } from './refusals/routes.ts';
 import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './logins/routes.ts';
 import { auditRoute } from './audit/routes.ts';
@@ -36,6 +37,7 @@ export function operatorRoutes(services: Services): Route[] {
     usageRoute(services),
     exportSessionsRoute(services),
     exportUsageRoute(services),
+    reconciliationRoute(services),
     refusalsRoute(services),
     nodesRoute(services),
     changesRoute(services),

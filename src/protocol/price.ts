@@ -38,7 +38,18 @@ export const modelPrice = z
 
 export type ModelPrice = Readonly<z.infer<typeof modelPrice>>;
 export type TokenClass = keyof z.infer<typeof tokenRates>;
+/** In the order in which the ledger keeps them. */
+export const TOKEN_CLASSES = Object.keys(tokenRates.shape) as readonly TokenClass[];
+
 export type TokenClasses = Readonly<Record<TokenClass, number>>;
+
+/** What providers put behind a model's name to pin one release of it. */
+const SNAPSHOT_DATE = /-\d{4}-\d{2}-\d{2}$/;
+
+/** The model of which a name may be a dated snapshot (`name-2026-05-07`). */
+export function modelOfSnapshot(name: string): string {
+  return name.replace(SNAPSHOT_DATE, '');
+}
 
 export const NO_TOKENS: TokenClasses = {
   textIn: 0,

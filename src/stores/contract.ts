@@ -14,6 +14,7 @@ import type { Ledger } from './ledger/contract.ts';
 import type { LoginAddresses } from './login-addresses/contract.ts';
 import type { Logins } from './logins/contract.ts';
 import type { Recaps } from './recaps/contract.ts';
+import type { Reconciliations } from './reconciliations/contract.ts';
 import type { Replays } from './replays/contract.ts';
 import type { RequestTimes } from './request-times/contract.ts';
 import type { ResumeTokens } from './resume-tokens/contract.ts';
@@ -80,6 +81,7 @@ export interface DurableStores {
   readonly liveNodes: LiveNodes;
   readonly loginAddresses: LoginAddresses;
   readonly logins: Logins;
+  readonly reconciliations: Reconciliations;
   readonly replays: Replays;
   readonly requestTimes: RequestTimes;
   readonly resumeTokens: ResumeTokens;

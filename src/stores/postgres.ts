@@ -13,6 +13,7 @@ import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
+import { createPostgresReconciliations } from './reconciliations/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresResumeTokens } from './resume-tokens/postgres.ts';
@@ -48,6 +49,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     liveNodes: createPostgresLiveNodes(database),
     loginAddresses: createPostgresLoginAddresses(database),
     logins: createPostgresLogins(database),
+    reconciliations: createPostgresReconciliations(database),
     replays: createPostgresReplays(database),
     requestTimes: createPostgresRequestTimes(database),
     resumeTokens: createPostgresResumeTokens(database),

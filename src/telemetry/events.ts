@@ -8,6 +8,7 @@ import { SecondBudget } from '../kernel/second-budget.ts';
 import type { Whose } from './activity.ts';
 import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { meterEvents } from './meter-events.ts';
 import { toolEvents } from './tool-events.ts';
 
 export interface VerdictNotice {
@@ -84,6 +85,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   }
 
   return {
+    ...meterEvents(log, metrics, within),
     ...toolEvents(log, metrics, within),
     dependencyAway,
     // Undefined unless somebody follows: then nothing is measured, compared or written for them.
@@ -247,30 +249,6 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     loginBudgetSpent(scope: string, domain: string): void {
       metrics.loginBudgetSpent.inc({ scope });
       within(`login budget ${scope}`, (about) => log.warn({ event: 'login.budget_spent', scope, domain, ...about }));
-    },
-
-    /** @param basis how it is known, or that it is estimated */
-    usageMetered(model: string, basis: string, tokens: number, microDollars: number): void {
-      metrics.meteredTokens.inc({ model, basis }, tokens);
-      metrics.meteredMicroDollars.inc({ model, basis }, microDollars);
-    },
-
-    usageUnreadable(call: string): void {
-      metrics.usageUnreadable.inc();
-      within('usage unreadable', (about) => log.warn({ event: 'usage.unreadable', call, ...about }));
-    },
-
-    /** It is counted nowhere. */
-    usageLost(call: string): void {
-      metrics.usageLost.inc();
-      within('usage lost', (about) => log.error({ event: 'usage.lost', call, ...about }));
-    },
-
-    /** A model that is priced at the dearest rates, because no list has it. */
-    modelUnpriced(model: string): void {
-      within('model unpriced', (about) =>
-        log.warn({ event: 'model.unpriced', model: clip(model, MAX_ERROR_LENGTH), ...about }),
-      );
     },
 
     warned(message: string, about: Record<string, unknown> = {}): void {

@@ -2,7 +2,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Writes a line of a kind that may come in floods, with what tells of those that were left out. */
-type Within = (kind: string, write: (about: { readonly leftOut?: number }) => void) => void;
+export type Within = (kind: string, write: (about: { readonly leftOut?: number }) => void) => void;
 
 /** The business events of tools of the server, a part of `createEvents`. Neither arguments nor answers are told. */
 export function toolEvents(log: Log, metrics: Metrics, within: Within) {

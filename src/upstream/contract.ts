@@ -203,6 +203,23 @@ export interface UpstreamFaultFacts {
   readonly detail?: string | undefined;
 }
 
+/** What a provider says was used on a day. */
+export interface ProviderDay {
+  /** By model, without the date of a snapshot. */
+  readonly models: ReadonlyMap<string, TokenClasses>;
+  /** What it bills. */
+  readonly microDollars: number;
+}
+
+/** Reads what a provider says was used. */
+export interface ProviderUsageReader {
+  /** The account, as reconciled days name it, and the providers whose calls it bills. */
+  readonly upstream: string;
+  readonly providers: readonly string[];
+  /** @throws UpstreamFault */
+  read(fromMs: number, toMs: number): Promise<ProviderDay>;
+}
+
 /** Bad request, unknown model, too large, unprocessable. Not 401 or 403, which are about the provider's key, and not 429. */
 const requestFaults: ReadonlySet<number> = new Set([400, 404, 413, 422]);
 /** Google answers 400 to a key that it does not take. */

@@ -10,6 +10,7 @@ import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
+import { createPostgresReconciliations } from '../../src/stores/reconciliations/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresResumeTokens } from '../../src/stores/resume-tokens/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
@@ -35,6 +36,7 @@ import { ledgerContract } from './ledger.ts';
 import { loginAddressesContract } from './login-addresses.ts';
 import { loginsContract } from './logins.ts';
 import { requestTimesContract } from './request-times.ts';
+import { reconciliationsContract } from './reconciliations.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
@@ -103,6 +105,14 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   tenantSecretsContract(name, both(createPostgresTenantSecrets));
   clockAgreementsContract(name, both(createPostgresClockAgreements));
   installationContract(name, both(createPostgresInstallation));
+  reconciliationsContract(
+    name,
+    both((database) => ({
+      reconciliations: createPostgresReconciliations(database),
+      ledger: createPostgresLedger(database),
+      calls: createPostgresVoiceCalls(database),
+    })),
+  );
   replaysContract(name, both(createPostgresReplays));
   callTicketsContract(name, both(createPostgresCallTickets));
   resumeTokensContract(

@@ -163,6 +163,7 @@ async function driveOperators(id: string): Promise<void> {
       'usage',
       'export/sessions',
       'export/usage',
+      'reconciliation',
       'refusals',
       'nodes',
       'changes',

@@ -8,6 +8,7 @@ import {
   type CallUsageAnswer,
   type UsageTotals,
 } from './contract.ts';
+import { TOKEN_CLASSES } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
@@ -224,15 +225,15 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
         day text collate "C", "atMs" bigint, tokens bigint, "microDollars" bigint, "tenantId" text, "sessionId" text collate "C",
         key text, "tokensAfter" bigint, "microDollarsAfter" bigint, "keyTokensAfter" bigint, "keyMicroDollarsAfter" bigint,
         "tenantTokensAfter" bigint, "tenantMicroDollarsAfter" bigint,
-        "callId" text, basis text, model text, "priceVersion" text, "isEstimated" boolean, "picoDollars" numeric)
+        "callId" text, basis text, model text, "priceVersion" text, "isEstimated" boolean, "picoDollars" numeric, classes bigint[])
       ${withSession(sql, sql`given."sessionId"`)}
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
         tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, tenant_tokens_after,
-        tenant_micro_dollars_after, call_id, basis, model, price_version, estimated, pico_dollars, key_id, agent_id)
+        tenant_micro_dollars_after, call_id, basis, model, price_version, estimated, pico_dollars, classes, key_id, agent_id)
       select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key,
         "tokensAfter", "microDollarsAfter", "keyTokensAfter", "keyMicroDollarsAfter", "tenantTokensAfter",
-        "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", key_id, agent_id
+        "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", classes, key_id, agent_id
       from counted order by n
     ), ${rolledUp(
       sql,
@@ -249,7 +250,8 @@ function flatMeter({ tokens, measured, estimated, reported, ...meter }: Meter) {
 }
 
 function flatEntry({ usage, step, added, totals, keyTotals, tenantTotals }: CountedUsage, n: number) {
-  const { subject, day, atMs, tenantId, sessionId, key, callId, basis, model, priceVersion, isEstimated } = usage;
+  const { subject, day, atMs, tenantId, sessionId, key, callId, basis, model, priceVersion, isEstimated, tokens } =
+    usage;
   return {
     n,
     ...added,
@@ -272,5 +274,6 @@ function flatEntry({ usage, step, added, totals, keyTotals, tenantTotals }: Coun
     tenantTokensAfter: tenantTotals?.tokens,
     tenantMicroDollarsAfter: tenantTotals?.microDollars,
     picoDollars: String(step?.picoDollars ?? 0n),
+    classes: basis === 'events' ? TOKEN_CLASSES.map((name) => tokens[name]) : null,
   };
 }

@@ -8,6 +8,7 @@ import type {
   refusalMinute,
 } from '../../../protocol/operator/refusal.ts';
 import type { OperatorUsageRow, usageReportReply } from '../../../protocol/operator/usage.ts';
+import type { reconciliationReply } from '../../../protocol/operator/reconciliation.ts';
 import type { ListedOperatorCall, listedCallDetail, operatorCallPage } from '../../../protocol/operator/call.ts';
 import type { OperatorEvent, operatorEventPage } from '../../../protocol/operator/event.ts';
 import type { overview } from '../../../protocol/operator/overview.ts';
@@ -55,5 +56,7 @@ export type FoundRefusal = Output<typeof exactRefusal> | RefusalMinute;
 
 export type UsageReport = Output<typeof usageReportReply>;
 export type UsageRow = OperatorUsageRow;
+export type Reconciliation = Output<typeof reconciliationReply>;
+export type ReconciledDay = Reconciliation['days'][number];
 
 export type Changes = OperatorChanges;

@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { me } from '../data/identity.ts';
+import { may, me } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { zone } from '../data/preferences.ts';
@@ -16,6 +16,7 @@ import { usePage } from '../parts/page.ts';
 import { More } from '../parts/table.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
 import { clockText, countText, moneyText } from '../words/format.ts';
+import { Reconciled } from './usage/reconciled.tsx';
 import { UsageTable } from './usage/usage-table.tsx';
 
 const PATH = '/api/operator/usage';
@@ -92,6 +93,7 @@ export function UsagePage() {
           </>
         )}
       </Shown>
+      {may('see-installation') && <Reconciled />}
     </div>
   );
 }

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../config/config.ts';
+import { priceTokens } from '../metering/price-usage.ts';
+import type { Prices } from '../metering/prices.ts';
+import { unexplainedLately, type ReconcileDeps } from '../reconciliation/reconcile.ts';
+import { chargeOf } from '../stores/ledger/contract.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { OpenAiUsage } from '../upstream/openai-usage.ts';
+
+/** Usage of a day is more than a call: it may take its time. */
+const TIMEOUT_MS = 30_000;
+
+type Parts = Pick<ReconcileDeps, 'clock' | 'events' | 'store'> & {
+  readonly config: Pick<Config, 'reconciliation' | 'upstream'>;
+  readonly prices: Pick<Prices, 'find' | 'dearest'>;
+};
+
+/** What compares our count with the provider's; undefined without OPENAI_ADMIN_KEY. */
+export function openReconciliation({ config, prices, ...parts }: Parts): ReconcileDeps | undefined {
+  const { adminKey, baseUrl } = config.reconciliation;
+  if (adminKey === undefined) return undefined;
+  const { openAiProject: project } = config.upstream;
+  const reader = new OpenAiUsage({ adminKey, baseUrl, project, timeoutMs: TIMEOUT_MS, wait: (ms) => delay(ms) });
+  return { ...parts, reader, worthOf: worthAt(prices) };
+}
+
+/** What tokens are worth by these lists. */
+export function worthAt(prices: Pick<Prices, 'find' | 'dearest'>): ReconcileDeps['worthOf'] {
+  return (model, tokens) => {
+    const price = prices.find(model);
+    return price && chargeOf(priceTokens(tokens, price, prices.dearest));
+  };
+}
+
+/** Every node tells the same, because it is read where it is kept. */
+export function tellDrift(deps: ReconcileDeps, { metrics }: { readonly metrics: Pick<Metrics, 'observe'> }): void {
+  metrics.observe(
+    'switchboard_meter_unexplained_dollars',
+    'What was counted of the last three days and is not what the provider says, with nothing that explains it',
+    async () => (await unexplainedLately(deps)) / 1_000_000,
+  );
+}

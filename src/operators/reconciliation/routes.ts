@@ -1,0 +1,65 @@
+import type { Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { DAY_MS, iso } from '../../kernel/time.ts';
+import { reconciliationReply, type OperatorReconciledDay } from '../../protocol/operator/reconciliation.ts';
+import type { ReconciledDay } from '../../stores/reconciliations/contract.ts';
+import { operatorRoute } from '../route.ts';
+
+const DAYS = 31;
+
+const example: OperatorReconciledDay = {
+  day: '2030-01-01',
+  upstream: 'openai',
+  state: 'explained',
+  rows: [{ model: 'gpt-realtime', class: 'audioIn', ours: 98_000, theirs: 104_000, dollars: 0.192, equal: false }],
+  dollars: { ours: 12.4, theirs: 12.6, estimated: 0.31, unexplained: 0 },
+  askedAt: '2030-01-02T06:00:00.000Z',
+};
+
+/** What was counted of the last days beside what the provider says. */
+export function reconciliationRoute({ core: { config, stores } }: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/reconciliation',
+    operationId: 'getReconciliation',
+    summary: 'What was counted of the last 31 days beside what the provider says',
+    description:
+      'The newest day first. Each is compared every night until it is three days old; nothing is ever corrected by it.',
+    right: 'see-installation',
+    replies: {
+      200: { description: 'The days', schema: reconciliationReply, example: { enabled: true, days: [example] } },
+    },
+    handle: async ({ request: { atMs } }) => {
+      const dayAt = (ms: number): string => iso(ms).slice(0, 10);
+      const days = await stores.reconciliations.list(dayAt(atMs - DAYS * DAY_MS), dayAt(atMs));
+      return {
+        status: 200,
+        body: { enabled: config.reconciliation.adminKey !== undefined, days: days.map(toOperatorDay) },
+      };
+    },
+  });
+}
+
+function toOperatorDay(reconciled: ReconciledDay): OperatorReconciledDay {
+  const { day, upstream, state, rows, askedAtMs } = reconciled;
+  const { ourMicroDollars, theirMicroDollars, estimatedMicroDollars, unexplainedMicroDollars } = reconciled;
+  return {
+    day,
+    upstream,
+    state,
+    rows: rows.map(({ model, class: of, ours, theirs, microDollars, isEqual }) => {
+      return { model, class: of, ours, theirs, dollars: inDollars(microDollars), equal: isEqual };
+    }),
+    dollars: {
+      ours: ourMicroDollars / 1_000_000,
+      theirs: inDollars(theirMicroDollars),
+      estimated: estimatedMicroDollars / 1_000_000,
+      unexplained: unexplainedMicroDollars / 1_000_000,
+    },
+    askedAt: iso(askedAtMs),
+  };
+}
+
+function inDollars(microDollars: number | null): number | null {
+  return microDollars === null ? null : microDollars / 1_000_000;
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../kernel/clock.ts';
+import { DAY_MS, HOUR_MS, iso } from '../kernel/time.ts';
+import type { ReconciledDay, Reconciliations } from '../stores/reconciliations/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import { UpstreamFault, type ProviderUsageReader } from '../upstream/contract.ts';
+import { verdictOf, type WorthOf } from './verdict.ts';
+
+/** Providers settle late: a day is asked for again until it is so old. */
+const DAYS_BACK = 3;
+/** In UTC: by then providers have most of the day before. */
+const FROM_HOUR = 6;
+
+export interface ReconcileDeps {
+  readonly store: Reconciliations;
+  readonly reader: ProviderUsageReader;
+  readonly worthOf: WorthOf;
+  readonly clock: Clock;
+  readonly events: Pick<Events, 'meterDrifted' | 'dependencyAway'>;
+}
+
+/**
+ * Asks the provider for a day, keeps what came of it, and tells of what nothing explains, once, and again only where it has grown.
+ * Nothing is ever corrected by it (docs/operations.md, Reconciliation).
+ * @param day YYYY-MM-DD, in UTC
+ * @throws UpstreamFault where the provider does not answer: the day stays as it was; Unavailable when the database is away
+ */
+export async function reconcileDay(day: string, deps: ReconcileDeps): Promise<ReconciledDay> {
+  const { store, reader, worthOf, clock, events } = deps;
+  const fromMs = Date.parse(day);
+  const ours = await store.counted(reader.providers, fromMs, fromMs + DAY_MS);
+  const about = { day, upstream: reader.upstream, askedAtMs: clock.now() };
+  const reconciled = await reader.read(fromMs, fromMs + DAY_MS).then(
+    (theirs): ReconciledDay => ({ ...about, ...verdictOf(ours, theirs, worthOf) }),
+    (fault: unknown): ReconciledDay => {
+      if (!(fault instanceof UpstreamFault) || fault.kind !== 'malformed') throw fault;
+      events.dependencyAway('provider', fault, undefined, 'reconciliation');
+      return { ...about, ...unreadable(ours.microDollars) };
+    },
+  );
+  const before = await store.save(reconciled);
+  if (reconciled.state === 'unexplained' && reconciled.unexplainedMicroDollars > before)
+    events.meterDrifted(reconciled);
+  return reconciled;
+}
+
+function unreadable(ourMicroDollars: number) {
+  const nothing = { rows: [], theirMicroDollars: null, estimatedMicroDollars: 0, unexplainedMicroDollars: 0 };
+  return { state: 'unreadable', ourMicroDollars, ...nothing } as const;
+}
+
+/** What nothing explains of the last days, in micro-dollars, as the provider was asked last. @throws Unavailable */
+export async function unexplainedLately({ store, clock }: Pick<ReconcileDeps, 'store' | 'clock'>): Promise<number> {
+  const atMs = clock.now();
+  const days = await store.list(dayAt(atMs - DAYS_BACK * DAY_MS), dayAt(atMs));
+  return days.reduce((sum, { unexplainedMicroDollars }) => sum + unexplainedMicroDollars, 0);
+}
+
+/** Reconciles the last days, once a day from six in the morning (UTC) on and on one node. Call it now and then. @throws Unavailable */
+export async function reconcileWhatIsDue(deps: ReconcileDeps): Promise<void> {
+  const { store, reader, clock, events } = deps;
+  const atMs = clock.now();
+  const todayMs = atMs - (atMs % DAY_MS);
+  const sinceMs = todayMs + FROM_HOUR * HOUR_MS;
+  if (atMs < sinceMs) return;
+  for (let daysAgo = DAYS_BACK; daysAgo > 0; daysAgo -= 1) {
+    const day = dayAt(todayMs - daysAgo * DAY_MS);
+    if (!(await store.claim(day, reader.upstream, atMs, sinceMs))) continue;
+    try {
+      await reconcileDay(day, deps);
+    } catch (fault) {
+      if (!(fault instanceof UpstreamFault)) throw fault;
+      events.dependencyAway('provider', fault, undefined, 'reconciliation');
+    }
+  }
+}
+
+function dayAt(atMs: number): string {
+  return iso(atMs).slice(0, 10);
+}

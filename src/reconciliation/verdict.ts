@@ -1,0 +1,72 @@
+import { NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../protocol/price.ts';
+import type { CountedDay, CountedModel, ReconciledDay, ReconciledRow } from '../stores/reconciliations/contract.ts';
+import type { ProviderDay } from '../upstream/contract.ts';
+
+/** What differs by no more than this is equal: providers round, and settle late. */
+const EQUAL_SHARE = 0.005;
+const EQUAL_MICRO_DOLLARS = 100_000;
+
+type Verdict = Omit<ReconciledDay, 'day' | 'upstream' | 'askedAtMs'>;
+
+/** What tokens of a model are worth at its list price, in micro-dollars; undefined for a model that no list has. */
+export type WorthOf = (model: string, tokens: TokenClasses) => number | undefined;
+
+/** What we counted beside what the provider says. */
+export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthOf): Verdict {
+  const counted = new Map(ours.models.map((each) => [each.model, each]));
+  const models = [...new Set([...counted.keys(), ...theirs.models.keys()])].toSorted();
+  const compared = models.map((model) => {
+    const own = counted.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
+    const rows = rowsOf(own, theirs.models.get(model) ?? NO_TOKENS, worthOf);
+    return { rows, unexplained: unexplainedOf(rows, own, ours.hasDirect) };
+  });
+  const rows = compared.flatMap((each) => each.rows);
+  const estimatedMicroDollars = ours.models.reduce((sum, each) => sum + each.estimatedMicroDollars, 0);
+  const dollars = dollarsUnexplained(ours, theirs, estimatedMicroDollars);
+  const tokens = compared.reduce((sum, { unexplained }) => sum + unexplained, 0);
+  const isEqual =
+    rows.every((row) => row.isEqual) && isSmall(ours.microDollars - theirs.microDollars, theirs.microDollars);
+  const isUnexplained = compared.some(({ unexplained }) => unexplained > 0) || dollars > 0;
+  return {
+    state: isUnexplained ? 'unexplained' : isEqual ? 'equal' : 'explained',
+    rows,
+    ourMicroDollars: ours.microDollars,
+    theirMicroDollars: theirs.microDollars,
+    estimatedMicroDollars,
+    unexplainedMicroDollars: Math.max(tokens, dollars),
+  };
+}
+
+function rowsOf({ model, tokens }: CountedModel, theirs: TokenClasses, worthOf: WorthOf): ReconciledRow[] {
+  return TOKEN_CLASSES.flatMap((each) => {
+    const [our, their] = [tokens[each], theirs[each]];
+    if (our === 0 && their === 0) return [];
+    const difference = Math.abs(our - their);
+    const worth = worthOf(model, { ...NO_TOKENS, [each]: difference });
+    const isCheap = worth !== undefined && worth <= EQUAL_MICRO_DOLLARS;
+    const isEqual = difference <= EQUAL_SHARE * their || isCheap;
+    return [{ model, class: each, ours: our, theirs: their, microDollars: worth ?? null, isEqual }];
+  });
+}
+
+/** What a model's differences are worth where nothing explains them; 1 for a model without a price, of which nobody knows. */
+function unexplainedOf(rows: readonly ReconciledRow[], own: CountedModel, hasDirect: boolean): number {
+  const different = rows.filter(({ isEqual }) => !isEqual);
+  if (different.length === 0) return 0;
+  if (hasDirect && different.every(({ ours, theirs }) => theirs > ours)) return 0;
+  if (different.some(({ microDollars }) => microDollars === null)) return 1;
+  const worth = different.reduce((sum, { microDollars }) => sum + (microDollars ?? 0), 0);
+  return Math.max(0, worth - own.estimatedMicroDollars);
+}
+
+/** Dollars may differ although tokens do not: then a price is wrong. */
+function dollarsUnexplained(ours: CountedDay, theirs: ProviderDay, estimatedMicroDollars: number): number {
+  if (ours.hasOwnPrices) return 0;
+  const difference = ours.microDollars - theirs.microDollars;
+  if (isSmall(difference, theirs.microDollars) || (ours.hasDirect && difference < 0)) return 0;
+  return Math.max(0, Math.abs(difference) - estimatedMicroDollars);
+}
+
+function isSmall(difference: number, of: number): boolean {
+  return Math.abs(difference) <= Math.max(EQUAL_SHARE * of, EQUAL_MICRO_DOLLARS);
+}

@@ -1,0 +1,99 @@
+import { PATIENT, type Database } from '../../database/database.ts';
+import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
+import type { CountedModel, ReconciledDay, Reconciliations } from './contract.ts';
+
+interface ModelRow {
+  readonly model: string;
+  readonly classes: readonly number[] | null;
+  readonly microDollars: number;
+  readonly estimated: number;
+  readonly hasOwnPrices: boolean;
+}
+
+/** The reconciled days in PostgreSQL, beside the ledger that they are counted from. */
+export function createPostgresReconciliations(database: Database): Reconciliations {
+  return {
+    async counted(providers, fromMs, toMs) {
+      const [models, hasDirect] = await Promise.all([
+        database.run(
+          (sql) => sql<ModelRow[]>`
+          with entry as materialized (
+            select usage_entry.* from usage_entry left join voice_call on voice_call.id = usage_entry.call_id
+            where usage_entry.at_ms >= ${fromMs} and usage_entry.at_ms < ${toMs} and call_id is not null and basis <> 'tool'
+              -- A call that is kept no more was of the present provider, as far as anybody knows.
+              and coalesce(voice_call.provider, ${providers[0] ?? ''}) = any(${[...providers]}::text[])
+          ), class as (
+            select model, nth, sum(amount)::bigint as amount
+            from entry cross join lateral unnest(classes) with ordinality as given (amount, nth) group by model, nth
+          )
+          select model, (select array_agg(amount order by nth) from class where class.model = entry.model) as classes,
+            sum(micro_dollars)::bigint as "microDollars",
+            coalesce(sum(micro_dollars) filter (where estimated or basis = 'reported'), 0)::bigint as estimated,
+            bool_or(price_version = 'agent') as "hasOwnPrices"
+          from entry group by model order by model`,
+          PATIENT,
+        ),
+        database.run(
+          (sql) => sql<{ hasDirect: boolean }[]>`
+          select exists (
+            select from voice_session where not heard and provider = any(${[...providers]}::text[])
+              and started_at_ms >= ${fromMs} and started_at_ms < ${toMs}
+          ) as "hasDirect"`,
+          PATIENT,
+        ),
+      ]);
+      const sum = (field: 'microDollars'): number => models.reduce((total, row) => total + row[field], 0);
+      return {
+        models: byModel(models),
+        microDollars: sum('microDollars'),
+        hasOwnPrices: models.some((row) => row.hasOwnPrices),
+        hasDirect: hasDirect[0]?.hasDirect === true,
+      };
+    },
+
+    async claim(day, upstream, atMs, notSinceMs) {
+      const { count } = await database.run(
+        (sql) => sql`
+          insert into reconciliation as kept (day, upstream, asked_at_ms) values (${day}, ${upstream}, ${atMs})
+          on conflict (day, upstream) do update set asked_at_ms = excluded.asked_at_ms where kept.asked_at_ms < ${notSinceMs}`,
+      );
+      return count === 1;
+    },
+
+    async save(reconciled) {
+      const { day, upstream, state, unexplainedMicroDollars, askedAtMs } = reconciled;
+      return database.transaction(async (sql) => {
+        const [before] = await sql<{ unexplained: number }[]>`
+          select unexplained from reconciliation where day = ${day} and upstream = ${upstream} for update`;
+        await sql`
+          insert into reconciliation as kept (day, upstream, state, unexplained, report, asked_at_ms)
+          values (${day}, ${upstream}, ${state}, ${unexplainedMicroDollars}, ${JSON.stringify(reconciled)}, ${askedAtMs})
+          on conflict (day, upstream) do update set state = excluded.state, unexplained = excluded.unexplained,
+            report = excluded.report, asked_at_ms = excluded.asked_at_ms`;
+        return before?.unexplained ?? 0;
+      });
+    },
+
+    async list(from, to) {
+      const rows = await database.run(
+        (sql) => sql<{ report: string }[]>`
+          select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`,
+      );
+      return rows.map(({ report }) => JSON.parse(report) as ReconciledDay);
+    },
+  };
+}
+
+/** Snapshots of a model are billed under its name, or under theirs: they are one here. */
+function byModel(rows: readonly ModelRow[]): CountedModel[] {
+  const models = new Map<string, CountedModel>();
+  for (const { model: name, classes, estimated } of rows) {
+    const model = modelOfSnapshot(name);
+    const before = models.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
+    const tokens = Object.fromEntries(
+      TOKEN_CLASSES.map((each, at) => [each, before.tokens[each] + (classes?.[at] ?? 0)]),
+    ) as TokenClasses;
+    models.set(model, { model, tokens, estimatedMicroDollars: before.estimatedMicroDollars + estimated });
+  }
+  return [...models.values()];
+}

@@ -1,0 +1,94 @@
+import { useResource } from '../../data/resource.ts';
+import type { ReconciledDay, Reconciliation } from '../../data/shapes.ts';
+import { Card } from '../../parts/card.tsx';
+import { Moment } from '../../parts/moments.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
+import { Shown, Warning } from '../../parts/view-states.tsx';
+import { countText, moneyText } from '../../words/format.ts';
+
+/** What a day is called, and what it means. */
+const STATES: Readonly<Record<ReconciledDay['state'], readonly [name: string, words: string]>> = {
+  equal: ['equal', ''],
+  explained: ['explained', 'What differs was estimated here, or is of calls that pages opened themselves.'],
+  unexplained: [
+    'unexplained',
+    'Nothing explains what differs: see the calls of that day whose hang-up is unconfirmed.',
+  ],
+  unreadable: ['unreadable', 'The provider’s answer does not say what is asked.'],
+};
+
+const COLUMNS: readonly Column<ReconciledDay>[] = [
+  { title: 'Day (UTC)', cell: ({ day }) => day, isName: true },
+  { title: 'State', cell: (reconciled) => <State {...reconciled} /> },
+  { title: 'Counted here', cell: ({ dollars }) => moneyText(dollars.ours), style: 'number' },
+  {
+    title: 'Provider',
+    cell: ({ dollars }) => (dollars.theirs === null ? '–' : moneyText(dollars.theirs)),
+    style: 'number',
+  },
+  { title: 'Estimated', cell: ({ dollars }) => moneyText(dollars.estimated), style: 'number' },
+  { title: 'Asked', cell: ({ askedAt }) => <Moment at={askedAt} /> },
+];
+
+/** What was counted beside what the provider bills; where nobody compares it, how to. */
+export function Reconciled() {
+  const resource = useResource<Reconciliation>('/api/operator/reconciliation', { topics: ['counts'] });
+  return (
+    <Card title="Counted here, and billed by the provider">
+      <Shown resource={resource} what="what the provider bills">
+        {({ enabled, days }) => (days.length === 0 ? <NoDays isEnabled={enabled} /> : <Days days={days} />)}
+      </Shown>
+    </Card>
+  );
+}
+
+function NoDays({ isEnabled }: { readonly isEnabled: boolean }) {
+  return (
+    <p class="soft">
+      {isEnabled ? (
+        'The provider is asked each morning from six o’clock on (UTC).'
+      ) : (
+        <>
+          With <code>OPENAI_ADMIN_KEY</code> what was counted here is compared with OpenAI’s bill every morning.
+        </>
+      )}
+    </p>
+  );
+}
+
+function Days({ days }: { readonly days: readonly ReconciledDay[] }) {
+  const rows = days.map((row) => ({ key: `${row.day} ${row.upstream}`, row }));
+  return <Table caption="Days" columns={COLUMNS} rows={rows} detailOf={detailOf} />;
+}
+
+function State({ state, dollars }: ReconciledDay) {
+  if (state === 'equal' || state === 'explained') return <>{STATES[state][0]}</>;
+  const worth = state === 'unexplained' ? `, ${moneyText(dollars.unexplained)}` : '';
+  return (
+    <span class="problem">
+      <Warning /> {STATES[state][0]}
+      {worth}
+    </span>
+  );
+}
+
+/** Which classes differ, under a day that is not equal. */
+function detailOf({ state, rows }: ReconciledDay) {
+  const different = rows.filter(({ equal }) => !equal);
+  if (state === 'equal') return null;
+  return (
+    <>
+      <p class="soft">{STATES[state][1]}</p>
+      {different.length > 0 && (
+        <ul class="soft">
+          {different.map(({ model, class: of, ours, theirs, dollars }) => (
+            <li key={`${model} ${of}`}>
+              {model}, {of}: {countText(ours)} counted, {countText(theirs)} billed
+              {dollars === null ? '; no price is known' : `; worth ${moneyText(dollars)}`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import { DAY_MS } from '../../src/kernel/time.ts';
+import { NO_TOKENS } from '../../src/protocol/price.ts';
+import type { Ledger } from '../../src/stores/ledger/contract.ts';
+import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
+import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
+import { usageOf } from './call-usage.ts';
+import { atOnce, nodesOf, RACERS, type Make } from './support.ts';
+import { call } from './voice-calls.ts';
+
+interface Stores {
+  readonly reconciliations: Reconciliations;
+  readonly ledger: Ledger;
+  readonly calls: Pick<VoiceCalls, 'insert'>;
+}
+
+/** A provider of its own for each test, and a day that is nobody else's. */
+const aProvider = (): string => `provider-${randomId()}`;
+
+function reconciled(changes: Partial<ReconciledDay> = {}): ReconciledDay {
+  return {
+    day: '2031-05-01',
+    upstream: aProvider(),
+    state: 'unexplained',
+    rows: [{ model: 'voice', class: 'audioIn', ours: 7, theirs: 9, microDollars: 64, isEqual: false }],
+    ourMicroDollars: 100,
+    theirMicroDollars: null,
+    estimatedMicroDollars: 0,
+    unexplainedMicroDollars: 64,
+    askedAtMs: 5,
+    ...changes,
+  };
+}
+
+export function reconciliationsContract(name: string, make: Make<Stores>): void {
+  describe(`reconciled days, ${name}`, () => {
+    const stores = nodesOf(make);
+    const days = (): Reconciliations => stores().reconciliations;
+    const [FROM, TO] = [Date.parse('2031-05-01'), Date.parse('2031-05-02')];
+
+    test('what was counted is told by model and class, snapshots with their model, of that day and provider alone', async () => {
+      const provider = aProvider();
+      const ours = call({ provider });
+      const others = call({ provider: aProvider() });
+      for (const each of [ours, others]) await stores().calls.insert(each, 1);
+      const count = (changes: Parameters<typeof usageOf>[2], callId = ours.id) =>
+        stores().ledger.recordCall(usageOf(callId, randomId(), { atMs: FROM, ...changes }));
+      const spoken = { ...NO_TOKENS, audioIn: 100, audioCached: 20, audioOut: 50, textIn: 7 };
+      await count({ key: 'resp_1', tokens: spoken, picoDollars: 5_000_000n });
+      await count({ key: 'resp_1', tokens: spoken, picoDollars: 5_000_000n });
+      await count({ model: 'voice-2031-04-01', tokens: spoken, picoDollars: 5_000_000n, atMs: TO - 1 });
+      await count({ isEstimated: true, picoDollars: 3_000_000n, gapMs: 1000 });
+      await count({ basis: 'tool', picoDollars: 9_000_000n });
+      for (const atMs of [FROM - 1, TO]) await count({ atMs, tokens: spoken, picoDollars: 1_000_000n });
+      await count({ tokens: spoken, picoDollars: 1_000_000n }, others.id);
+      const tokens = { ...NO_TOKENS, audioIn: 200, audioCached: 40, audioOut: 100, textIn: 14 };
+      expect(await days().counted([provider], FROM, TO)).toEqual({
+        models: [{ model: 'voice', tokens, estimatedMicroDollars: 3 }],
+        microDollars: 13,
+        hasOwnPrices: false,
+        hasDirect: false,
+      });
+    });
+
+    test('of those who want to ask for a day one is to, and again only from a time on', async () => {
+      const upstream = aProvider();
+      const claim = (atMs: number, notSinceMs: number) => days().claim('2031-05-01', upstream, atMs, notSinceMs);
+      const won = await atOnce(RACERS, () => claim(1000, 500));
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect(await claim(2000, 1000)).toBe(false);
+      expect(await claim(2000, 1001)).toBe(true);
+      expect(await days().list('2031-05-01', '2031-05-02')).not.toContainEqual(expect.objectContaining({ upstream }));
+    });
+
+    test('a day is kept as it was found last, and what differed before is told', async () => {
+      const first = reconciled();
+      await days().claim(first.day, first.upstream, 1, 0);
+      expect(await days().save(first)).toBe(0);
+      const second = { ...first, unexplainedMicroDollars: 90, theirMicroDollars: 10, askedAtMs: 6 };
+      expect(await days().save(second)).toBe(64);
+      const later = { ...second, day: '2031-05-03' };
+      await days().save(later);
+      const own = async (from: string, to: string) =>
+        (await days().list(from, to)).filter(({ upstream }) => upstream === first.upstream);
+      expect(await own('2031-05-01', '2031-05-04')).toEqual([later, second]);
+      expect(await own('2031-05-01', '2031-05-03')).toEqual([second]);
+      expect(Date.parse(later.day) - Date.parse(first.day)).toBe(2 * DAY_MS);
+    });
+  });
+}

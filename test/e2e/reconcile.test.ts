@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { runToEnd } from '../support/switchboard.ts';
+import { UsageApi } from '../support/usage-api.ts';
+import { World } from '../support/world.ts';
+
+const skipped = reasonToSkipPostgres();
+
+let api: UsageApi;
+let world: World;
+
+beforeAll(async () => {
+  api = await UsageApi.start();
+  const settings = { OPENAI_ADMIN_KEY: api.adminKey, OPENAI_ADMIN_BASE_URL: api.baseUrl, OPENAI_PROJECT: api.project };
+  world = await World.start(settings);
+});
+afterAll(() => Promise.all([world.close(), api.close()]));
+
+describe.skipIf(skipped !== undefined)(`reconcile, beside a running server ${skipped ?? ''}`, () => {
+  test('asks for a day, and the API and the metrics of the running server tell what came of it', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const today = new Date().toISOString().slice(0, 10);
+    api.days.set(yesterday, { models: { 'gpt-realtime': { audioIn: 1_000_000 } }, dollars: 32 });
+    const { code, stdout, stderr } = await runToEnd(
+      ['reconcile', '--from', yesterday, '--to', today],
+      world.environment,
+    );
+    expect([code, stderr]).toEqual([3, '']);
+    expect(stdout).toContain(`${yesterday}  unexplained  ours $0.00, OpenAI's $32.00`);
+    expect(stdout).not.toContain(api.adminKey);
+    const { body } = await world.backend().get('/api/operator/reconciliation');
+    expect(body).toMatchObject({ enabled: true, days: [{ day: yesterday, state: 'unexplained' }] });
+    expect((await world.backend().get('/metrics')).text).toContain('\nswitchboard_meter_unexplained_dollars 32\n');
+  });
+});

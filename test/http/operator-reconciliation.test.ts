@@ -1,0 +1,52 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ReconciledDay } from '../../src/stores/reconciliations/contract.ts';
+import { service, type TestApp } from '../support/app.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const PATH = '/api/operator/reconciliation';
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
+});
+
+function reconciled(day: string): ReconciledDay {
+  return {
+    day,
+    upstream: 'openai',
+    state: 'unexplained',
+    rows: [{ model: 'gpt-realtime', class: 'audioIn', ours: 100, theirs: 200, microDollars: 3200, isEqual: false }],
+    ourMicroDollars: 3200,
+    theirMicroDollars: null,
+    estimatedMicroDollars: 0,
+    unexplainedMicroDollars: 3200,
+    askedAtMs: Date.parse('2030-01-02T06:00:00Z'),
+  };
+}
+
+describe('What was counted beside what the provider says', () => {
+  test('is told of the last 31 days, the newest first, in dollars', async () => {
+    for (const day of ['2029-12-01', '2029-12-02', '2030-01-01'])
+      await app.service.stores.reconciliations.save(reconciled(day));
+    const { body } = await app.get(PATH, service);
+    expect(body).toEqual({
+      enabled: false,
+      days: ['2030-01-01', '2029-12-02'].map((day) => ({
+        day,
+        upstream: 'openai',
+        state: 'unexplained',
+        rows: [{ model: 'gpt-realtime', class: 'audioIn', ours: 100, theirs: 200, dollars: 0.0032, equal: false }],
+        dollars: { ours: 0.0032, theirs: null, estimated: 0, unexplained: 0.0032 },
+        askedAt: '2030-01-02T06:00:00.000Z',
+      })),
+    });
+  });
+
+  test('is for those who see the installation, not for admins of a tenant', async () => {
+    for (const email of ['ops@example.com', 'vera@support.example'])
+      expect((await app.get(PATH, await app.as(email))).status).toBe(200);
+    expect(errorOf(await app.get(PATH, await app.as('boss@globex.example')))).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
