@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import { priceTokens } from '../metering/price-usage.ts';
 import type { Prices } from '../metering/prices.ts';
-import { unexplainedLately, type ReconcileDeps } from '../reconciliation/reconcile.ts';
+import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
 import { chargeOf } from '../stores/ledger/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { OpenAiUsage } from '../upstream/openai-usage.ts';
@@ -33,10 +33,13 @@ export function worthAt(prices: Pick<Prices, 'find' | 'dearest'>): ReconcileDeps
 }
 
 /** Every node tells the same, because it is read where it is kept. */
-export function tellDrift(deps: ReconcileDeps, { metrics }: { readonly metrics: Pick<Metrics, 'observe'> }): void {
+export function tellDrift(
+  { store, clock }: ReconcileDeps,
+  { metrics }: { readonly metrics: Pick<Metrics, 'observe'> },
+): void {
   metrics.observe(
     'switchboard_meter_unexplained_dollars',
     'What was counted of the last three days and is not what the provider says, with nothing that explains it',
-    async () => (await unexplainedLately(deps)) / 1_000_000,
+    async () => (await store.unexplainedAt(clock.now())) / 1_000_000,
   );
 }

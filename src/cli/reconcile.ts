@@ -39,8 +39,9 @@ export async function run(args: readonly string[], terminal: ReconcileTerminal):
   const { out, err, env, openReconciliation } = terminal;
   try {
     const days = readArguments(args);
-    const { deps, close } = await openReconciliation(readConfig(env, ['DATABASE_URL']));
+    const opened = await openReconciliation(readConfig(env, ['DATABASE_URL']));
     try {
+      const { deps } = opened;
       if (deps === undefined) throw new UsageError('set OPENAI_ADMIN_KEY, an admin key of OpenAI that reads usage');
       let code: number = exitCode.ok;
       for (const day of days) {
@@ -50,7 +51,7 @@ export async function run(args: readonly string[], terminal: ReconcileTerminal):
       }
       return code;
     } finally {
-      await close();
+      await opened.close();
     }
   } catch (error) {
     if (!(error instanceof UpstreamFault)) return explainFault(error, USAGE, BESIDE_SERVER, err);

@@ -1,12 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
 import { DAY_MS, HOUR_MS, iso } from '../kernel/time.ts';
-import type { ReconciledDay, Reconciliations } from '../stores/reconciliations/contract.ts';
+import { RECONCILED_DAYS, type ReconciledDay, type Reconciliations } from '../stores/reconciliations/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { UpstreamFault, type ProviderUsageReader } from '../upstream/contract.ts';
 import { verdictOf, type WorthOf } from './verdict.ts';
 
-/** Providers settle late: a day is asked for again until it is so old. */
-const DAYS_BACK = 3;
 /** In UTC: by then providers have most of the day before. */
 const FROM_HOUR = 6;
 
@@ -48,13 +46,6 @@ function unreadable(ourMicroDollars: number) {
   return { state: 'unreadable', ourMicroDollars, ...nothing } as const;
 }
 
-/** What nothing explains of the last days, in micro-dollars, as the provider was asked last. @throws Unavailable */
-export async function unexplainedLately({ store, clock }: Pick<ReconcileDeps, 'store' | 'clock'>): Promise<number> {
-  const atMs = clock.now();
-  const days = await store.list(dayAt(atMs - DAYS_BACK * DAY_MS), dayAt(atMs));
-  return days.reduce((sum, { unexplainedMicroDollars }) => sum + unexplainedMicroDollars, 0);
-}
-
 /** Reconciles the last days, once a day from six in the morning (UTC) on and on one node. Call it now and then. @throws Unavailable */
 export async function reconcileWhatIsDue(deps: ReconcileDeps): Promise<void> {
   const { store, reader, clock, events } = deps;
@@ -62,8 +53,8 @@ export async function reconcileWhatIsDue(deps: ReconcileDeps): Promise<void> {
   const todayMs = atMs - (atMs % DAY_MS);
   const sinceMs = todayMs + FROM_HOUR * HOUR_MS;
   if (atMs < sinceMs) return;
-  for (let daysAgo = DAYS_BACK; daysAgo > 0; daysAgo -= 1) {
-    const day = dayAt(todayMs - daysAgo * DAY_MS);
+  for (let daysAgo = RECONCILED_DAYS; daysAgo > 0; daysAgo -= 1) {
+    const day = iso(todayMs - daysAgo * DAY_MS).slice(0, 10);
     if (!(await store.claim(day, reader.upstream, atMs, sinceMs))) continue;
     try {
       await reconcileDay(day, deps);
@@ -72,8 +63,4 @@ export async function reconcileWhatIsDue(deps: ReconcileDeps): Promise<void> {
       events.dependencyAway('provider', fault, undefined, 'reconciliation');
     }
   }
-}
-
-function dayAt(atMs: number): string {
-  return iso(atMs).slice(0, 10);
 }

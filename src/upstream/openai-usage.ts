@@ -88,7 +88,7 @@ export class OpenAiUsage implements ProviderUsageReader {
     const query = new URLSearchParams({ ...asked, ...(project !== undefined && { project_ids: project }) });
     const results: z.infer<T>[] = [];
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { data, error } = pageOf(result).safeParse(await this.#ask(`${path}?${query}`));
+      const { data, error } = pageOf(result).safeParse(await this.#ask(`${path}?${query.toString()}`));
       if (data === undefined) {
         const [issue] = error.issues;
         throw new UpstreamFault('malformed', 'OpenAI answered with usage that cannot be read', {

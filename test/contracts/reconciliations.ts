@@ -85,6 +85,8 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
         (await days().list(from, to)).filter(({ upstream }) => upstream === first.upstream);
       expect(await own('2031-05-01', '2031-05-04')).toEqual([later, second]);
       expect(await own('2031-05-01', '2031-05-03')).toEqual([second]);
+      const at = Date.parse('2031-05-04T06:00:00Z');
+      expect((await days().unexplainedAt(at)) - (await days().unexplainedAt(at + DAY_MS))).toBeGreaterThanOrEqual(90);
       expect(Date.parse(later.day) - Date.parse(first.day)).toBe(2 * DAY_MS);
     });
   });

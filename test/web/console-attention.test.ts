@@ -42,6 +42,7 @@ function overview(fields: Partial<Overview> = {}): Overview {
     spend: null,
     asOf: AT,
     endingSoon: 0,
+    unexplainedDollars: 0,
     lateHangups: 0,
     activity: { minute: quiet, hour: quiet, day: quiet },
     verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
@@ -82,6 +83,13 @@ describe('The overview says what stands out', () => {
       { sentence: expect.stringMatching(/^1,200 calls are still closing/), href: '/console/calls?state=closing' },
     ]);
     expect(sentences({ lateHangups: null })).toEqual([]);
+  });
+
+  test('what the provider bills otherwise than it was counted', () => {
+    expect(sentences({ unexplainedDollars: 9.034 })).toEqual([
+      'wrong: The provider bills the last three days otherwise than was counted here: $9.03 are unexplained',
+    ]);
+    expect(sentences({ unexplainedDollars: null })).toEqual([]);
   });
 
   test('a store whose clock was set', () => {

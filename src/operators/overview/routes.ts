@@ -26,13 +26,15 @@ export function overviewRoute(services: Services): Route {
       return null;
     };
     const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
-    const [counts, spend, read] = await Promise.all([
+    const [counts, spend, unexplained, read] = await Promise.all([
       orNull(services.operators.figures.counts(operator.tenants, atMs)),
       orNull(spendOf(atMs, tenantsOf(operator), services)),
+      operator.tenants === '*' ? orNull(services.core.stores.reconciliations.unexplainedAt(atMs)) : null,
       readActivity(operator, atMs, orNull, services),
     ]);
     const more = await overviewActivity(operator, atMs, read, isDatabaseRead, services);
-    return { ...(counts ?? NOT_COUNTED), spend, ...more };
+    const unexplainedDollars = unexplained === null ? null : unexplained / 1_000_000;
+    return { ...(counts ?? NOT_COUNTED), spend, unexplainedDollars, ...more };
   };
   const kept = cacheFor<object>(KEPT_MS);
   return operatorRoute({
@@ -59,6 +61,7 @@ export function overviewRoute(services: Services): Route {
             projected: 590.1,
             atCeiling: [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: '2030-01-01T20:40:00.000Z' }],
           },
+          unexplainedDollars: 0,
           ...exampleOverviewActivity,
         },
       },

@@ -34,5 +34,9 @@ export const overview = z.object({
   spend: spend
     .nullable()
     .meta({ description: 'What today costs; null where that is too much to add up, or cannot be read now' }),
+  unexplainedDollars: z.number().nullable().meta({
+    description:
+      'What of the last three days the provider bills otherwise than it was counted here, with nothing that explains it; null where it cannot be read now, and for who is shown some tenants only',
+  }),
   ...overviewActivity.shape,
 });

@@ -54,6 +54,9 @@ export interface ReconciledDay {
   readonly askedAtMs: number;
 }
 
+/** Providers settle late: a day is asked for again until it is so old, and matters for so long. */
+export const RECONCILED_DAYS = 3;
+
 /** What we counted beside what providers say, by day. @throws Unavailable when the database is away */
 export interface Reconciliations {
   /** What was counted here of calls of these providers from a time on, and before another. */
@@ -64,4 +67,6 @@ export interface Reconciliations {
   save(reconciled: ReconciledDay): Promise<number>;
   /** The days that are known, the newest first. @param to is left out */
   list(from: string, to: string): Promise<readonly ReconciledDay[]>;
+  /** What nothing explains of the last days before an instant, in micro-dollars. */
+  unexplainedAt(atMs: number): Promise<number>;
 }

@@ -1,6 +1,7 @@
 import { PATIENT, type Database } from '../../database/database.ts';
+import { DAY_MS, iso } from '../../kernel/time.ts';
 import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
-import type { CountedModel, ReconciledDay, Reconciliations } from './contract.ts';
+import { RECONCILED_DAYS, type CountedModel, type ReconciledDay, type Reconciliations } from './contract.ts';
 
 interface ModelRow {
   readonly model: string;
@@ -80,6 +81,15 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
           select report from reconciliation where day >= ${from} and day < ${to} and report is not null order by day desc, upstream`,
       );
       return rows.map(({ report }) => JSON.parse(report) as ReconciledDay);
+    },
+
+    async unexplainedAt(atMs) {
+      const from = iso(atMs - RECONCILED_DAYS * DAY_MS).slice(0, 10);
+      const [row] = await database.run(
+        (sql) => sql<{ sum: number }[]>`
+          select coalesce(sum(unexplained), 0)::bigint as sum from reconciliation where day >= ${from}`,
+      );
+      return row?.sum ?? 0;
     },
   };
 }

@@ -20,6 +20,7 @@ function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000)
       claim: () => Promise.resolve(true),
       save: (day: ReconciledDay) => Promise.resolve(kept.push(day) - 1),
       list: () => Promise.resolve(kept),
+      unexplainedAt: () => Promise.resolve(0),
     },
     reader: { upstream: 'openai', providers: ['openai'], read },
     worthOf: (_model: string, { audioIn }: TokenClasses) => audioIn * 32,

@@ -4,7 +4,7 @@ import { worthAt } from '../../../src/app/reconciliation.ts';
 import { readPrices } from '../../../src/metering/prices.ts';
 import { priceTokens } from '../../../src/metering/price-usage.ts';
 import { NO_TOKENS, type TokenClass } from '../../../src/protocol/price.ts';
-import { reconcileWhatIsDue, unexplainedLately, type ReconcileDeps } from '../../../src/reconciliation/reconcile.ts';
+import { reconcileWhatIsDue, type ReconcileDeps } from '../../../src/reconciliation/reconcile.ts';
 import { createPostgresLedger } from '../../../src/stores/ledger/postgres.ts';
 import { createPostgresReconciliations } from '../../../src/stores/reconciliations/postgres.ts';
 import type { ReconciledDay } from '../../../src/stores/reconciliations/contract.ts';
@@ -71,7 +71,7 @@ describe('The meter', () => {
     bill(1_000_000);
     await reconcileWhatIsDue(node);
     expect(drifted).toEqual([`${YESTERDAY} 32000000`]);
-    expect(await unexplainedLately(node)).toBe(32_000_000);
+    expect(await node.store.unexplainedAt(clock.now())).toBe(32_000_000);
     clock.advance(DAY);
     await reconcileWhatIsDue(node);
     expect(drifted).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('The meter', () => {
     await reconcileWhatIsDue(node);
     expect(drifted).toEqual([`${YESTERDAY} 32000000`, `${YESTERDAY} 64000000`]);
     clock.advance(2 * DAY);
-    expect(await unexplainedLately(node)).toBe(0);
+    expect(await node.store.unexplainedAt(clock.now())).toBe(0);
   });
 
   test('leaves a day as it was while the provider fails, and asks for it the day after', async () => {

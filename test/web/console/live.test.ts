@@ -354,6 +354,7 @@ describe('The overview without its database', () => {
     byCaller: { widget: 1, console: 0 },
     byTenant: { acme: 1 },
     spend: null,
+    unexplainedDollars: 0,
   } satisfies Overview;
   const parts = { byState: null, byCaller: null, byTenant: null, spend: null, endingSoon: null, activity: null };
   const away: Overview = {

@@ -35,6 +35,7 @@ export function whatStandsOut(overview: Overview): readonly Matter[] {
   const matters = [
     ...ofNodes(overview),
     ...ofHangups(overview),
+    ...ofDrift(overview),
     ...ofClocks(overview),
     ...ofSpend(overview.spend),
     ...(activity === null ? [] : [...ofRefusals(activity.hour), ...ofEnds(activity.hour)]),
@@ -86,6 +87,14 @@ function ofHangups({ lateHangups }: Overview): Matter[] {
   const calls = lateHangups === 1 ? '1 call is' : `${countText(lateHangups ?? 0)} calls are`;
   const sentence = `${calls} still closing after 10 s, without a confirmed hang-up: the provider may go on billing`;
   return [{ degree: 'wrong', sentence, href: `/console/calls${queryText({ state: 'closing' })}` }];
+}
+
+function ofDrift({ unexplainedDollars }: Overview): Matter[] {
+  // Null while it cannot be read; an older server does not tell it.
+  const dollars = unexplainedDollars ?? 0;
+  if (dollars === 0) return [];
+  const sentence = `The provider bills the last three days otherwise than was counted here: ${moneyText(dollars)} are unexplained`;
+  return [{ degree: 'wrong', sentence, href: '/console/usage' }];
 }
 
 function ofClocks({ nodes }: Overview): Matter[] {

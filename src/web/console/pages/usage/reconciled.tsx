@@ -75,7 +75,7 @@ function State({ state, dollars }: ReconciledDay) {
 /** Which classes differ, under a day that is not equal. */
 function detailOf({ state, rows }: ReconciledDay) {
   const different = rows.filter(({ equal }) => !equal);
-  if (state === 'equal') return null;
+  if (state === 'equal') return undefined;
   return (
     <>
       <p class="soft">{STATES[state][1]}</p>
