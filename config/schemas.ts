@@ -30,6 +30,12 @@ export function dollars(max: number): z.ZodType<number> {
     .pipe(z.number().max(max * 1_000_000, `must be at most ${max}`));
 }
 
+/** A number from 0 to 1 with at most three decimals. */
+export const share: z.ZodType<number> = z
+  .string()
+  .regex(/^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/, 'must be a number from 0 to 1 with at most 3 decimals')
+  .transform(Number);
+
 export function choice<const T extends readonly [string, ...string[]]>(values: T): z.ZodType<T[number]> {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bots } from './bot-variables.ts';
 import { defaultTenantsFile } from './default-tenants-file.ts';
 import { limits, retentionDays } from './limit-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
@@ -234,31 +235,7 @@ export const groups = {
     },
   },
 
-  'Bot protection': {
-    bots: {
-      provider: variable(
-        'BOT_PROVIDER',
-        s.choice(['none', 'heuristic', 'http']),
-        { unset: 'none in development, heuristic in production' },
-        'what decides whether a caller is a bot: none, heuristic (headers only) or http (BOT_VERDICT_URL)',
-        { example: 'heuristic' },
-      ),
-      verdictUrl: variable(
-        'BOT_VERDICT_URL',
-        s.url(['http', 'https']),
-        { unset: 'unset' },
-        'the service that BOT_PROVIDER=http asks for verdicts',
-        { example: 'https://bots.example.com/verdict', neededBy: 'BOT_PROVIDER=http', secret: 'in address' },
-      ),
-      verdictToken: variable(
-        'BOT_VERDICT_TOKEN',
-        s.credential,
-        { unset: 'unset' },
-        'bearer token for BOT_VERDICT_URL',
-        { example: 'token', secret: 'all' },
-      ),
-    },
-  },
+  ...bots,
 
   ...limits,
 };

@@ -36,7 +36,7 @@ const rings: Readonly<Record<string, Ring>> = {
     packages: ['postgres', '@electric-sql/pglite', 'node:'],
   },
   redis: { files: /^src\/redis\//, rings: ['kernel'], packages: ['@redis/client', 'node:'] },
-  bots: { files: /^src\/bots\//, rings: ['kernel', 'contracts'], packages: ['isbot', 'zod'] },
+  bots: { files: /^src\/bots\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['isbot', 'zod', 'node:'] },
   /** The one way to servers that tenants name. */
   outbound: { files: /^src\/outbound\//, rings: ['kernel', 'contracts'], packages: ['node:'] },
   mail: {

@@ -9,6 +9,7 @@ import type { CreateInput } from '../voice/create/step.ts';
 import { describeAgent, type AgentQuestion } from '../voice/create/agent-terms.ts';
 import { createSession } from '../voice/create/create-session.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
+import { openBots, type OpenBots } from './bots.ts';
 import { openCalls, type OpenCalls } from './calls.ts';
 import { openCore, type Core } from './core.ts';
 import type { Foundations } from './foundations.ts';
@@ -25,6 +26,7 @@ export interface Service extends Services {
   readonly core: Core;
   readonly usage: OpenUsage;
   readonly calls: OpenCalls;
+  readonly bots: OpenBots;
   readonly serverTools: OpenServerTools;
   readonly operators: OpenOperators;
   readonly hub: Hub;
@@ -44,11 +46,12 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const tenants = openTenants(core, sessions);
   const identity = await openIdentity(core);
   const usage = openUsage(core, { sessions, tenants });
+  const bots = openBots(core);
   const serverTools = openServerTools(core, tenants);
   const calls = openCalls(core, { sessions, usage, serverTools });
   const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
-  const createDeps = { ...core, tenants, identity, usage, sessions, calls };
+  const createDeps = { ...core, bots: core.bots ?? bots.detector, tenants, identity, usage, sessions, calls };
   const services = {
     core,
     tenants,
@@ -58,6 +61,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     createSession: (input: CreateInput) => createSession(input, createDeps),
     describeAgent: (asked: AgentQuestion) => describeAgent(asked, createDeps),
     calls,
+    bots,
     serverTools,
     operators,
     origins: createOrigins({ core, tenants }),

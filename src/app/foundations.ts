@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.ts';
 import type { BotDetector } from '../bots/contract.ts';
-import { selectDetector } from '../bots/select.ts';
 import type { Database } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
@@ -39,7 +38,8 @@ export interface Foundations {
   /** The same provider with credentials that only hear and end calls. */
   readonly others?: readonly BrokeredProvider[];
   readonly prices: Prices;
-  readonly bots: BotDetector;
+  /** In the place of those that the settings name. */
+  readonly bots?: BotDetector | undefined;
   readonly events: Events;
   readonly metrics: Metrics;
   /** Gets faults in work that no request waits for. */
@@ -112,7 +112,6 @@ export async function openFoundations(
     provider,
     others: selectOthers({ ...config.upstream, clock }),
     prices,
-    bots: selectDetector(config.bots),
     events,
     metrics,
     onError,

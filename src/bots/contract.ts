@@ -1,4 +1,9 @@
 import type { Eventually } from '../kernel/eventually.ts';
+import type { Challenge, ChallengeProvider } from '../protocol/challenge.ts';
+import type { WidgetKey } from '../stores/tenants/contract.ts';
+
+/** What became of a challenge: one is due, it was solved or not, or nobody could say so, which may be the fault of our settings. */
+export type ChallengeOutcome = 'due' | 'solved' | 'wrong' | 'away' | 'misconfigured';
 
 /** docs/contract.md, section 4.2. */
 export interface Verdict {
@@ -7,11 +12,28 @@ export interface Verdict {
   readonly isVerifiedBot: boolean;
   /** 0..1: how sure the provider is. */
   readonly confidence: number;
-  readonly provider: 'none' | 'heuristic' | 'http';
+  readonly provider: 'none' | 'heuristic' | 'http' | ChallengeProvider;
   /** True: the provider that should have answered was away, and another stood in. */
   readonly degraded?: boolean;
   /** For the log: what decided. */
   readonly reason?: string;
+  /** Undefined where no challenge was due. */
+  readonly outcome?: ChallengeOutcome;
+  /** Of a negative verdict: what the caller may solve for a better one. */
+  readonly challenge?: Challenge;
+}
+
+/** The widget key for whose page a challenge is. */
+export type ChallengedKey = Pick<WidgetKey, 'id' | 'tenantId' | 'key' | 'origin'>;
+
+/** What a challenge is asked for, and what it is bound to. */
+export interface WidgetEvidence {
+  readonly key: ChallengedKey;
+  /** Under what the address is counted. */
+  readonly addressScope: string;
+  /** Names the create: the same when it is repeated under its Idempotency-Key, so that its token counts again. */
+  readonly createId: string;
+  readonly atMs: number;
 }
 
 /** What a verdict is made from. */
@@ -22,6 +44,8 @@ export interface Evidence {
   readonly path: string;
   readonly method: string;
   readonly requestId: string;
+  /** Undefined for a console caller: a login has proved an address, and is not challenged. */
+  readonly widget?: WidgetEvidence | undefined;
 }
 
 /** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not enter. */

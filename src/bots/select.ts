@@ -1,3 +1,4 @@
+import type { ChallengeProvider } from '../protocol/challenge.ts';
 import type { BotDetector, Verdict } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
 import { HttpDetector } from './http.ts';
@@ -8,15 +9,15 @@ const nobody: Verdict = { isBot: false, isVerifiedBot: false, confidence: 0, pro
 const noDetector: BotDetector = { assess: () => nobody };
 
 export interface DetectorOptions {
-  readonly provider: 'none' | 'heuristic' | 'http';
+  readonly provider: 'none' | 'heuristic' | 'http' | ChallengeProvider;
   readonly verdictUrl?: string | undefined;
   readonly verdictToken?: string | undefined;
 }
 
-/** @throws Error when the provider lacks what it needs */
+/** Who judges without a challenge; of providers that set one that is the heuristic. @throws Error when the provider lacks what it needs */
 export function selectDetector({ provider, verdictUrl, verdictToken }: DetectorOptions): BotDetector {
   if (provider === 'none') return noDetector;
-  if (provider === 'heuristic') return heuristicDetector;
+  if (provider !== 'http') return heuristicDetector;
   if (verdictUrl === undefined) throw new Error('the http bot provider needs the address of a verdict service');
   return new HttpDetector({ url: verdictUrl, token: verdictToken });
 }

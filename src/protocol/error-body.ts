@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
+import { challenge } from './challenge.ts';
 import { endReason } from './session.ts';
 import { usage } from './usage.ts';
 
@@ -20,6 +21,9 @@ export const errorBody = z.object({
     .meta({ description: 'A usage report: it was counted although it is refused, so do not send it again' }),
   usage: usage.optional().meta({ description: 'With counted: the totals right after the report' }),
   matched: z.int().optional().meta({ description: 'With COUNT_CHANGED: how many sessions match now' }),
+  challenge: challenge
+    .optional()
+    .meta({ description: 'With BOT_BLOCKED: who solves it and sends the create once more with its token is let in' }),
   details: z.array(detail).optional(),
 });
 
@@ -36,7 +40,7 @@ export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code' |
 
 /** The part of it that every client understands. */
 export const refusalBody = errorBody
-  .pick({ code: true, error: true, userMessage: true, retryAfter: true, reason: true })
+  .pick({ code: true, error: true, userMessage: true, retryAfter: true, reason: true, challenge: true })
   .partial({ error: true });
 
 export type RefusalBody = Readonly<z.infer<typeof refusalBody>>;

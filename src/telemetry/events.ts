@@ -6,19 +6,11 @@ import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
 import { SecondBudget } from '../kernel/second-budget.ts';
 import type { Whose } from './activity.ts';
+import { botEvent } from './bot-event.ts';
 import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { meterEvents } from './meter-events.ts';
 import { toolEvents } from './tool-events.ts';
-
-export interface VerdictNotice {
-  readonly provider: string;
-  readonly isBot: boolean;
-  readonly isVerifiedBot: boolean;
-  readonly confidence: number;
-  readonly degraded?: boolean | undefined;
-  readonly reason?: string | undefined;
-}
 
 /** A machine's state, alone or within others, as XState writes it. */
 type StateTold = string | { readonly [state: string]: StateTold | undefined };
@@ -87,6 +79,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   return {
     ...meterEvents(log, metrics, within),
     ...toolEvents(log, metrics, within),
+    botJudged: botEvent(log, metrics, within, dependencyAway),
     dependencyAway,
     // Undefined unless somebody follows: then nothing is measured, compared or written for them.
     requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,
@@ -192,12 +185,6 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
         const why = withoutAddresses(clip(error, MAX_ERROR_LENGTH));
         log.info({ event: 'request.refused', refusal: code, route, requestId, error: why, ...about });
       });
-    },
-
-    botJudged(verdict: VerdictNotice, requestId: string): void {
-      const outcome = verdict.isBot ? (verdict.isVerifiedBot ? 'verified_bot' : 'bot') : 'human';
-      metrics.verdicts.inc({ provider: verdict.provider, verdict: outcome });
-      log.info({ event: 'bot.judged', requestId, verdict: outcome, ...verdict });
     },
 
     loggedIn(loginId: string, requestId: string): void {

@@ -20,6 +20,7 @@ export class Metrics {
   readonly ended: Counter<'reason'>;
   readonly refused: Counter<'code'>;
   readonly verdicts: Counter<'provider' | 'verdict'>;
+  readonly challenges: Counter<'outcome'>;
   readonly mints: Histogram<'provider' | 'outcome'>;
   readonly faults: Counter<'dependency'>;
   readonly connectionsRefused: Counter;
@@ -69,6 +70,12 @@ export class Metrics {
       name: 'switchboard_bot_verdicts_total',
       help: 'Bot verdicts',
       labelNames: ['provider', 'verdict'],
+      registers,
+    });
+    this.challenges = new Counter({
+      name: 'switchboard_bot_challenges_total',
+      help: 'Creates that had to solve a challenge, by what became of it',
+      labelNames: ['outcome'],
       registers,
     });
     this.mints = new Histogram({

@@ -53,6 +53,7 @@ describe('A bot verdict', () => {
         method: 'POST',
         requestId: reply.headers['x-request-id'],
         headers: expect.objectContaining({ 'x-bot-proof': 'abc' }),
+        widget: expect.objectContaining({ key: strict, addressScope: '198.51.100.7' }),
       },
     ]);
     await app.service.directory.reload();

@@ -137,7 +137,9 @@ describe('A preflight', () => {
   test.each([undefined, '', 'x\u0001y', 'a'.repeat(1025), 'x:y', '*'])(
     'that asks for %j gets the usual headers',
     async (asked) => {
-      expect((await preflight(asked)).headers['access-control-allow-headers']).toBe('Content-Type, Idempotency-Key');
+      expect((await preflight(asked)).headers['access-control-allow-headers']).toBe(
+        'Content-Type, Idempotency-Key, X-Switchboard-Challenge',
+      );
     },
   );
 });

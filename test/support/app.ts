@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readConfig } from '../../config/config.ts';
-import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
@@ -160,7 +159,7 @@ export class TestApp {
       metrics,
       onError,
       mailer: outbox,
-      bots: options.bots ?? selectDetector(config.bots),
+      bots: options.bots,
       events: createEvents(log, metrics),
       publicUrl: () => config.publicUrl ?? CONSOLE,
       node,
@@ -248,6 +247,7 @@ export class TestApp {
   }
 
   async close(): Promise<void> {
+    this.service.bots.close();
     this.service.logins.close();
     await this.service.directory.stop();
   }

@@ -1,3 +1,4 @@
+import { challengeHeader } from '../../protocol/challenge.ts';
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
@@ -21,7 +22,7 @@ export function createSessionRoute(services: CreateServices): Route {
     access: 'console',
     cors: 'widgets',
     body: createRequest,
-    headers: createIdempotencyHeader,
+    headers: createIdempotencyHeader.extend(challengeHeader.shape),
     bodyExample: { widgetKey: 'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5', agentId: 'support' },
     replies: {
       200: { description: 'The session and its client secret', schema: createReply, example: exampleReply },

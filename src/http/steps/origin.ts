@@ -1,4 +1,5 @@
 import type { Config } from '../../../config/config.ts';
+import { CHALLENGE_HEADER } from '../../protocol/challenge.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Header } from '../message.ts';
 import type { RequestContext, Step } from '../request-context.ts';
@@ -76,7 +77,7 @@ export function preflightHeaders(
   const allowed =
     requestedHeaders !== undefined && /^[A-Za-z0-9_, -]{1,1024}$/.test(requestedHeaders)
       ? requestedHeaders
-      : 'Content-Type, Idempotency-Key';
+      : `Content-Type, Idempotency-Key, ${CHALLENGE_HEADER}`;
   return [
     ['Access-Control-Allow-Methods', methods],
     ['Access-Control-Allow-Headers', allowed],

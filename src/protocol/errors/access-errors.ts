@@ -98,9 +98,10 @@ export const accessErrors = {
   },
   BOT_BLOCKED: {
     status: 403,
-    meaning: 'the bot verdict is negative',
-    action: 'refresh the browser',
+    meaning: 'the bot verdict is negative; where a challenge would change it, `challenge` has it',
+    action: 'refresh the browser, or solve the challenge',
     causes: [
+      'A challenge is due (`BOT_PROVIDER`): the element solves it by itself; other clients solve `challenge` and send the create once more with `X-Switchboard-Challenge`.',
       'The request looks like a script: no browser’s `User-Agent`, or one of a known robot.',
       'A back end created the session for a visitor and sent the `User-Agent` of its HTTP library. Visitors are judged: pass on the visitor’s `User-Agent` and the headers of your bot-detection library, beside the `Origin` of the widget key.',
       'A console login is judged like a widget key. In development nobody is judged (`BOT_PROVIDER=none`).',
@@ -116,7 +117,7 @@ export const accessErrors = {
     layer: 'bot',
     lever: 'BOT_PROVIDER',
     explanation: ({ detail }) =>
-      `The caller was judged a bot${detail.verdict === undefined ? '' : ` (${detail.verdict})`}`,
+      `The caller was judged a bot${detail.verdict === undefined ? '' : ` (${detail.verdict})`}${detail.fact === undefined ? '' : `: ${detail.fact}`}`,
   },
   FORBIDDEN: {
     status: 403,

@@ -1,6 +1,7 @@
 import type { Subjects } from '../../auth/subjects.ts';
-import { isBlocked } from '../../bots/contract.ts';
+import { isBlocked, type Verdict, type WidgetEvidence } from '../../bots/contract.ts';
 import { andThen } from '../../kernel/eventually.ts';
+import { CHALLENGE_HEADER } from '../../protocol/challenge.ts';
 import { withTranscriber } from '../../protocol/behaviour.ts';
 import type { CreateRequest } from '../../protocol/create.ts';
 import { Refusal, wrongField } from '../../protocol/refusal.ts';
@@ -203,13 +204,32 @@ export function configAt({ transcriber }: Pick<UpstreamProvider, 'transcriber'>,
 /** Every verdict is logged with the id of its request (docs/contract.md, section 4.2). */
 export const refuseBot: CreateStep = {
   name: 'bot',
-  take({ input: { ip, request } }, { bots, events }: Pick<CreateDeps, 'bots' | 'events'>) {
-    const { headers, path, method, requestId } = request;
-    return andThen(bots.assess({ ip, headers, path, method, requestId }), (verdict) => {
+  take(context: CallerFound, { bots, events }: Pick<CreateDeps, 'bots' | 'events'>) {
+    const { headers, path, method, requestId } = context.input.request;
+    const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context) };
+    return andThen(bots.assess(evidence), (verdict) => {
       events.botJudged(verdict, requestId);
-      if (!isBlocked(verdict)) return undefined;
-      const why = { lever: 'BOT_PROVIDER', verdict: `${verdict.provider} ${verdict.confidence}` };
-      return new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.', {}, why);
+      return isBlocked(verdict) ? botRefusal(verdict) : undefined;
     });
   },
 };
+
+/** A login is not challenged: it has proved an address. */
+function widgetOf({ key, claim, input: { addressScope, request } }: CallerFound): WidgetEvidence | undefined {
+  if (key === null) return undefined;
+  return { key, addressScope, createId: claim?.keyHash ?? request.requestId, atMs: request.atMs };
+}
+
+function botRefusal({ provider, confidence, reason, challenge }: Verdict): Refusal {
+  const why = { lever: 'BOT_PROVIDER', verdict: `${provider} ${confidence}` };
+  const error = 'The bot verdict on this request is negative';
+  if (challenge === undefined) return new Refusal('BOT_BLOCKED', `${error}.`, {}, why);
+  const how = `solve the challenge, and send the create again with its token in ${CHALLENGE_HEADER}`;
+  // What other detectors say of their reasons may repeat what the caller sent.
+  return new Refusal(
+    'BOT_BLOCKED',
+    `${error}: ${how}.`,
+    { challenge },
+    { ...why, ...(reason !== undefined && { fact: reason }) },
+  );
+}

@@ -273,6 +273,18 @@ describe('check-config', () => {
     expect(await warnings(() => Promise.reject(new Unavailable('database', 'it is away')))).toEqual([]);
   });
 
+  test('refuses an address for solved challenges that the guard lets nobody ask', async () => {
+    const env = { BOT_PROVIDER: 'turnstile', BOT_SITE_KEY: 'site', BOT_SECRET: 'hunter2' };
+    const refused = fakeTerminal({ ...env, BOT_VERIFY_URL: 'http://siteverify.acme.example/' });
+    expect(await run([], refused)).toBe(78);
+    expect(refused.complained()).toContain('BOT_VERIFY_URL: must start with https://');
+    const own = { ...env, BOT_VERIFY_URL: 'http://siteverify.acme.example/', OUTBOUND_ALLOW_CIDRS: '10.0.0.0/8' };
+    const allowed = fakeTerminal(own);
+    expect(await run([], allowed)).toBe(0);
+    expect(allowed.printed()).toContain('bot protection: turnstile');
+    expect(allowed.printed()).not.toContain('hunter2');
+  });
+
   /** What is printed with models in PRICES_FILE. */
   async function listed(env: Record<string, string>, models: object) {
     const prices = join(folder, 'prices.json');

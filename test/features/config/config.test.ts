@@ -200,6 +200,11 @@ describe('A wrong value is told with its variable:', () => {
       BOT_VERDICT_URL: 'is missing and BOT_PROVIDER=http needs it',
       STALE_GRACE_SEC: 'must not be less than MAX_SESSION_IDLE_SEC',
     });
+    expect(problemsOf({ BOT_PROVIDER: 'hcaptcha', BOT_MIN_SCORE: '1.1' })).toEqual({
+      BOT_SITE_KEY: 'is missing and BOT_PROVIDER=hcaptcha needs it',
+      BOT_SECRET: 'is missing and BOT_PROVIDER=hcaptcha needs it',
+      BOT_MIN_SCORE: 'must be a number from 0 to 1 with at most 3 decimals, not "1.1"',
+    });
   });
 });
 

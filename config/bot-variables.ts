@@ -1,0 +1,70 @@
+import * as s from './schemas.ts';
+import { variable } from './variable.ts';
+
+/** The part of the table of variables (variables.ts) that says what decides whether a caller is a bot. */
+export const bots = {
+  'Bot protection': {
+    bots: {
+      provider: variable(
+        'BOT_PROVIDER',
+        s.choice(['none', 'heuristic', 'http', 'turnstile', 'hcaptcha', 'recaptcha']),
+        { unset: 'none in development, heuristic in production' },
+        'what decides whether a caller is a bot: none, heuristic (headers only), http (BOT_VERDICT_URL), or a challenge of turnstile, hcaptcha or recaptcha (v3)',
+        { example: 'heuristic' },
+      ),
+      siteKey: variable(
+        'BOT_SITE_KEY',
+        s.credential,
+        { unset: 'unset' },
+        'the public key of the site at the provider of challenges',
+        { example: '0x4AAAAAAA', neededBy: 'BOT_PROVIDER=turnstile|hcaptcha|recaptcha' },
+      ),
+      secret: variable(
+        'BOT_SECRET',
+        s.credential,
+        { unset: 'unset' },
+        'the secret key of the site at the provider of challenges',
+        { example: 'secret', neededBy: 'BOT_PROVIDER=turnstile|hcaptcha|recaptcha', secret: 'all' },
+      ),
+      minScore: variable(
+        'BOT_MIN_SCORE',
+        s.share,
+        '0.5',
+        'the score of recaptcha below which a caller is a bot, from 0 to 1',
+      ),
+      challenge: variable(
+        'BOT_CHALLENGE',
+        s.choice(['suspect', 'always']),
+        'suspect',
+        'who has to solve a challenge: callers who are suspect, or always everybody',
+      ),
+      whenAway: variable(
+        'BOT_WHEN_AWAY',
+        s.choice(['heuristic', 'block']),
+        'heuristic',
+        'who decides while the provider of challenges does not answer: the heuristic, or nobody, and all who have to solve one are refused',
+      ),
+      verifyUrl: variable(
+        'BOT_VERIFY_URL',
+        s.url(['http', 'https']),
+        { unset: "the provider's own" },
+        'where solved challenges are verified',
+        { example: 'https://siteverify.example.com/turnstile/v0/siteverify', secret: 'in address' },
+      ),
+      verdictUrl: variable(
+        'BOT_VERDICT_URL',
+        s.url(['http', 'https']),
+        { unset: 'unset' },
+        'the service that BOT_PROVIDER=http asks for verdicts',
+        { example: 'https://bots.example.com/verdict', neededBy: 'BOT_PROVIDER=http', secret: 'in address' },
+      ),
+      verdictToken: variable(
+        'BOT_VERDICT_TOKEN',
+        s.credential,
+        { unset: 'unset' },
+        'bearer token for BOT_VERDICT_URL',
+        { example: 'token', secret: 'all' },
+      ),
+    },
+  },
+};

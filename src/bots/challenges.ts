@@ -1,0 +1,141 @@
+import type { Eventually } from '../kernel/eventually.ts';
+import { digestOf } from '../kernel/digest.ts';
+import { CHALLENGE_ACTION, CHALLENGE_HEADER, type Challenge, type ChallengeProvider } from '../protocol/challenge.ts';
+import type { Replays } from '../stores/replays/contract.ts';
+import type { Binding } from './binding.ts';
+import type { ChallengeChecker, ChallengeResult, ChallengeSettings } from './checker.ts';
+import type { BotDetector, Evidence, Verdict, WidgetEvidence } from './contract.ts';
+import { heuristicDetector } from './heuristic.ts';
+
+/** How the client libraries of providers name the header of a token. */
+const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
+  turnstile: 'cf-turnstile-response',
+  hcaptcha: 'h-captcha-response',
+  recaptcha: 'g-recaptcha-response',
+};
+
+/** As long as a token may be old, and a minute more. */
+const USED_MS = 6 * 60_000;
+
+export interface ChallengesDeps {
+  readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>>;
+  readonly binding: Binding;
+  readonly replays: Pick<Replays, 'look' | 'claim'>;
+  /** Of the widget key; undefined where another detector judges its callers. */
+  readonly settingsOf: (key: WidgetEvidence['key']) => ChallengeSettings | undefined;
+  readonly whenAway: 'heuristic' | 'block';
+  /** Judges whoever is not challenged. */
+  readonly others: BotDetector;
+}
+
+/**
+ * Challenges callers of widget keys: always, or only those who are suspect, so that nothing is asked of anybody for ordinary visitors. A
+ * challenge that was solved outweighs what made its caller suspect.
+ */
+export class Challenges implements BotDetector {
+  readonly #deps: ChallengesDeps;
+
+  constructor(deps: ChallengesDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws Unavailable when the database is away: then nobody knows whether a token was used */
+  assess(evidence: Evidence): Eventually<Verdict> {
+    const { settingsOf, others } = this.#deps;
+    const { widget } = evidence;
+    const settings = widget && settingsOf(widget.key);
+    if (widget === undefined || settings === undefined) return others.assess(evidence);
+    const judged = heuristicDetector.assess(evidence);
+    const suspicions = judged.isBot ? ['its headers are those of a program'] : [];
+    if (settings.challenge === 'suspect' && suspicions.length === 0) return judged;
+    const token = tokenOf(evidence, settings.provider);
+    if (token === undefined) {
+      const reason = ['no challenge was solved', ...suspicions].join('; ');
+      return this.#refuse(widget, settings, {
+        outcome: 'due',
+        confidence: judged.isBot ? judged.confidence : 0.5,
+        reason,
+      });
+    }
+    return this.#answer(evidence, widget, settings, token, judged);
+  }
+
+  async #answer(
+    evidence: Evidence,
+    widget: WidgetEvidence,
+    settings: ChallengeSettings,
+    token: string,
+    judged: Verdict,
+  ): Promise<Verdict> {
+    const { checkers, whenAway } = this.#deps;
+    const { provider } = settings;
+    const checker = checkers[provider];
+    const once = checker.once(token);
+    if (once === undefined) return this.#refuse(widget, settings, { outcome: 'wrong', reason: 'the token is none' });
+    const used = await this.#lookAt(once, widget);
+    const result = used ?? (await checker.check({ ...widget, ip: evidence.ip, token, settings }));
+    const { outcome } = result;
+    if (outcome === 'solved') {
+      const { confidence } = result;
+      if (used !== undefined || (await this.#use(once, widget)))
+        return { isBot: false, isVerifiedBot: false, confidence, provider, outcome };
+      return this.#refuse(widget, settings, usedBefore);
+    }
+    if (outcome === 'wrong') return this.#refuse(widget, settings, result);
+    const { reason } = result;
+    if (whenAway === 'block' || judged.isBot)
+      return { ...this.#refuse(widget, settings, { outcome, confidence: 0.5, reason }), degraded: true };
+    return { ...judged, degraded: true, outcome, reason };
+  }
+
+  #refuse(
+    widget: WidgetEvidence,
+    { provider, siteKey }: ChallengeSettings,
+    { outcome, reason, confidence = 1 }: Pick<Verdict, 'outcome' | 'reason'> & { readonly confidence?: number },
+  ): Verdict {
+    const data = this.#deps.binding.dataFor(widget.key, widget.atMs);
+    const challenge: Challenge = {
+      provider,
+      ...(siteKey !== undefined && { siteKey }),
+      action: CHALLENGE_ACTION,
+      data,
+    };
+    return {
+      isBot: true,
+      isVerifiedBot: false,
+      confidence,
+      provider,
+      ...(outcome !== undefined && { outcome }),
+      ...(reason !== undefined && { reason }),
+      challenge,
+    };
+  }
+
+  /**
+   * What is known of a token that was used: the create that used it may do so again, as a repeated request does, because at most one session
+   * comes of it.
+   */
+  async #lookAt(once: string, { createId, atMs }: WidgetEvidence): Promise<ChallengeResult | undefined> {
+    const { kind } = await this.#deps.replays.look(nameOf(once), digestOf(createId), atMs);
+    if (kind === 'free') return undefined;
+    return kind === 'mismatch' ? usedBefore : { outcome: 'solved', confidence: 1 };
+  }
+
+  /** Whether this create is the first to use the token, on any node. */
+  async #use(once: string, { createId, atMs }: WidgetEvidence): Promise<boolean> {
+    const { kind } = await this.#deps.replays.claim(nameOf(once), digestOf(createId), USED_MS, atMs);
+    return kind === 'claimed';
+  }
+}
+
+const usedBefore = { outcome: 'wrong', reason: 'the token was used before' } as const;
+
+/** Apart from the keys of replies. */
+function nameOf(once: string): string {
+  return digestOf(JSON.stringify(['challenge', once]));
+}
+
+function tokenOf({ headers }: Evidence, provider: ChallengeProvider): string | undefined {
+  const token = headers[CHALLENGE_HEADER.toLowerCase()] ?? headers[ownHeaders[provider] ?? ''];
+  return token === '' ? undefined : token;
+}

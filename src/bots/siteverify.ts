@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { parseJson } from '../kernel/post.ts';
+import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
+import { CHALLENGE_ACTION } from '../protocol/challenge.ts';
+import type { Binding } from './binding.ts';
+import type { ChallengeChecker, ChallengeResult, ChallengeQuestion } from './checker.ts';
+
+/** How a provider verifies tokens, and what must be right of its answer beside `success`. A field that is missing is wrong. */
+interface Siteverify {
+  readonly url: string;
+  /** What is sent beside secret, token and address. */
+  readonly more?: (question: ChallengeQuestion) => Readonly<Record<string, string>>;
+  readonly checks: readonly ('hostname' | 'action' | 'cdata' | 'age' | 'score')[];
+}
+
+const siteverify = {
+  turnstile: {
+    url: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+    // A create that is repeated because its answer was lost is told the same again.
+    more: ({ createId }) => ({ idempotency_key: uuidOf(createId) }),
+    checks: ['hostname', 'action', 'cdata', 'age'],
+  },
+  hcaptcha: {
+    url: 'https://api.hcaptcha.com/siteverify',
+    // Else a token that was solved for another site of ours would count.
+    more: ({ settings }) => ({ sitekey: settings.siteKey ?? '' }),
+    checks: ['hostname'],
+  },
+  recaptcha: {
+    url: 'https://www.google.com/recaptcha/api/siteverify',
+    checks: ['hostname', 'action', 'score'],
+  },
+} as const satisfies Record<string, Siteverify>;
+
+export type SiteverifyProvider = keyof typeof siteverify;
+
+export const SITEVERIFY_PROVIDERS = Object.keys(siteverify) as SiteverifyProvider[];
+
+const TIMEOUT_MS = 1_500;
+const MAX_REPLY_BYTES = 16 * 1024;
+/** Tokens are at most some kilobytes of such characters; anything else is none, and is not handed on to anybody. */
+const TOKEN = /^[\w.~+/=:|-]{1,8192}$/;
+const MAX_AGE_MS = 5 * 60_000;
+
+/** What a provider says of our settings: no caller can bring it about. */
+const OUR_FAULTS = new Set(['missing-input-secret', 'invalid-input-secret']);
+/** The provider says that it failed. */
+const ITS_FAULTS = new Set(['internal-error']);
+
+const reply = z.object({
+  success: z.boolean(),
+  hostname: z.string().nullish(),
+  action: z.string().nullish(),
+  cdata: z.string().nullish(),
+  score: z.number().nullish(),
+  challenge_ts: z.string().nullish(),
+  'error-codes': z.array(z.string()).nullish(),
+});
+
+type Reply = z.infer<typeof reply>;
+
+export interface SiteverifyDeps {
+  readonly outbound: Outbound;
+  readonly binding: Binding;
+  /** In the place of the provider's own address. */
+  readonly url: string | undefined;
+}
+
+/**
+ * Asks a provider whether a token was solved. A caller must not be able to make the provider seem away, because then its challenge would not
+ * count: what follows from the token or from too many of them is a wrong answer, and only what the provider or our settings do is none.
+ */
+export function createSiteverify(
+  provider: SiteverifyProvider,
+  { outbound, binding, url }: SiteverifyDeps,
+): ChallengeChecker {
+  const row: Siteverify = siteverify[provider];
+  async function check(question: ChallengeQuestion): Promise<ChallengeResult> {
+    const { token, ip, settings, addressScope } = question;
+    const secret = await settings.secret();
+    if (secret === undefined) return { outcome: 'misconfigured', reason: 'there is no secret to verify by' };
+    const body = new URLSearchParams({ secret, response: token, remoteip: ip, ...row.more?.(question) }).toString();
+    try {
+      const answer = await outbound.request({
+        method: 'POST',
+        url: new URL(url ?? row.url),
+        owner: settings.owner,
+        // One address has few of the places, so that it takes none from others.
+        session: addressScope,
+        headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+        body,
+        timeoutMs: TIMEOUT_MS,
+        maxReplyBytes: MAX_REPLY_BYTES,
+      });
+      return judge(answer, row, question, binding);
+    } catch (fault) {
+      if (!(fault instanceof OutboundFailure)) throw fault;
+      if (fault.kind === 'too_many') return { outcome: 'wrong', reason: 'too many tokens were to be verified at once' };
+      return { outcome: fault.kind === 'forbidden' ? 'misconfigured' : 'away', reason: `siteverify ${fault.message}` };
+    }
+  }
+
+  return { once: (token) => (TOKEN.test(token) ? token : undefined), check };
+}
+
+function judge(
+  { status, body }: OutboundReply,
+  row: Siteverify,
+  question: ChallengeQuestion,
+  binding: Binding,
+): ChallengeResult {
+  const said = reply.safeParse(parseJson(body.toString('utf8')));
+  if (!said.success || status >= 500) {
+    const outcome = status >= 400 && status < 500 ? 'wrong' : 'away';
+    return { outcome, reason: `siteverify answered ${status}${said.success ? '' : ' and no verdict'}` };
+  }
+  if (!said.data.success) return judgeCodes(said.data['error-codes'] ?? []);
+  const failed = row.checks.find((check) => !checks[check](said.data, question, binding));
+  const { score } = said.data;
+  if (failed !== undefined)
+    return {
+      outcome: 'wrong',
+      reason: `solved with another ${failed}`,
+      ...(score != null && { confidence: 1 - score }),
+    };
+  return { outcome: 'solved', confidence: score ?? 1 };
+}
+
+function judgeCodes(codes: readonly string[]): ChallengeResult {
+  const told = codes.filter((code) => /^[a-z-]{1,40}$/.test(code)).slice(0, 5);
+  const reason = `siteverify answered ${told.join(', ') || 'no'}`;
+  if (codes.some((code) => OUR_FAULTS.has(code))) return { outcome: 'misconfigured', reason };
+  return { outcome: codes.some((code) => ITS_FAULTS.has(code)) ? 'away' : 'wrong', reason };
+}
+
+const checks: Readonly<
+  Record<Siteverify['checks'][number], (said: Reply, question: ChallengeQuestion, binding: Binding) => boolean>
+> = {
+  hostname: ({ hostname }, { key }) => hostname === new URL(key.origin).hostname,
+  action: ({ action }) => action === CHALLENGE_ACTION,
+  cdata: ({ cdata }, { key, atMs }, binding) => cdata != null && binding.holds(cdata, key, atMs),
+  age: ({ challenge_ts }, { atMs }) => atMs - Date.parse(challenge_ts ?? '') <= MAX_AGE_MS,
+  score: ({ score }, { settings }) => score != null && score >= settings.minScore,
+};
+
+/** An id in the form of a random UUID that is the same for the same create. */
+function uuidOf(createId: string): string {
+  const hex = createHash('sha256').update(createId).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,34 @@
+import type { Dependency } from '../kernel/errors.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+interface VerdictNotice {
+  readonly provider: string;
+  readonly isBot: boolean;
+  readonly isVerifiedBot: boolean;
+  readonly confidence: number;
+  readonly degraded?: boolean | undefined;
+  readonly reason?: string | undefined;
+  /** Of the challenge; undefined where none was due. */
+  readonly outcome?: 'due' | 'solved' | 'wrong' | 'away' | 'misconfigured' | undefined;
+}
+
+/** Logs and counts each verdict, and tells of a provider of challenges that is away, or that does not accept the settings. */
+export function botEvent(
+  log: Log,
+  metrics: Metrics,
+  within: (kind: string, write: (about: { readonly leftOut?: number }) => void) => void,
+  dependencyAway: (dependency: Dependency, error: unknown, requestId: string) => void,
+) {
+  return (notice: VerdictNotice, requestId: string): void => {
+    const { provider, isBot, isVerifiedBot, confidence, degraded, reason, outcome: challenge } = notice;
+    const verdict = isBot ? (isVerifiedBot ? 'verified_bot' : 'bot') : 'human';
+    metrics.verdicts.inc({ provider, verdict });
+    if (challenge !== undefined) metrics.challenges.inc({ outcome: challenge });
+    const judged = { provider, isBot, isVerifiedBot, confidence, degraded, reason, challenge };
+    log.info({ event: 'bot.judged', requestId, verdict, ...judged });
+    if (challenge === 'away') dependencyAway('bots', new Error(reason), requestId);
+    if (challenge === 'misconfigured')
+      within('bot provider', (about) => log.error({ event: 'bot.misconfigured', requestId, reason, ...about }));
+  };
+}

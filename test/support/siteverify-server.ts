@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+
+export type SiteverifyKind = 'turnstile' | 'hcaptcha' | 'recaptcha';
+
+/** How it fails; `hold` answers once `release` is called. */
+export type SiteverifyMode =
+  | 'answer'
+  | 'hold'
+  | 'reset'
+  | 'html'
+  | 'broken'
+  | 'redirect'
+  | 'huge'
+  | { readonly status: number; readonly body: string };
+
+/** What a page solved, as the provider knows it. */
+export interface Solved {
+  readonly hostname?: string;
+  readonly action?: string;
+  readonly cdata?: string;
+  readonly score?: number;
+  /** When; by the provider's own clock it is five minutes later a token no more. */
+  readonly atMs: number;
+}
+
+const FIELDS: Readonly<Record<SiteverifyKind, readonly string[]>> = {
+  turnstile: ['secret', 'response', 'remoteip', 'idempotency_key'],
+  hcaptcha: ['secret', 'response', 'remoteip', 'sitekey'],
+  recaptcha: ['secret', 'response', 'remoteip'],
+};
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** The siteverify of a provider on a free port, as strict as its documentation: it knows its secret and its tokens, each of which counts once. */
+export class SiteverifyServer {
+  mode: SiteverifyMode = 'answer';
+  readonly secret = 'secret-of-the-site-that-nobody-logs';
+  readonly siteKey = 'site-key';
+  /** The bodies of all that was asked. */
+  readonly asked: URLSearchParams[] = [];
+  /** What is wrong with requests that no provider would understand. */
+  readonly wrongs: string[] = [];
+  readonly #kind: SiteverifyKind;
+  readonly #tokens = new Map<string, { readonly solved: Solved; usedBy?: string }>();
+  readonly #held: (() => void)[] = [];
+  readonly #server: Server;
+
+  private constructor(kind: SiteverifyKind) {
+    this.#kind = kind;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  static async start(kind: SiteverifyKind): Promise<SiteverifyServer> {
+    const server = new SiteverifyServer(kind);
+    server.#server.listen(0, '127.0.0.1');
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  /** By a name, because the guard takes no address. */
+  get url(): string {
+    return `http://localhost:${(this.#server.address() as AddressInfo).port}/siteverify`;
+  }
+
+  /** A token for what a page solved. */
+  solve(solved: Solved): string {
+    const token = `P1_token.${randomUUID()}-${'x'.repeat(1000)}`;
+    this.#tokens.set(token, { solved });
+    return token;
+  }
+
+  /** Answers what was held back. */
+  release(): void {
+    for (const answer of this.#held.splice(0)) answer();
+  }
+
+  /** Resolves once so many were asked. */
+  async heard(count: number): Promise<void> {
+    while (this.asked.length < count) await once(this.#server, 'asked');
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
+    const body = new URLSearchParams(text);
+    this.asked.push(body);
+    this.#server.emit('asked');
+    const send = (status: number, sent: string, type = 'application/json'): void =>
+      void response.writeHead(status, { 'content-type': type }).end(sent);
+    const { mode } = this;
+    if (typeof mode === 'object') return send(mode.status, mode.body);
+    switch (mode) {
+      case 'answer':
+        return send(200, JSON.stringify(this.#verify(request, body)));
+      case 'hold':
+        return void this.#held.push(() => send(200, JSON.stringify(this.#verify(request, body))));
+      case 'reset':
+        return void request.socket.resetAndDestroy();
+      case 'html':
+        return send(200, '<!doctype html><title>Just a moment</title>', 'text/html');
+      case 'broken':
+        return send(502, '{"success":true}');
+      case 'redirect':
+        return void response.writeHead(302, { location: `${this.url}/elsewhere` }).end();
+      case 'huge':
+        return send(200, JSON.stringify({ success: true, padding: 'x'.repeat(100_000) }));
+    }
+  }
+
+  #verify(request: IncomingMessage, body: URLSearchParams): object {
+    const fail = (...codes: string[]): object => ({ success: false, 'error-codes': codes });
+    const [secret, response, remoteip] = ['secret', 'response', 'remoteip'].map((name) => body.get(name) ?? '');
+    const strange = [...body.keys()].filter((name) => !FIELDS[this.#kind].includes(name));
+    if (request.method !== 'POST' || request.headers['content-type'] !== 'application/x-www-form-urlencoded')
+      this.wrongs.push('not a posted form');
+    if (strange.length > 0) this.wrongs.push(`unknown ${strange.join()}`);
+    if (isIP(remoteip ?? '') === 0) this.wrongs.push('no remoteip');
+    if (this.#kind === 'turnstile' && !UUID.test(body.get('idempotency_key') ?? '')) this.wrongs.push('no UUID');
+    if (this.#kind === 'hcaptcha' && body.get('sitekey') !== this.siteKey) this.wrongs.push('no sitekey');
+    if (this.wrongs.length > 0) return fail('bad-request');
+    if (secret === '') return fail('missing-input-secret');
+    if (secret !== this.secret) return fail('invalid-input-secret');
+    if (response === '') return fail('missing-input-response');
+    const token = this.#tokens.get(response ?? '');
+    if (token === undefined) return fail('invalid-input-response');
+    const by = body.get('idempotency_key') ?? `request ${this.asked.length}`;
+    if ((token.usedBy ?? by) !== by) return fail('timeout-or-duplicate');
+    token.usedBy = by;
+    const { atMs, ...solved } = token.solved;
+    return { success: true, challenge_ts: new Date(atMs).toISOString(), 'error-codes': [], ...solved };
+  }
+}
