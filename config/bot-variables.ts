@@ -7,9 +7,9 @@ export const bots = {
     bots: {
       provider: variable(
         'BOT_PROVIDER',
-        s.choice(['none', 'heuristic', 'http', 'turnstile', 'hcaptcha', 'recaptcha']),
+        s.choice(['none', 'heuristic', 'http', 'turnstile', 'hcaptcha', 'recaptcha', 'altcha']),
         { unset: 'none in development, heuristic in production' },
-        'what decides whether a caller is a bot: none, heuristic (headers only), http (BOT_VERDICT_URL), or a challenge of turnstile, hcaptcha or recaptcha (v3)',
+        'what decides whether a caller is a bot: none, heuristic (headers only), http (BOT_VERDICT_URL), or a challenge of turnstile, hcaptcha, recaptcha (v3) or altcha, which needs nobody',
         { example: 'heuristic' },
       ),
       siteKey: variable(

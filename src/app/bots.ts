@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { createAltcha } from '../bots/altcha.ts';
 import { createBinding } from '../bots/binding.ts';
 import type { ChallengeSettings } from '../bots/checker.ts';
 import { Challenges } from '../bots/challenges.ts';
@@ -27,6 +28,7 @@ export function openBots({ config, stores, clock, installationKey }: Core): Open
       turnstile: createSiteverify('turnstile', deps),
       hcaptcha: createSiteverify('hcaptcha', deps),
       recaptcha: createSiteverify('recaptcha', deps),
+      altcha: createAltcha(installationKey, binding),
     },
     binding,
     replays: stores.replays,
@@ -40,7 +42,14 @@ export function openBots({ config, stores, clock, installationKey }: Core): Open
 /** Of the installation; undefined where it sets no challenges. */
 function settingsOf({ provider, siteKey, secret, minScore, challenge }: Config['bots']): ChallengeSettings | undefined {
   if (!isChallenge(provider)) return undefined;
-  return { provider, siteKey, secret: () => Promise.resolve(secret), minScore, challenge, owner: 'installation' };
+  return {
+    provider,
+    siteKey: provider === 'altcha' ? undefined : siteKey,
+    secret: () => Promise.resolve(secret),
+    minScore,
+    challenge,
+    owner: 'installation',
+  };
 }
 
 function isChallenge(provider: string): provider is ChallengeProvider {

@@ -7,6 +7,7 @@ import type { Services } from '../http/services.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { CreateInput } from '../voice/create/step.ts';
 import { describeAgent, type AgentQuestion } from '../voice/create/agent-terms.ts';
+import { setWork, type WorkAsked } from '../voice/create/set-work.ts';
 import { createSession } from '../voice/create/create-session.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { openBots, type OpenBots } from './bots.ts';
@@ -60,6 +61,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     sessions,
     createSession: (input: CreateInput) => createSession(input, createDeps),
     describeAgent: (asked: AgentQuestion) => describeAgent(asked, createDeps),
+    setWork: (asked: WorkAsked) => setWork(asked, createDeps),
     calls,
     bots,
     serverTools,

@@ -1,10 +1,17 @@
 import type { Eventually } from '../kernel/eventually.ts';
 import { digestOf } from '../kernel/digest.ts';
-import { CHALLENGE_ACTION, CHALLENGE_HEADER, type Challenge, type ChallengeProvider } from '../protocol/challenge.ts';
+import {
+  CHALLENGE_ACTION,
+  CHALLENGE_HEADER,
+  type AltchaChallenge,
+  type Challenge,
+  type ChallengeProvider,
+} from '../protocol/challenge.ts';
 import type { Replays } from '../stores/replays/contract.ts';
+import type { Altcha } from './altcha.ts';
 import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult, ChallengeSettings } from './checker.ts';
-import type { BotDetector, Evidence, Verdict, WidgetEvidence } from './contract.ts';
+import type { BotDetector, Evidence, Verdict, WidgetEvidence, WorkQuestion } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
 
 /** How the client libraries of providers name the header of a token. */
@@ -12,13 +19,14 @@ const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
   turnstile: 'cf-turnstile-response',
   hcaptcha: 'h-captcha-response',
   recaptcha: 'g-recaptcha-response',
+  altcha: undefined,
 };
 
 /** As long as a token may be old, and a minute more. */
 const USED_MS = 6 * 60_000;
 
 export interface ChallengesDeps {
-  readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>>;
+  readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>> & { readonly altcha: Altcha };
   readonly binding: Binding;
   readonly replays: Pick<Replays, 'look' | 'claim'>;
   /** Of the widget key; undefined where another detector judges its callers. */
@@ -86,6 +94,12 @@ export class Challenges implements BotDetector {
     if (whenAway === 'block' || judged.isBot)
       return { ...this.#refuse(widget, settings, { outcome, confidence: 0.5, reason }), degraded: true };
     return { ...judged, degraded: true, outcome, reason };
+  }
+
+  work({ headers, widget }: WorkQuestion): AltchaChallenge | undefined {
+    if (this.#deps.settingsOf(widget.key)?.provider !== 'altcha') return undefined;
+    const suspicions = heuristicDetector.assess({ headers }).isBot ? 1 : 0;
+    return this.#deps.checkers.altcha.make(widget.key, suspicions, widget.atMs);
   }
 
   #refuse(

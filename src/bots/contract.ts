@@ -1,5 +1,5 @@
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Challenge, ChallengeProvider } from '../protocol/challenge.ts';
+import type { AltchaChallenge, Challenge, ChallengeProvider } from '../protocol/challenge.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 
 /** What became of a challenge: one is due, it was solved or not, or nobody could say so, which may be the fault of our settings. */
@@ -53,8 +53,15 @@ export function isBlocked(verdict: Pick<Verdict, 'isBot' | 'isVerifiedBot'>): bo
   return verdict.isBot && !verdict.isVerifiedBot;
 }
 
+/** Whoever asks for a proof of work to do. */
+export interface WorkQuestion extends Pick<Evidence, 'headers'> {
+  readonly widget: Omit<WidgetEvidence, 'createId'>;
+}
+
 /** Says of a create whether a bot sent it; what follows from that is `isBlocked`. */
 export interface BotDetector {
   /** Never throws: a detector that is away answers with a degraded verdict. The caller logs every verdict. */
   assess(evidence: Evidence): Eventually<Verdict>;
+  /** A proof of work for a page of the key; undefined where its challenges are those of others, or there are none. */
+  work?(question: WorkQuestion): AltchaChallenge | undefined;
 }

@@ -10,7 +10,7 @@ const MAX_INSPECTED = 512;
  * trusted back ends use service tokens, and development uses no detector. Nobody is ever verified: a User-Agent proves nothing.
  */
 export const heuristicDetector = {
-  assess({ headers }: Evidence): Verdict {
+  assess({ headers }: Pick<Evidence, 'headers'>): Verdict {
     const userAgent = headers['user-agent']?.trim() ?? '';
     // Every browser sends one; isbot itself has no opinion about none.
     if (userAgent === '') return bot(0.9, 'no User-Agent');

@@ -18,6 +18,8 @@ import type { KeyDeps } from '../tenants/keys.ts';
 import type { StopDeps } from '../tenants/stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { AgentQuestion } from '../voice/create/agent-terms.ts';
+import type { AltchaChallenge } from '../protocol/challenge.ts';
+import type { WorkAsked } from '../voice/create/set-work.ts';
 import type { CreateInput } from '../voice/create/step.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';
@@ -47,6 +49,8 @@ export interface Services extends OperatorServices {
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
   /** What pages are told of an agent before they ask for a session. */
   readonly describeAgent: (asked: AgentQuestion) => AgentTerms | Refusal;
+  /** A proof of work for a page's create. */
+  readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
   readonly calls: OperatorServices['calls'] & Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
   readonly origins: Origins;
   readonly readiness: () => Promise<Readiness>;

@@ -42,6 +42,7 @@ const without: Readonly<Record<string, number>> = {
   getOperatorLogin: 404,
   revokeLogin: 404,
   getChallenge: 404,
+  getCreateChallenge: 404,
 };
 
 function textOf(markup: string): string {

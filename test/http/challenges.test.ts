@@ -224,7 +224,9 @@ describe('A challenge', () => {
     // Those of one address that are too many are refused while the others wait, and not left to the heuristic.
     challengeOf(await Promise.any(replies));
     provider.release();
-    expect((await Promise.all(replies)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 403, 403]);
+    expect((await Promise.all(replies)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200, 200, 200, 200, 403, 403,
+    ]);
   });
 });
 

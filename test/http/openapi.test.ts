@@ -59,6 +59,11 @@ async function driveSessions(): Promise<void> {
   for (const asked of [key.key, `${key.key}&agentId=sales`, 'w_nobody'])
     await get(`/api/realtime/agent?widgetKey=${asked}`, widget);
   await get(`/api/realtime/agent?widgetKey=${key.key}`, { origin: EVIL });
+  for (const asked of [key.key, 'w_nobody']) await get(`/api/realtime/challenge?widgetKey=${asked}`, widget);
+  await get(`/api/realtime/challenge?widgetKey=${key.key}`, { origin: EVIL });
+  const challenged = await build({ env: { BOT_PROVIDER: 'altcha', BOT_CHALLENGE: 'always' } });
+  await send({ path: `/api/realtime/challenge?widgetKey=${key.key}`, headers: widget }, challenged);
+  await send({ method: 'POST', path: '/api/session', body, headers: widget }, challenged);
   await post('/api/session', { ...body, resume: 'rs_unknown' }, widget);
   for (let n = 0; n < 4; n += 1) await post('/api/session', body, widget);
 

@@ -4,6 +4,7 @@ import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { agentRoute } from './agent.ts';
 import { callTicketRoute } from './call-ticket.ts';
+import { challengeRoute } from './challenge.ts';
 import { createSessionRoute } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
 import { healthRoutes } from './health.ts';
@@ -22,6 +23,7 @@ export function apiRoutes(services: Services): Route[] {
   return [
     ...(core.config.inspect ? [inspectRoute(services)] : []),
     agentRoute(services),
+    challengeRoute(services),
     createSessionRoute(services),
     heartbeatRoute(services),
     endSessionRoute(services),

@@ -1,0 +1,44 @@
+import { altchaChallenge, challengeQuery } from '../../protocol/challenge.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { readQuery } from '../query.ts';
+import { defineRoute, type Result, type Route } from '../route.ts';
+import type { Services } from '../services.ts';
+import { addressScope } from '../steps/limit.ts';
+
+/** GET /api/realtime/challenge (docs/contract.md, section 5.16). */
+export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/realtime/challenge',
+    operationId: 'getCreateChallenge',
+    summary: 'A proof of work for a create',
+    description:
+      'For a page whose create was refused with a challenge of `altcha`: ALTCHA, proof of work version 1. It counts for this widget key, for five minutes and once. 404 where challenges are those of another provider.',
+    tag: 'Voice sessions',
+    // No cache may give two pages the same.
+    access: 'proof',
+    cors: 'widgets',
+    query: challengeQuery,
+    replies: {
+      200: {
+        description: 'What is to be computed',
+        schema: altchaChallenge,
+        example: {
+          algorithm: 'SHA-256',
+          challenge: '37b5bd8f2ee9f0fa4b6ea4d9a8b5c7a1f7b2b1f19e5dd9b35e6f9b4a7d1c2e60',
+          maxnumber: 250_000,
+          salt: '5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt?expires=1893499560&',
+          signature: '0d4c3b7f1b6a8c2f9d2e7a5b4c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d',
+        },
+      },
+    },
+    refusals: ['INVALID_WIDGET_KEY', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
+    handle({ request, origin, ip }): Result {
+      const asked = readQuery(request.query, challengeQuery);
+      if (asked instanceof Refusal) return asked;
+      const { headers, atMs } = request;
+      const work = setWork({ ...asked, origin, headers, addressScope: addressScope(ip), atMs });
+      return work instanceof Refusal ? work : { status: 200, body: work };
+    },
+  });
+}

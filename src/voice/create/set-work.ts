@@ -1,0 +1,34 @@
+import type { WorkQuestion } from '../../bots/contract.ts';
+import type { AltchaChallenge } from '../../protocol/challenge.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { invalidWidgetKey } from '../../tenants/directory.ts';
+import { originRefusal } from './admit-caller.ts';
+import type { CreateDeps } from './step.ts';
+
+/** Who asks for a proof of work, and for which key. */
+export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
+  readonly widgetKey: string;
+  /** Of the page; undefined where its browser does not say it. */
+  readonly origin: string | undefined;
+  readonly addressScope: string;
+  readonly atMs: number;
+}
+
+/**
+ * Sets a proof of work that a create of the key takes (docs/contract.md, section 5.16). Nothing is kept: it is signed.
+ * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or NOT_FOUND where the key's challenges are those of another provider
+ */
+export function setWork(
+  { widgetKey, origin, headers, addressScope, atMs }: WorkAsked,
+  { tenants, bots }: Pick<CreateDeps, 'tenants' | 'bots'>,
+): AltchaChallenge | Refusal {
+  const found = tenants.keyOf(widgetKey);
+  if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
+  // A page of Switchboard's own origin sends none with a GET; what is bound to the key's origin is of no use to others.
+  if (origin !== undefined && origin !== found.key.origin) return originRefusal(found.key, origin);
+  const work = bots.work?.({ headers, widget: { key: found.key, addressScope, atMs } });
+  return (
+    work ??
+    new Refusal('NOT_FOUND', 'This widgetKey has no proof of work: its challenges are those of another provider.')
+  );
+}
