@@ -47,12 +47,21 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const tenants = openTenants(core, sessions);
   const identity = await openIdentity(core);
   const usage = openUsage(core, { sessions, tenants });
-  const bots = openBots(core);
   const serverTools = openServerTools(core, tenants);
+  const bots = openBots(core, usage);
   const calls = openCalls(core, { sessions, usage, serverTools });
   const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
-  const createDeps = { ...core, bots: core.bots ?? bots.detector, tenants, identity, usage, sessions, calls };
+  const createDeps = {
+    ...core,
+    bots: core.bots ?? bots.detector,
+    suspects: bots.suspects,
+    tenants,
+    identity,
+    usage,
+    sessions,
+    calls,
+  };
   const services = {
     core,
     tenants,
@@ -61,6 +70,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     sessions,
     createSession: (input: CreateInput) => createSession(input, createDeps),
     describeAgent: (asked: AgentQuestion) => describeAgent(asked, createDeps),
+    suspects: bots.suspects,
     setWork: (asked: WorkAsked) => setWork(asked, createDeps),
     calls,
     bots,

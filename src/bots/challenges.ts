@@ -1,4 +1,4 @@
-import type { Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { digestOf } from '../kernel/digest.ts';
 import {
   CHALLENGE_ACTION,
@@ -11,8 +11,10 @@ import type { Replays } from '../stores/replays/contract.ts';
 import type { Altcha } from './altcha.ts';
 import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult, ChallengeSettings } from './checker.ts';
-import type { BotDetector, Evidence, Verdict, WidgetEvidence, WorkQuestion } from './contract.ts';
+import type { BotDetector, ChallengedKey, Evidence, Verdict, WidgetEvidence, WorkQuestion } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
+
+const PROGRAM = 'its headers are those of a program';
 
 /** How the client libraries of providers name the header of a token. */
 const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
@@ -54,18 +56,29 @@ export class Challenges implements BotDetector {
     const settings = widget && settingsOf(widget.key);
     if (widget === undefined || settings === undefined) return others.assess(evidence);
     const judged = heuristicDetector.assess(evidence);
-    const suspicions = judged.isBot ? ['its headers are those of a program'] : [];
-    if (settings.challenge === 'suspect' && suspicions.length === 0) return judged;
+    if (settings.challenge === 'always') return this.#challenge(evidence, widget, settings, judged, []);
+    return andThen(widget.suspicions(), (others) => {
+      const suspicions = judged.isBot ? [PROGRAM, ...others] : others;
+      return suspicions.length === 0 ? judged : this.#challenge(evidence, widget, settings, judged, suspicions);
+    });
+  }
+
+  #challenge(
+    evidence: Evidence,
+    widget: WidgetEvidence,
+    settings: ChallengeSettings,
+    judged: Verdict,
+    suspicions: readonly string[],
+  ): Eventually<Verdict> {
     const token = tokenOf(evidence, settings.provider);
-    if (token === undefined) {
-      const reason = ['no challenge was solved', ...suspicions].join('; ');
-      return this.#refuse(widget, settings, {
-        outcome: 'due',
-        confidence: judged.isBot ? judged.confidence : 0.5,
-        reason,
-      });
-    }
-    return this.#answer(evidence, widget, settings, token, judged);
+    if (token !== undefined) return this.#answer(evidence, widget, settings, token, judged);
+    const reason = ['no challenge was solved', ...suspicions].join('; ');
+    const confidence = judged.isBot ? judged.confidence : 0.5;
+    return this.#refuse(widget, settings, { outcome: 'due', confidence, reason });
+  }
+
+  weighs(key: ChallengedKey): boolean {
+    return this.#deps.settingsOf(key)?.challenge === 'suspect';
   }
 
   async #answer(
@@ -98,7 +111,7 @@ export class Challenges implements BotDetector {
 
   work({ headers, widget }: WorkQuestion): AltchaChallenge | undefined {
     if (this.#deps.settingsOf(widget.key)?.provider !== 'altcha') return undefined;
-    const suspicions = heuristicDetector.assess({ headers }).isBot ? 1 : 0;
+    const suspicions = widget.suspicions.length + (heuristicDetector.assess({ headers }).isBot ? 1 : 0);
     return this.#deps.checkers.altcha.make(widget.key, suspicions, widget.atMs);
   }
 

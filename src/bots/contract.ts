@@ -1,5 +1,6 @@
 import type { Eventually } from '../kernel/eventually.ts';
 import type { AltchaChallenge, Challenge, ChallengeProvider } from '../protocol/challenge.ts';
+import type { WindowCount } from '../stores/windows/contract.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 
 /** What became of a challenge: one is due, it was solved or not, or nobody could say so, which may be the fault of our settings. */
@@ -34,6 +35,8 @@ export interface WidgetEvidence {
   /** Names the create: the same when it is repeated under its Idempotency-Key, so that its token counts again. */
   readonly createId: string;
   readonly atMs: number;
+  /** Beside its headers, what makes the caller suspect, in words of ours. Not asked where nobody need be suspect to be challenged. */
+  readonly suspicions: () => Eventually<readonly string[]>;
 }
 
 /** What a verdict is made from. */
@@ -48,6 +51,23 @@ export interface Evidence {
   readonly widget?: WidgetEvidence | undefined;
 }
 
+/** Who asks, as far as it makes somebody suspect. */
+export interface Asking {
+  readonly key: ChallengedKey;
+  /** Undefined for a back end, whose address says nothing of its visitors. */
+  readonly address: string | undefined;
+  /** Of the address, with this request counted. */
+  readonly window: Pick<WindowCount, 'limit' | 'remaining'> | undefined;
+}
+
+/** What makes callers suspect beside their headers. */
+export interface SuspectList {
+  /** Words of ours for each thing that does. It is known in this process: nobody waits for it. */
+  reasonsFor(asking: Asking, atMs: number): readonly string[];
+  /** The address had a create refused, or has left a session at once. */
+  noteTrouble(address: string, atMs: number): void;
+}
+
 /** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not enter. */
 export function isBlocked(verdict: Pick<Verdict, 'isBot' | 'isVerifiedBot'>): boolean {
   return verdict.isBot && !verdict.isVerifiedBot;
@@ -55,7 +75,7 @@ export function isBlocked(verdict: Pick<Verdict, 'isBot' | 'isVerifiedBot'>): bo
 
 /** Whoever asks for a proof of work to do. */
 export interface WorkQuestion extends Pick<Evidence, 'headers'> {
-  readonly widget: Omit<WidgetEvidence, 'createId'>;
+  readonly widget: Pick<WidgetEvidence, 'key' | 'atMs'> & { readonly suspicions: readonly string[] };
 }
 
 /** Says of a create whether a bot sent it; what follows from that is `isBlocked`. */
@@ -64,4 +84,6 @@ export interface BotDetector {
   assess(evidence: Evidence): Eventually<Verdict>;
   /** A proof of work for a page of the key; undefined where its challenges are those of others, or there are none. */
   work?(question: WorkQuestion): AltchaChallenge | undefined;
+  /** Whether callers of the key are challenged who are suspect, and no others. */
+  weighs?(key: ChallengedKey): boolean;
 }

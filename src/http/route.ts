@@ -1,3 +1,4 @@
+import type { WindowCount } from '../stores/windows/contract.ts';
 import type { z } from 'zod';
 import type { Login } from '../auth/known-logins.ts';
 import type { Operator, Right } from '../operators/roles.ts';
@@ -20,6 +21,8 @@ export interface Call<B = unknown> {
   readonly ip: string;
   /** The Origin header, when there is one. */
   readonly origin: string | undefined;
+  /** The tighter of the windows that counted the request, if any did. */
+  readonly limit?: WindowCount | undefined;
 }
 
 /** What happens to the console cookie with an answer. */

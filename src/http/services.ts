@@ -1,3 +1,4 @@
+import type { SuspectList } from '../bots/contract.ts';
 import type { Calls } from '../calls/contract.ts';
 import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -49,6 +50,7 @@ export interface Services extends OperatorServices {
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
   /** What pages are told of an agent before they ask for a session. */
   readonly describeAgent: (asked: AgentQuestion) => AgentTerms | Refusal;
+  readonly suspects: SuspectList;
   /** A proof of work for a page's create. */
   readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
   readonly calls: OperatorServices['calls'] & Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };

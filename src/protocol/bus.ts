@@ -42,6 +42,8 @@ const facts: z.ZodType<readonly FeedFact[]> = z.array(fact);
  */
 const busMessages = {
   'tenants.changed': object,
+  /** An address, as it is counted, whose creates are challenged until then. */
+  'address.suspect': z.object({ address: z.string(), untilMs: z.number() }),
   'login.changed': z.object({ loginId: z.string() }),
   /** Operators watch the feed on a node, there these topics (by default all) and the events of these sessions. */
   'feed.watched': z.object({ node: z.string(), refs: texts, topics: texts.optional() }),

@@ -33,11 +33,11 @@ export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
       },
     },
     refusals: ['INVALID_WIDGET_KEY', 'ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle({ request, origin, ip }): Result {
+    handle({ request, origin, ip, limit: window }): Result {
       const asked = readQuery(request.query, challengeQuery);
       if (asked instanceof Refusal) return asked;
       const { headers, atMs } = request;
-      const work = setWork({ ...asked, origin, headers, addressScope: addressScope(ip), atMs });
+      const work = setWork({ ...asked, origin, headers, addressScope: addressScope(ip), window, atMs });
       return work instanceof Refusal ? work : { status: 200, body: work };
     },
   });

@@ -68,8 +68,17 @@ async function create(
   call: Call<CreateRequest>,
   { createSession, identity: { logins } }: CreateServices,
 ): Promise<Result> {
-  const { body, login, isService, origin, ip, request } = call;
-  const reply = await createSession({ body, login, isService, origin, ip, addressScope: addressScope(ip), request });
+  const { body, login, isService, origin, ip, request, limit: window } = call;
+  const reply = await createSession({
+    body,
+    login,
+    isService,
+    origin,
+    ip,
+    addressScope: addressScope(ip),
+    window,
+    request,
+  });
   if (!(reply instanceof Refusal)) return { status: 200, body: reply };
   if (reply.code !== 'DAILY_QUOTA_EXCEEDED' || body.widgetKey !== undefined || login === undefined) return reply;
   await logins.destroy(login.id, 'violation', request.atMs, request.requestId);

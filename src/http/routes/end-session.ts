@@ -5,10 +5,16 @@ import { viewOf } from '../../voice/records.ts';
 import { speaksFor } from '../../voice/sessions.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
+import { addressScope } from '../steps/limit.ts';
 import type { Services } from '../services.ts';
 
+type EndServices = Pick<Services, 'sessions' | 'identity' | 'suspects'>;
+
+/** A session that its page leaves so soon was not opened to be spoken in. */
+const AT_ONCE_MS = 5000;
+
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */
-export function endSessionRoute({ sessions, identity }: Pick<Services, 'sessions' | 'identity'>): Route {
+export function endSessionRoute({ sessions, identity, suspects }: EndServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/end',
@@ -29,15 +35,19 @@ export function endSessionRoute({ sessions, identity }: Pick<Services, 'sessions
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    handle: ({ body, request, isService }) =>
+    handle: ({ body, request, isService, ip }) =>
       andThen(
         sessions.endForGood(body.sm_session_id, 'closed_by_client', request.atMs, request.requestId, (record) =>
           speaksFor(record, body.email, identity.subjects, isService),
         ),
-        (outcome) =>
-          outcome === undefined
-            ? sessionNotFound()
-            : { status: 200, body: { ok: true, session: viewOf(outcome.record, request.atMs) } },
+        (outcome) => {
+          if (outcome === undefined) return sessionNotFound();
+          const { record } = outcome;
+          const { startedAtMs, endedAtMs } = record;
+          if (!isService && endedAtMs !== null && endedAtMs - startedAtMs < AT_ONCE_MS)
+            suspects.noteTrouble(addressScope(ip), request.atMs);
+          return { status: 200, body: { ok: true, session: viewOf(record, request.atMs) } };
+        },
       ),
   });
 }

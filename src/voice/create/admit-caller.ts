@@ -1,5 +1,6 @@
 import type { Subjects } from '../../auth/subjects.ts';
-import { isBlocked, type Verdict, type WidgetEvidence } from '../../bots/contract.ts';
+import { isBlocked, type SuspectList, type Verdict, type WidgetEvidence } from '../../bots/contract.ts';
+import { ifAway } from '../../kernel/errors.ts';
 import { andThen } from '../../kernel/eventually.ts';
 import { CHALLENGE_HEADER } from '../../protocol/challenge.ts';
 import { withTranscriber } from '../../protocol/behaviour.ts';
@@ -201,12 +202,25 @@ export function configAt({ transcriber }: Pick<UpstreamProvider, 'transcriber'>,
   return { ...config, behaviour: withTranscriber(config.behaviour, transcriber) };
 }
 
+/** Asks for what makes callers suspect and is not known here, while other things are asked for. */
+export const beginWeighing: CreateStep = {
+  name: 'suspicion',
+  take(context: CallerFound, { bots, live }: Pick<CreateDeps, 'bots' | 'live'>) {
+    const { key, caller, input } = context;
+    if (key === null || bots.weighs?.(key) !== true) return undefined;
+    const held = live.slots.count(caller.subject, input.request.atMs);
+    // Where nobody can count, the slot is refused for that later.
+    context.slotsHeld = held instanceof Promise ? held.catch(ifAway(() => 0)) : held;
+    return undefined;
+  },
+};
+
 /** Every verdict is logged with the id of its request (docs/contract.md, section 4.2). */
 export const refuseBot: CreateStep = {
   name: 'bot',
-  take(context: CallerFound, { bots, events }: Pick<CreateDeps, 'bots' | 'events'>) {
+  take(context: CallerFound, { bots, events, suspects }: Pick<CreateDeps, 'bots' | 'events' | 'suspects'>) {
     const { headers, path, method, requestId } = context.input.request;
-    const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context) };
+    const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context, suspects) };
     return andThen(bots.assess(evidence), (verdict) => {
       events.botJudged(verdict, requestId);
       return isBlocked(verdict) ? botRefusal(verdict) : undefined;
@@ -215,9 +229,20 @@ export const refuseBot: CreateStep = {
 };
 
 /** A login is not challenged: it has proved an address. */
-function widgetOf({ key, claim, input: { addressScope, request } }: CallerFound): WidgetEvidence | undefined {
+function widgetOf(
+  { key, claim, caller, slotsHeld = 0, input }: CallerFound,
+  suspects: SuspectList,
+): WidgetEvidence | undefined {
   if (key === null) return undefined;
-  return { key, addressScope, createId: claim?.keyHash ?? request.requestId, atMs: request.atMs };
+  const { addressScope, window, isService, request } = input;
+  const { requestId, atMs } = request;
+  const asking = { key, address: isService ? undefined : addressScope, window };
+  const suspicions = () =>
+    andThen(slotsHeld, (held) => [
+      ...suspects.reasonsFor(asking, atMs),
+      ...(2 * held > caller.limits.concurrentSessions ? ['more than half of its slots are taken'] : []),
+    ]);
+  return { key, addressScope, createId: claim?.keyHash ?? requestId, atMs, suspicions };
 }
 
 function botRefusal({ provider, confidence, reason, challenge }: Verdict): Refusal {

@@ -2,6 +2,7 @@ import type { CreateReply } from '../../protocol/create.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import {
+  beginWeighing,
   checkOrigin,
   chooseConfig,
   findTenant,
@@ -35,6 +36,7 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   refuseContext,
   refuseTools,
   chooseConfig,
+  beginWeighing,
   claimReply,
   refuseBot,
   beginOpening,
@@ -83,9 +85,24 @@ export async function createSession(input: CreateInput, deps: CreateDeps): Promi
   const refusal = await runSteps(steps, context, deps, (fault) =>
     deps.events.faulted(fault, undefined, 'give back after a refused create'),
   );
-  if (refusal !== undefined) return refusal.because(whoseSoFar(context));
+  if (refusal !== undefined) {
+    noteTrouble(refusal, input, deps);
+    return refusal.because(whoseSoFar(context));
+  }
   if (context.reply === undefined) throw new Error('no step of a create made its reply');
   return context.reply;
+}
+
+/** What says nothing of who asks: a challenge, or what operators and other pages have done. */
+const NO_TROUBLE: ReadonlySet<string> = new Set(['BOT_BLOCKED', 'KEY_PAUSED', 'SERVICE_STOPPED', 'RESUME_REFUSED']);
+
+/** An address that was refused is suspect for a while; that of a back end says nothing of its visitors. */
+function noteTrouble(
+  { code, status }: Refusal,
+  { isService, addressScope, request }: CreateInput,
+  { suspects }: Pick<CreateDeps, 'suspects'>,
+): void {
+  if (status < 500 && !isService && !NO_TROUBLE.has(code)) suspects.noteTrouble(addressScope, request.atMs);
 }
 
 /** Whose a refused create is, as far as its steps came. */

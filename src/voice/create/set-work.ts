@@ -1,4 +1,4 @@
-import type { WorkQuestion } from '../../bots/contract.ts';
+import type { Asking, WorkQuestion } from '../../bots/contract.ts';
 import type { AltchaChallenge } from '../../protocol/challenge.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
@@ -11,6 +11,7 @@ export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
   /** Of the page; undefined where its browser does not say it. */
   readonly origin: string | undefined;
   readonly addressScope: string;
+  readonly window: Asking['window'];
   readonly atMs: number;
 }
 
@@ -19,14 +20,16 @@ export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
  * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or NOT_FOUND where the key's challenges are those of another provider
  */
 export function setWork(
-  { widgetKey, origin, headers, addressScope, atMs }: WorkAsked,
-  { tenants, bots }: Pick<CreateDeps, 'tenants' | 'bots'>,
+  { widgetKey, origin, headers, addressScope, window, atMs }: WorkAsked,
+  { tenants, bots, suspects }: Pick<CreateDeps, 'tenants' | 'bots' | 'suspects'>,
 ): AltchaChallenge | Refusal {
   const found = tenants.keyOf(widgetKey);
   if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
   // A page of Switchboard's own origin sends none with a GET; what is bound to the key's origin is of no use to others.
   if (origin !== undefined && origin !== found.key.origin) return originRefusal(found.key, origin);
-  const work = bots.work?.({ headers, widget: { key: found.key, addressScope, atMs } });
+  const { key } = found;
+  const suspicions = suspects.reasonsFor({ key, address: addressScope, window }, atMs);
+  const work = bots.work?.({ headers, widget: { key, atMs, suspicions } });
   return (
     work ??
     new Refusal('NOT_FOUND', 'This widgetKey has no proof of work: its challenges are those of another provider.')

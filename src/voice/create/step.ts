@@ -3,7 +3,7 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Login } from '../../auth/known-logins.ts';
 import type { Identity } from '../../auth/identity.ts';
-import type { BotDetector } from '../../bots/contract.ts';
+import type { BotDetector, SuspectList } from '../../bots/contract.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { Sealer } from '../../kernel/seal.ts';
@@ -16,6 +16,7 @@ import type { CallTicket } from '../../stores/call-tickets/contract.ts';
 import type { DurableStores, LiveStores } from '../../stores/contract.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
+import type { WindowCount } from '../../stores/windows/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
@@ -36,6 +37,7 @@ export interface CreateDeps {
   /** Seals what is for the servers of tools alone; undefined where there is no key to. */
   readonly contexts: Pick<Sealer, 'seal'> | undefined;
   readonly bots: BotDetector;
+  readonly suspects: SuspectList;
   readonly events: Events;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
@@ -74,6 +76,8 @@ export interface CreateInput {
   readonly ip: string;
   /** Under what the address is counted. */
   readonly addressScope: string;
+  /** Of the address, with this request counted. */
+  readonly window?: Pick<WindowCount, 'limit' | 'remaining'> | undefined;
   readonly request: {
     readonly method: string;
     readonly path: string;
@@ -103,6 +107,8 @@ export interface CreateContext {
   key?: WidgetKey | null;
   caller?: AdmittedCaller;
   config?: SessionConfig;
+  /** Slots of the subject that are held, where that makes somebody suspect; asked for before it is used, so that nobody waits for it alone. */
+  slotsHeld?: Eventually<number>;
   opening?: Opening;
   /** The caller has had its try of this minute, whatever comes of it: its count is not given back. */
   keepsCount?: boolean;

@@ -1,0 +1,57 @@
+import { MINUTE_MS } from '../kernel/time.ts';
+import type { Counters } from '../stores/counters/contract.ts';
+import type { Ledger } from '../stores/ledger/contract.ts';
+import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { QuotaDay } from './calendar.ts';
+import { totalCeilings, type SharedCeilings, type SharedOf } from './ceilings.ts';
+
+export interface ShareDeps {
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly sharedOf: SharedOf;
+  readonly stores: {
+    readonly ledger: Pick<Ledger, 'totals'>;
+    readonly counters: Pick<Counters, 'read'>;
+    readonly history: Pick<VoiceHistory, 'countOpen'>;
+  };
+}
+
+interface KeyName {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+/** Reads how much of that total is used of which the least is left: of the key's own, and of those of its tenant. 1 is all of it, 0 where there are none. */
+export function createReadShare({ calendar, sharedOf, stores }: ShareDeps) {
+  const { ledger, counters, history } = stores;
+
+  async function shareOf({ account, whose, totals }: SharedCeilings, key: KeyName, atMs: number): Promise<number> {
+    const { sessionsPerMinute, concurrentSessions, tokensDaily, dollarsDaily } = totals;
+    const { tenantId, id: keyId } = key;
+    const isBoundedADay = tokensDaily !== undefined || dollarsDaily !== undefined;
+    const [used, minute, open] = await Promise.all([
+      isBoundedADay ? ledger.totals(account, calendar(atMs).day) : { tokens: 0, microDollars: 0 },
+      sessionsPerMinute === undefined ? 0 : counters.read(`sessions:${account}`, MINUTE_MS, atMs),
+      concurrentSessions === undefined
+        ? { matched: 0 }
+        : history.countOpen(whose === 'key' ? { tenantId, keyId } : { tenantId }),
+    ]);
+    const { dailyTokens, dailyMicroDollars } = totalCeilings(totals);
+    return Math.max(
+      share(used.tokens, dailyTokens),
+      share(used.microDollars, dailyMicroDollars),
+      share(minute, sessionsPerMinute ?? Infinity),
+      share(open.matched, concurrentSessions ?? Infinity),
+    );
+  }
+
+  /** @throws Unavailable when the database is away */
+  return async (key: KeyName, atMs: number): Promise<number> => {
+    const shares = await Promise.all(sharedOf(key.tenantId, key.id).map((one) => shareOf(one, key, atMs)));
+    return Math.max(0, ...shares);
+  };
+}
+
+/** Of what may not be used at all nothing is left. */
+function share(used: number, limit: number): number {
+  return limit === 0 ? 1 : used / limit;
+}
