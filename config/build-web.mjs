@@ -161,7 +161,11 @@ async function buildElement(vite) {
     define: { 'import.meta.url': 'undefined' },
   });
   const languages = ['de', 'fr', 'es', 'ja'].map((name) => [name, join(web, `element/words/${name}.ts`)]);
-  await bundle(vite, Object.fromEntries(languages), { format: 'es', entryFileNames: 'switchboard-widget-[name].mjs' });
+  const challenge = ['challenge', join(web, 'element/challenge/main.ts')];
+  await bundle(vite, Object.fromEntries([...languages, challenge]), {
+    format: 'es',
+    entryFileNames: 'switchboard-widget-[name].mjs',
+  });
   await cp(join(web, 'element/style.css'), join(out, 'switchboard-widget.css'));
 }
 

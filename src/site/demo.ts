@@ -12,7 +12,7 @@ import { pageRoute } from './page-route.ts';
 
 export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 
-/** The SDK with its types, and the element with its languages and the style sheet that old browsers load. */
+/** The SDK with its types, and the element with its languages, what solves challenges and the style sheet that old browsers load. */
 const forPages = [
   'widget.js',
   'widget.mjs',
@@ -23,6 +23,7 @@ const forPages = [
   'switchboard-widget.d.ts',
   'switchboard-widget.d.mts',
   'switchboard-widget.css',
+  'switchboard-widget-challenge.mjs',
   ...['de', 'fr', 'es', 'ja'].map((language) => `switchboard-widget-${language}.mjs`),
 ];
 

@@ -17,6 +17,7 @@ const files = [
   '/switchboard-widget.d.ts',
   '/switchboard-widget.css',
   '/switchboard-widget-de.mjs',
+  '/switchboard-widget-challenge.mjs',
 ];
 const paths = [
   ...files,

@@ -89,7 +89,7 @@ describe('The widget SDK as it is served', () => {
         await connect({ created: reply });
         await connect({ created: async () => (await fetch('/voice/session', { method: 'POST' })).json(), email: 'a@b.example' });
         const error = new SwitchboardError({ code: 'MINE', userMessage: 'No.' }, 400);
-        console.log(tokens.toFixed(), peer.connectionState, error instanceof Error, error.reason?.length, error.error?.length);`,
+        console.log(tokens.toFixed(), peer.connectionState, error instanceof Error, error.reason?.length, error.error?.length, error.challenge?.siteKey?.length);`,
     });
   });
 
@@ -167,6 +167,15 @@ describe('The element as it is served', () => {
     const name = `switchboard-widget-${language}.mjs`;
     expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(1500);
     expect(await import(join(built, name))).toMatchObject({ words: { launcher: expect.any(String) } });
+  });
+
+  test('what solves challenges is a module of at most 3 kB, which is loaded only then', async () => {
+    const text = await read('switchboard-widget-challenge.mjs');
+    expect(gzipSync(text).length).toBeLessThanOrEqual(3000);
+    expect(text).not.toMatch(/\bimport\b/);
+    expect(await import(join(built, 'switchboard-widget-challenge.mjs'))).toMatchObject({
+      solve: expect.any(Function),
+    });
   });
 
   test('leaves no name in the page', async () => {

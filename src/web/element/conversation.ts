@@ -6,6 +6,9 @@ export function isWithoutMicrophone({ code }: SwitchboardError): boolean {
   return code.startsWith('MICROPHONE_');
 }
 
+/** The header of a create that has a token. */
+const CHALLENGE = 'X-Switchboard-Challenge';
+
 /** What is to be shown of a conversation. */
 export interface ConversationState {
   readonly phase: 'ready' | 'connecting' | 'live' | 'over';
@@ -84,6 +87,8 @@ export interface ConversationListener {
   readonly change: (now: ConversationState) => void;
   /** An event of the SDK, or the error because of which there is no session. */
   readonly tell: <T extends keyof SessionEvents>(type: T, event: SessionEvents[T]) => void;
+  /** The token of the challenge that a create was refused with. @throws the error itself, where it has none or that is not solved */
+  readonly solve: (error: SwitchboardError) => Promise<string>;
 }
 
 /** One conversation, from the visitor's wish to its end. */
@@ -107,7 +112,7 @@ export interface Conversation {
 export function converse(
   options: ConnectOptions,
   isWritten: boolean,
-  { change, tell }: ConversationListener,
+  { change, tell, solve }: ConversationListener,
 ): Conversation {
   /** Aborts what is under way, and what holds on to the page. */
   const controller = new AbortController();
@@ -239,7 +244,14 @@ export function converse(
 
   async function begin(): Promise<void> {
     try {
-      const opened = await connect({ ...options, audio: !isWritten, signal: controller.signal });
+      // Read at each request: the token goes with the create alone.
+      const headers: { [CHALLENGE]?: string } = {};
+      const ask = () => connect({ ...options, headers, audio: !isWritten, signal: controller.signal });
+      const opened = await ask().catch(async (error: SwitchboardError) => {
+        headers[CHALLENGE] = await solve(error);
+        return ask();
+      });
+      delete headers[CHALLENGE];
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);

@@ -1,6 +1,7 @@
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
+import { solveChallenge } from './solve-challenge.ts';
 import { applyStyles } from './styles.ts';
 import { askAgent, unknown } from './disclosure.ts';
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
@@ -214,6 +215,7 @@ export function defineElement(home: string): void {
             this.#show();
           },
           tell: (type, detail) => this.#tell(type, detail, own),
+          solve: (error) => solveChallenge(error, home, this.#baseUrl, this.#attribute('widget-key'), this.#language),
         },
       );
       this.#conversation = own;

@@ -287,6 +287,8 @@ export declare class SwitchboardError extends Error {
   readonly retryAfter: number | undefined;
   /** Why the session is over, when it is; see `Ended`. */
   readonly reason: string | undefined;
+  /** Of BOT_BLOCKED: who solves it, and connects again with its token in the header `X-Switchboard-Challenge`, is let in. */
+  readonly challenge: RefusalBody['challenge'];
 }
 
 /**

@@ -16,6 +16,7 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
   declare readonly status: number;
   declare readonly retryAfter: number | undefined;
   declare readonly reason: string | undefined;
+  declare readonly challenge: Api.RefusalBody['challenge'];
 
   constructor(body: Api.RefusalBody, status = 0) {
     super(body.error ?? body.code);

@@ -1,0 +1,22 @@
+import type { SwitchboardError } from '../widget/api.ts';
+import type * as Solver from './challenge/main.ts';
+
+/**
+ * Solves the challenge that a create was refused with, by a script that is loaded for that only.
+ * @throws the error itself, where it has none or that is not solved
+ */
+export async function solveChallenge(
+  error: SwitchboardError,
+  home: string,
+  baseUrl: string,
+  widgetKey: string | undefined,
+  language: string,
+): Promise<string> {
+  if (!error.challenge) throw error;
+  try {
+    const { solve } = (await import(/* @vite-ignore */ `${home}switchboard-widget-challenge.mjs`)) as typeof Solver;
+    return await solve(error.challenge, { baseUrl, widgetKey, language });
+  } catch {
+    throw error;
+  }
+}
