@@ -1,16 +1,19 @@
-import type { Config } from '../../config/config.ts';
 import { createAltcha } from '../bots/altcha.ts';
 import { createBinding } from '../bots/binding.ts';
 import type { ChallengeSettings } from '../bots/checker.ts';
 import { Challenges } from '../bots/challenges.ts';
-import type { BotDetector } from '../bots/contract.ts';
+import type { BotDetector, ChallengedKey } from '../bots/contract.ts';
 import { selectDetector } from '../bots/select.ts';
 import { Suspects } from '../bots/suspects.ts';
 import { createSiteverify } from '../bots/siteverify.ts';
+import { cacheFor } from '../kernel/cache-for.ts';
 import { deadline } from '../kernel/deadline.ts';
+import { Unavailable } from '../kernel/errors.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { CHALLENGE_PROVIDERS, type ChallengeProvider } from '../protocol/challenge.ts';
+import { secretsIn } from '../protocol/server-tool.ts';
 import { createReadShare } from '../quota/shares.ts';
+import { readSecret } from '../secrets/secrets.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';
 
@@ -21,14 +24,20 @@ export interface OpenBots {
   close(): void;
 }
 
-/** Who judges creates: as the settings say. Providers of challenges are asked by the guarded way out, on connections of their own. */
+/** Secrets of tenants are asked of the database so often: one that was changed is used within that time. */
+const SECRETS_MS = 30_000;
+const MAX_SECRETS = 10_000;
+
+/**
+ * Who judges creates: as the settings say, and the widget key where it says more. Providers of challenges are asked by the guarded way out, on
+ * connections of their own, so that servers of tenants that hang take none from them.
+ */
 export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'sharedOf'>): OpenBots {
   const { config, stores, live, clock, installationKey, onError } = core;
-
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });
   const binding = createBinding(installationKey);
-  const deps = { outbound, binding, url: config.bots.verifyUrl };
-  const own = settingsOf(config.bots);
+  const deps = { outbound, binding };
+  const settings = createSettings(core);
   const detector = new Challenges({
     checkers: {
       turnstile: createSiteverify('turnstile', deps),
@@ -38,25 +47,69 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
     },
     binding,
     replays: stores.replays,
-    settingsOf: () => own,
+    settingsOf: settings.of,
     whenAway: config.bots.whenAway,
     others: selectDetector(config.bots),
   });
   const readShare = createReadShare({ ...usage, stores });
-  const suspects = new Suspects({ bus: live.bus, readShare, onError, isOn: () => own !== undefined });
+  const suspects = new Suspects({ bus: live.bus, readShare, onError, isOn: settings.isOn });
   return { detector, suspects, close: () => outbound.close() };
 }
 
-/** Of the installation; undefined where it sets no challenges. */
-function settingsOf({ provider, siteKey, secret, minScore, challenge }: Config['bots']): ChallengeSettings | undefined {
-  if (!isChallenge(provider)) return undefined;
+/** How callers of a key are challenged: as the key says, and in what it does not say as the installation does. */
+function createSettings({ config, secrets, clock, onError }: Core) {
+  const { provider: ofInstallation, siteKey, secret, minScore, challenge, verifyUrl } = config.bots;
+  const values = cacheFor<string | undefined>(SECRETS_MS, MAX_SECRETS);
+  const common = { minScore, challenge };
+  const own: ChallengeSettings | undefined = isChallenge(ofInstallation)
+    ? {
+        ...common,
+        provider: ofInstallation,
+        siteKey: ofInstallation === 'altcha' ? undefined : siteKey,
+        secret: () => Promise.resolve(secret),
+        owner: 'installation',
+        verifyUrl,
+      }
+    : undefined;
+  let isOn = own !== undefined;
+
+  /** Undefined where there is none of that name, or nothing opens it. @throws Unavailable when the database is away */
+  function read(tenantId: string, name: string): Promise<string | undefined> {
+    return values(`${tenantId}/${name}`, clock.now(), () => readSecret(tenantId, name, secrets)).catch(
+      (fault: unknown) => {
+        if (fault instanceof Unavailable) throw fault;
+        onError(fault);
+        return undefined;
+      },
+    );
+  }
+
+  function ofKey({ bots, tenantId }: ChallengedKey): ChallengeSettings | undefined {
+    if (bots === undefined) return own;
+    const { provider, siteKey: site, secret: reference = '', ...more } = bots;
+    if (provider === undefined) return own && { ...own, ...more };
+    const [name = ''] = secretsIn(reference);
+    // The address of another provider's siteverify verifies nothing of this one.
+    const isSame = own === undefined || own.provider === provider;
+    return {
+      ...common,
+      ...more,
+      provider,
+      siteKey: site,
+      secret: () => read(tenantId, name),
+      owner: tenantId,
+      verifyUrl: isSame ? verifyUrl : undefined,
+    };
+  }
+
   return {
-    provider,
-    siteKey: provider === 'altcha' ? undefined : siteKey,
-    secret: () => Promise.resolve(secret),
-    minScore,
-    challenge,
-    owner: 'installation',
+    of: (key: ChallengedKey): ChallengeSettings | undefined => {
+      const settings = ofKey(key);
+      isOn ||= settings !== undefined;
+      return settings;
+    },
+    /** Whether anybody was challenged here so far. */
+    isOn: () => isOn,
   };
 }
 

@@ -7,7 +7,7 @@ import { readTenantsFile, TenantsFileError, requireAdmins } from '../tenants/ten
 import { withoutDemo } from '../tenants/demo.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { openProvider } from '../upstream/select.ts';
-import { requireVerifyUrl } from './bot-servers.ts';
+import { requireBotSecrets, requireVerifyUrl } from './bot-servers.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
 import { requireToolServers } from './tool-servers.ts';
 import { requireSupport } from './unsupported.ts';
@@ -63,6 +63,7 @@ export function faultsTogether(
     () => requireBrokeringOf(served, config.tenantsFile, provider),
     () => requireSupport(served, config.tenantsFile, provider),
     () => requireVerifyUrl(config),
+    () => requireBotSecrets(served, config.tenantsFile, config),
     () => requireToolServers(served, config.tenantsFile, config),
     () => requirePrices(served, config.tenantsFile, prices, config),
   ];

@@ -6,6 +6,7 @@ import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
+import { requireBotSecrets } from './bot-servers.ts';
 import { createCallModes, requireBrokeringOf } from './call-mode.ts';
 import { findToolWarnings } from './tool-warnings.ts';
 import { requireToolServers } from './tool-servers.ts';
@@ -54,6 +55,7 @@ export async function startTenants(core: Core, tenants: TenantDirectory, disposa
       const served = placeDemo(read, { mode: config.mode, publicUrl: publicUrl(), database: database.kind });
       if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
       requireBrokeringOf(served, config.tenantsFile, provider);
+      requireBotSecrets(served, config.tenantsFile, config);
       requireToolServers(served, config.tenantsFile, config);
       requirePrices(served, config.tenantsFile, prices, config);
       return served;

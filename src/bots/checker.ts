@@ -9,6 +9,8 @@ export interface ChallengeSettings {
   /** Undefined where there is none of that name. */
   readonly secret: () => Promise<string | undefined>;
   readonly minScore: number;
+  /** Where tokens are verified, in the place of the provider's own address. */
+  readonly verifyUrl: string | undefined;
   readonly challenge: 'suspect' | 'always';
   /** Whose requests to the provider are counted together. */
   readonly owner: string;

@@ -25,7 +25,7 @@ export interface Verdict {
 }
 
 /** The widget key for whose page a challenge is. */
-export type ChallengedKey = Pick<WidgetKey, 'id' | 'tenantId' | 'key' | 'origin'>;
+export type ChallengedKey = Pick<WidgetKey, 'id' | 'tenantId' | 'key' | 'origin' | 'bots'>;
 
 /** What a challenge is asked for, and what it is bound to. */
 export interface WidgetEvidence {

@@ -63,8 +63,6 @@ type Reply = z.infer<typeof reply>;
 export interface SiteverifyDeps {
   readonly outbound: Outbound;
   readonly binding: Binding;
-  /** In the place of the provider's own address. */
-  readonly url: string | undefined;
 }
 
 /**
@@ -73,7 +71,7 @@ export interface SiteverifyDeps {
  */
 export function createSiteverify(
   provider: SiteverifyProvider,
-  { outbound, binding, url }: SiteverifyDeps,
+  { outbound, binding }: SiteverifyDeps,
 ): ChallengeChecker {
   const row: Siteverify = siteverify[provider];
   async function check(question: ChallengeQuestion): Promise<ChallengeResult> {
@@ -84,7 +82,7 @@ export function createSiteverify(
     try {
       const answer = await outbound.request({
         method: 'POST',
-        url: new URL(url ?? row.url),
+        url: new URL(settings.verifyUrl ?? row.url),
         owner: settings.owner,
         // One address has few of the places, so that it takes none from others.
         session: addressScope,

@@ -36,9 +36,9 @@ function isList(result: KeyShown | readonly KeyShown[]): result is readonly KeyS
 
 function describe({ key: of, warnings }: KeyShown): string {
   const { tenantId, id, key, origin, label, agents, allowOverrides, call, dataChannel } = of;
-  const { limits, totals, pausedAtMs, revokedAtMs } = of;
+  const { limits, totals, bots = {}, pausedAtMs, revokedAtMs } = of;
   const textOf = (values: object) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
-  const [limitTexts, totalTexts] = [textOf(limits), textOf(totals)];
+  const [limitTexts, totalTexts, botTexts] = [textOf(limits), textOf(totals), textOf(bots)];
   const lines = [
     `${tenantId}/${id}${label === '' ? '' : `  ${label}`}`,
     `  key        ${key}`,
@@ -48,6 +48,7 @@ function describe({ key: of, warnings }: KeyShown): string {
     dataChannel !== null && `  channel    ${dataChannel}, of brokered calls`,
     limitTexts.length > 0 && `  limits     ${limitTexts.join(', ')}`,
     `  totals     ${totalTexts.length > 0 ? totalTexts.join(', ') : 'none'}`,
+    botTexts.length > 0 && `  bots       ${botTexts.join(', ')}`,
     ...warnings.map((warning) => `  warning    ${describeWarning(warning)}`),
     pausedAtMs !== null && `  paused     ${iso(pausedAtMs)}`,
     revokedAtMs !== null && `  revoked    ${iso(revokedAtMs)}`,

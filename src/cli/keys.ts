@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig, type Config } from '../../config/config.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
+import type { KeyBots } from '../protocol/key-bots.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
@@ -48,9 +49,9 @@ interface Command {
 export const keyCommands = [
   {
     usage:
-      'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--totals LIST] [--reason R] [--json]',
+      'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--totals LIST] [--bots LIST] [--reason R] [--json]',
     meaning:
-      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* is any, and none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --totals: ceilings over all visitors of the key',
+      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* is any, and none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --totals: ceilings over all visitors of the key; --bots: how its callers are challenged',
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {
@@ -70,6 +71,7 @@ export const keyCommands = [
 const USAGE = `Usage:
 ${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
+of --bots provider=turnstile,siteKey=KEY,secret=NAME (of switchboard secrets set),challenge=suspect|always,minScore=0.5, each of which may be left out
 `;
 
 const BESIDE_SERVER =
@@ -127,7 +129,16 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 
 function readIssue(args: string[]): Command {
-  const names = { tenant: text, site: text, label: text, agents: text, call: text, totals: text, reason: text };
+  const names = {
+    tenant: text,
+    site: text,
+    label: text,
+    agents: text,
+    call: text,
+    totals: text,
+    bots: text,
+    reason: text,
+  };
   const origin = { type: 'string', multiple: true } as const;
   // --pinned is the default now and was not always, so it is still accepted.
   const { values } = parseArgs({
@@ -145,6 +156,7 @@ function readIssue(args: string[]): Command {
     call: readChoice(callMode, 'call', values.call),
     dataChannel: readChoice(dataChannel, 'data-channel', values['data-channel']),
     totals: values.totals === undefined ? undefined : readTotals(values.totals),
+    bots: values.bots === undefined ? undefined : readBots(values.bots),
   };
   const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
   return { asJson: values.json, work: (deps, config) => issue(request, by, deps, config), more: tagsOf };
@@ -197,13 +209,26 @@ function readChoice<T extends string>(
 /** Names and amounts are checked with the other fields of the key. */
 function readTotals(list: string): KeyTotals {
   if (list.trim() === 'none') return {};
-  const entries = list.split(',').map((entry) => {
-    const [name = '', amount = '', ...rest] = entry.split('=').map((part) => part.trim());
-    if (name === '' || amount === '' || rest.length > 0)
-      throw new UsageError(`--totals has "${entry.trim()}", which is not like concurrentSessions=20`);
-    return [name, Number(amount)];
-  });
+  const entries = readPairs(list, 'totals', 'concurrentSessions=20').map(([name, amount]) => [name, Number(amount)]);
   return Object.fromEntries(entries) as KeyTotals;
+}
+
+/** The same; a secret is named. */
+function readBots(list: string): KeyBots {
+  const entries = readPairs(list, 'bots', 'provider=turnstile').map(([name, value]) => {
+    if (name === 'secret') return [name, `\${secret:${value}}`];
+    return [name, name === 'minScore' ? Number(value) : value];
+  });
+  return Object.fromEntries(entries) as KeyBots;
+}
+
+function readPairs(list: string, option: string, example: string): (readonly [name: string, value: string])[] {
+  return list.split(',').map((entry) => {
+    const [name = '', value = '', ...rest] = entry.split('=').map((part) => part.trim());
+    if (name === '' || value === '' || rest.length > 0)
+      throw new UsageError(`--${option} has "${entry.trim()}", which is not like ${example}`);
+    return [name, value];
+  });
 }
 
 function readList(args: string[]): Command {

@@ -26,7 +26,7 @@ export function findImpossible({ call }: KeyWish, { noBrokering }: KeyRules): Fa
  * entry of the tenant may permit all but the first (`adminsMay`).
  */
 export function findForbidden(
-  { limits = {}, call, dataChannel, allowOverrides, agents }: KeyWish,
+  { limits = {}, call, dataChannel, allowOverrides, agents, bots }: KeyWish,
   role: ActRole,
   tenant: Tenant,
   rules: KeyRules | undefined,
@@ -38,6 +38,8 @@ export function findForbidden(
   if (allowOverrides === true) add('allowOverrides', 'must be false: only an operator may let pages change an agent');
   if (agents === null && tenant.agents.length > 0)
     add('agents', 'must be left out or name agents: only an operator may let pages choose any');
+  // Who pays for what a script opens says what that script has to solve.
+  if (bots !== undefined) add('bots', 'must be left out: only an operator may say how callers are challenged');
   if (!may('limits'))
     faults.push(...Object.entries(rules?.widget ?? {}).flatMap(([name, most]) => tooHigh(name, limits, most)));
   if (call === 'direct' && !may('direct')) add('call', `must be left out: direct calls ${forOperators('direct')}`);

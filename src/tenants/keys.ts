@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
+import { keyBots } from '../protocol/key-bots.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
@@ -236,6 +237,7 @@ function findFaults(request: IssueManyRequest, id: string | undefined, tenant: T
   for (const [field, schema] of [
     ['limits', limitsSchema],
     ['totals', totalsSchema],
+    ['bots', keyBots],
   ] as const)
     for (const { path, message } of issuesInWords(schema, request[field] ?? {}).map(toProblem))
       add(`${field}.${path}`, message);

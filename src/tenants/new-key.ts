@@ -1,4 +1,5 @@
 import type { CallMode, DataChannel } from '../protocol/call.ts';
+import type { KeyBots } from '../protocol/key-bots.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
@@ -12,11 +13,12 @@ export interface KeyWish {
   readonly dataChannel?: DataChannel | undefined;
   readonly limits?: KeyLimits | undefined;
   readonly totals?: KeyTotals | undefined;
+  readonly bots?: KeyBots | undefined;
 }
 
 export type KeyTerms = Pick<
   WidgetKey,
-  'label' | 'agents' | 'allowOverrides' | 'call' | 'dataChannel' | 'limits' | 'totals'
+  'label' | 'agents' | 'allowOverrides' | 'call' | 'dataChannel' | 'limits' | 'totals' | 'bots'
 >;
 
 /** What all visitors of a new key may use together unless somebody says otherwise: as much as ten visitors by the default limits. */
@@ -32,7 +34,7 @@ const USUAL_TOTALS: KeyTotals = {
  * admin of the tenant leaves out of the totals is as usual, because such a key is never without.
  */
 export function newKeyTerms(wish: KeyWish, tenant: Pick<Tenant, 'agents'>, role: ActRole): KeyTerms {
-  const { label = '', allowOverrides = false, call = null, dataChannel = 'none', limits = {} } = wish;
+  const { label = '', allowOverrides = false, call = null, dataChannel = 'none', limits = {}, bots } = wish;
   const own = tenant.agents.map(({ id }) => id);
   const { agents = own.length === 0 ? null : own, totals = USUAL_TOTALS } = wish;
   return {
@@ -42,6 +44,7 @@ export function newKeyTerms(wish: KeyWish, tenant: Pick<Tenant, 'agents'>, role:
     call,
     dataChannel,
     limits,
+    ...(bots !== undefined && { bots }),
     totals: role === 'tenant_admin' ? { ...USUAL_TOTALS, ...totals } : totals,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentSettings } from '../protocol/agent.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
+import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 
@@ -124,6 +125,7 @@ const keySchema = z.strictObject(
     dataChannel: dataChannel.nullable().default(null),
     limits: limitsSchema.default({}),
     totals: totalsSchema.default({}),
+    bots: keyBots.optional(),
   },
   wanted('an object with key and origin'),
 );

@@ -72,6 +72,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
           call: 'brokered',
           dataChannel: 'none',
           limits: { concurrentSessions: 50 },
+          bots: { minScore: 0.7 },
           totals: { dollarsDaily: 0.5 },
         }),
         widgetKey(rich.id, { id: 'b', revokedAtMs: DAY_BEGIN }),
@@ -92,6 +93,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         call: 'direct' as const,
         limits: { dailyTokens: 1 },
         totals: { tokensDaily: 2 },
+        bots: { provider: 'altcha', challenge: 'always' } as const,
       };
       const after = { ...before, name: 'New', admins: [], agents: [{ id: 'x' }], keys: [changed] };
       await tenants().merge([after]);

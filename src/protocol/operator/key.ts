@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callMode, dataChannel } from '../call.ts';
+import { keyBots } from '../key-bots.ts';
 import { count, instant, ok, text } from '../values.ts';
 
 const amount = z.number().min(0);
@@ -36,6 +37,9 @@ export const operatorKey = z.object({
   dataChannel: dataChannel.nullable().meta({ description: 'Of brokered calls; null is as the agent says' }),
   limits,
   totals,
+  bots: keyBots
+    .optional()
+    .meta({ description: 'How its callers are challenged, where it says so itself; the secret is named, never told' }),
   warnings: z.array(keyWarning).meta({
     description:
       'What makes it open: pages may change what an agent is, nothing bounds what all its visitors use in a day, it is not pinned to agents',
@@ -99,6 +103,7 @@ export const issueKeyRequest = z.strictObject({
     .strictObject(totals.shape)
     .optional()
     .meta({ description: 'Over all its visitors; by default what ten of them may use, and {} is no bound' }),
+  bots: keyBots.optional().meta({ description: 'How its callers are challenged; by default as the installation says' }),
   reason: z.string().max(500).optional().meta({ description: 'For the audit' }),
 });
 

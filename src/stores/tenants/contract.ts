@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
+import type { KeyBots } from '../../protocol/key-bots.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
 import type { ActRole } from '../journal/act-contract.ts';
 
@@ -60,6 +61,8 @@ export interface WidgetKey {
   /** For each subject. */
   readonly limits: KeyLimits;
   readonly totals: KeyTotals;
+  /** How its callers are challenged, where that is not as the installation says. */
+  readonly bots?: KeyBots | undefined;
   /** Opens no sessions until it is resumed; null is in use. Only `pause` and `resume` change it. */
   readonly pausedAtMs: number | null;
   /** Revocation is one-way. */

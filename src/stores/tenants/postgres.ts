@@ -12,6 +12,13 @@ type TenantRow = Omit<Tenant, 'keys' | 'adminsMay' | 'totals' | 'maxKeys'> & {
   readonly [K in 'adminsMay' | 'totals' | 'maxKeys']: NonNullable<Tenant[K]> | null;
 };
 
+/** What a key does not say is null. */
+type KeyRow = Omit<WidgetKey, 'bots'> & { readonly bots: NonNullable<WidgetKey['bots']> | null };
+
+function toKey({ bots, ...key }: KeyRow): WidgetKey {
+  return bots === null ? key : { ...key, bots };
+}
+
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
   async function change(
@@ -20,20 +27,22 @@ export function createPostgresTenants(database: Database): Tenants {
     set: (sql: AnySql) => postgres.Fragment,
   ): Promise<WidgetKey | undefined> {
     const [key] = await database.run(
-      (sql) => sql<WidgetKey[]>`
+      (sql) => sql<KeyRow[]>`
         update widget_key set ${set(sql)} where tenant_id = ${tenantId} and id = ${keyId}
         returning ${columns(sql)}`,
     );
-    return key;
+    return key && toKey(key);
   }
 
   /** A page of all keys by tenant and id; what changes meanwhile is in the next look. */
-  const keysAfter = (last: WidgetKey | undefined): Promise<readonly WidgetKey[]> =>
-    database.run(
-      (sql) => sql<WidgetKey[]>`
+  const keysAfter = async (last: WidgetKey | undefined): Promise<readonly WidgetKey[]> => {
+    const rows = await database.run(
+      (sql) => sql<KeyRow[]>`
         select ${columns(sql)} from widget_key
         where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`,
     );
+    return rows.map(toKey);
+  };
 
   return {
     async all() {
@@ -146,18 +155,20 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
   const [taken] = await sql<{ key: string }[]>`
     with given as materialized (
       select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb,
+        bots jsonb, "revokedAtMs" bigint)
     ), merged as (
       insert into widget_key as kept
-        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, revoked_at_ms)
-      select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, "revokedAtMs" from given
+        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
+      select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs" from given
       on conflict (key) do update set
         origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
-        call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
+        call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, bots = excluded.bots,
+        revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
         where kept.tenant_id = excluded.tenant_id and kept.id = excluded.id
-          and (kept.origin, kept.label, kept.agents, kept.allow_overrides, kept.call_mode, kept.data_channel, kept.limits, kept.totals, kept.revoked_at_ms)
+          and (kept.origin, kept.label, kept.agents, kept.allow_overrides, kept.call_mode, kept.data_channel, kept.limits, kept.totals, kept.bots, kept.revoked_at_ms)
             is distinct from (excluded.origin, excluded.label, excluded.agents, excluded.allow_overrides, excluded.call_mode,
-              excluded.data_channel, excluded.limits, excluded.totals, coalesce(kept.revoked_at_ms, excluded.revoked_at_ms))
+              excluded.data_channel, excluded.limits, excluded.totals, excluded.bots, coalesce(kept.revoked_at_ms, excluded.revoked_at_ms))
     )
     select given.key from given join widget_key as kept on kept.key = given.key
     where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
@@ -177,7 +188,7 @@ function stopOf(sql: AnySql) {
 function columns(sql: AnySql) {
   return sql`
     id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", call_mode as call,
-    data_channel as "dataChannel", limits, totals, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
+    data_channel as "dataChannel", limits, totals, bots, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
 }
 
 /**
@@ -199,10 +210,11 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
 function insertKeys(sql: AnySql, keys: readonly WidgetKey[]) {
   return sql`
     insert into widget_key
-      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, revoked_at_ms)
-    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, "revokedAtMs"
+      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
+    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"
     from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-      label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+      label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, bots jsonb,
+      "revokedAtMs" bigint)
     join tenant on tenant.id = given."tenantId"`;
 }
 

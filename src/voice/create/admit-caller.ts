@@ -223,7 +223,8 @@ export const refuseBot: CreateStep = {
     const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context, suspects) };
     return andThen(bots.assess(evidence), (verdict) => {
       events.botJudged(verdict, requestId);
-      return isBlocked(verdict) ? botRefusal(verdict) : undefined;
+      const lever = context.key?.bots?.provider === undefined ? 'BOT_PROVIDER' : 'bots.provider';
+      return isBlocked(verdict) ? botRefusal(verdict, lever) : undefined;
     });
   },
 };
@@ -245,8 +246,8 @@ function widgetOf(
   return { key, addressScope, createId: claim?.keyHash ?? requestId, atMs, suspicions };
 }
 
-function botRefusal({ provider, confidence, reason, challenge }: Verdict): Refusal {
-  const why = { lever: 'BOT_PROVIDER', verdict: `${provider} ${confidence}` };
+function botRefusal({ provider, confidence, reason, challenge }: Verdict, lever: string): Refusal {
+  const why = { lever, verdict: `${provider} ${confidence}` };
   const error = 'The bot verdict on this request is negative';
   if (challenge === undefined) return new Refusal('BOT_BLOCKED', `${error}.`, {}, why);
   const how = `solve the challenge, and send the create again with its token in ${CHALLENGE_HEADER}`;

@@ -285,6 +285,19 @@ describe('check-config', () => {
     expect(allowed.printed()).not.toContain('hunter2');
   });
 
+  test('refuses a secret of a key that nothing seals', async () => {
+    const bots = { provider: 'turnstile', siteKey: 'site', secret: '${secret:captcha}' };
+    const widgetKeys = [{ id: 'www', key: 'w_acme_www', origin: 'https://www.acme.example', bots }];
+    const file = await tenantsFile(
+      JSON.stringify({ tenants: [{ id: 'acme', admins: ['@acme.example'], widgetKeys }] }),
+    );
+    const refused = fakeTerminal({ ...production, TENANTS_FILE: file });
+    expect(await run([], refused)).toBe(78);
+    expect(refused.complained()).toContain('widget key acme/www: has a secret in its bots, and SEALING_KEY');
+    const sealed = { ...production, TENANTS_FILE: file, SEALING_KEY: Buffer.alloc(32, 1).toString('base64') };
+    expect(await run([], fakeTerminal(sealed))).toBe(0);
+  });
+
   /** What is printed with models in PRICES_FILE. */
   async function listed(env: Record<string, string>, models: object) {
     const prices = join(folder, 'prices.json');

@@ -136,6 +136,27 @@ describe('keys issue', () => {
     expect(wrong.state.opened).toBe(0);
   });
 
+  test('says how callers of the key are challenged, with the name of a secret and never the secret', async () => {
+    const { terminal } = build();
+    const bots = 'provider=turnstile, siteKey=0x4AAA, secret=captcha, challenge=always, minScore=0.5';
+    expect(await run([...issue, '--json', '--bots', bots], terminal)).toBe(0);
+    expect((JSON.parse(terminal.printed()) as { bots: object }).bots).toEqual({
+      provider: 'turnstile',
+      siteKey: '0x4AAA',
+      secret: '${secret:captcha}',
+      challenge: 'always',
+      minScore: 0.5,
+    });
+    const shown = build();
+    expect(await run([...issue, '--bots', 'challenge=always'], shown.terminal)).toBe(0);
+    expect(shown.terminal.printed()).toMatch(/^ {2}bots {7}challenge always$/m);
+    const wrong = build();
+    expect(await run([...issue, '--bots', 'provider=turnstile'], wrong.terminal)).toBe(1);
+    expect(wrong.terminal.complained()).toContain('bots.siteKey: is missing, and turnstile needs it');
+    const unreadable = build();
+    expect(await run([...issue, '--bots', 'always'], unreadable.terminal)).toBe(64);
+  });
+
   test('bounds what all visitors of the key may use together: as asked, or else as usual', async () => {
     const issued = async (...more: string[]) => {
       const { terminal } = build();

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { CHALLENGE_PROVIDERS } from './challenge.ts';
+
+const wanted = 'must be one of';
+
+/** How the callers of a widget key are challenged, where that differs from the installation; the secret is one that its tenant keeps. */
+export const keyBots = z
+  .strictObject(
+    {
+      provider: z.enum(CHALLENGE_PROVIDERS, `${wanted} ${CHALLENGE_PROVIDERS.join(', ')}`).optional(),
+      siteKey: z
+        .string('must be a text')
+        .regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters without spaces')
+        .optional(),
+      secret: z
+        .string('must be a text')
+        .regex(
+          /^\$\{secret:[A-Za-z0-9_-]{1,64}\}$/,
+          'must be ${secret:NAME}: the secret itself is kept by switchboard secrets set',
+        )
+        .optional(),
+      challenge: z.enum(['suspect', 'always'], `${wanted} suspect, always`).optional(),
+      minScore: z
+        .number('must be a number from 0 to 1')
+        .min(0, 'must be at least 0')
+        .max(1, 'must be at most 1')
+        .optional(),
+    },
+    'must be an object',
+  )
+  .superRefine(({ provider, siteKey, secret }, context) => {
+    const isOfOthers = provider !== undefined && provider !== 'altcha';
+    for (const [name, value] of Object.entries({ siteKey, secret }))
+      if (isOfOthers !== (value !== undefined))
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: isOfOthers
+            ? `is missing, and ${provider} needs it`
+            : 'must be left out without a provider that needs it',
+        });
+  });
+
+export type KeyBots = Readonly<z.infer<typeof keyBots>>;
