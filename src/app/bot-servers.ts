@@ -1,6 +1,8 @@
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
 import { findUrlFault } from '../kernel/server-url.ts';
+import { secretsIn } from '../protocol/server-tool.ts';
+import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
@@ -28,4 +30,21 @@ export function requireBotSecrets(
       })),
   );
   if (problems.length > 0) throw new TenantsFileError(file, problems);
+}
+
+/** The secrets that keys in use verify tokens by and that are not among those that are set: a line each. */
+export function findUnsetBotSecrets(
+  tenants: readonly Tenant[],
+  secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[],
+): string[] {
+  const isSet = new Set(secrets.map(({ tenantId, name }) => `${tenantId}/${name}`));
+  return tenants.flatMap(({ id, keys }) =>
+    keys.flatMap((key) => {
+      const [name] = secretsIn(key.bots?.secret ?? '');
+      if (name === undefined || key.revokedAtMs !== null || isSet.has(`${id}/${name}`)) return [];
+      return [
+        `the secret ${name} of the tenant ${id} is not set, so that no challenge of the key ${key.id} counts: set it by "secrets set --tenant ${id} ${name}"`,
+      ];
+    }),
+  );
 }

@@ -33,9 +33,7 @@ const siteverify = {
   },
 } as const satisfies Record<string, Siteverify>;
 
-export type SiteverifyProvider = keyof typeof siteverify;
-
-export const SITEVERIFY_PROVIDERS = Object.keys(siteverify) as SiteverifyProvider[];
+type SiteverifyProvider = keyof typeof siteverify;
 
 const TIMEOUT_MS = 1_500;
 const MAX_REPLY_BYTES = 16 * 1024;
@@ -109,11 +107,11 @@ function judge(
   binding: Binding,
 ): ChallengeResult {
   const said = reply.safeParse(parseJson(body.toString('utf8')));
-  if (!said.success || status >= 500) {
-    const outcome = status >= 400 && status < 500 ? 'wrong' : 'away';
-    return { outcome, reason: `siteverify answered ${status}${said.success ? '' : ' and no verdict'}` };
-  }
-  if (!said.data.success) return judgeCodes(said.data['error-codes'] ?? []);
+  const isOfToken = status >= 400 && status < 500;
+  if (said.success && !said.data.success && (status === 200 || isOfToken))
+    return judgeCodes(said.data['error-codes'] ?? []);
+  if (!said.success || status !== 200)
+    return { outcome: isOfToken ? 'wrong' : 'away', reason: `siteverify answered ${status} and no verdict` };
   const failed = row.checks.find((check) => !checks[check](said.data, question, binding));
   const { score } = said.data;
   if (failed !== undefined)

@@ -2,6 +2,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
+import { findUnsetBotSecrets } from '../app/bot-servers.ts';
 import { createCallModes } from '../app/call-mode.ts';
 import { findToolWarnings } from '../app/tool-warnings.ts';
 import { findUnsupported } from '../app/unsupported.ts';
@@ -140,13 +141,15 @@ function asMerged(file: readonly Tenant[], database: readonly Tenant[], config: 
   return servedOf(mergeTenants(database, file), config);
 }
 
-/** Tools of the server that fail until somebody sets what they send. */
+/** Tools of the server, and challenges of keys, that come to nothing until somebody sets a secret. */
 function findUnsetSecrets(tenants: readonly Tenant[], database: ReadDatabase): string[] {
   if (typeof database === 'string') return [];
-  return findMissingSecrets(tenants, database?.secrets ?? []).map(
+  const { secrets = [] } = database ?? {};
+  const ofTools = findMissingSecrets(tenants, secrets).map(
     ({ tenantId, name, agents }) =>
       `the secret ${name} of the tenant ${tenantId} is not set, so that tools of ${agents.join(', ')} fail: set it by "secrets set --tenant ${tenantId} ${name}"`,
   );
+  return [...ofTools, ...findUnsetBotSecrets(tenants, secrets)];
 }
 
 /** Why it could not be read, where that is a text; undefined where there is none yet. */

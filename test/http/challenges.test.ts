@@ -238,6 +238,7 @@ describe('A provider of challenges that does not answer', () => {
     'redirect',
     'huge',
     { status: 200, body: '{"success":"yes"}' },
+    { status: 202, body: '{"success":true}' },
   ];
   const internal = { status: 200, body: '{"success":false,"error-codes":["internal-error"]}' };
 

@@ -295,7 +295,11 @@ describe('check-config', () => {
     expect(await run([], refused)).toBe(78);
     expect(refused.complained()).toContain('widget key acme/www: has a secret in its bots, and SEALING_KEY');
     const sealed = { ...production, TENANTS_FILE: file, SEALING_KEY: Buffer.alloc(32, 1).toString('base64') };
-    expect(await run([], fakeTerminal(sealed))).toBe(0);
+    const terminal = fakeTerminal(sealed);
+    expect(await run([], terminal)).toBe(0);
+    expect(terminal.printed()).toContain(
+      'warning: the secret captcha of the tenant acme is not set, so that no challenge of the key www counts',
+    );
   });
 
   /** What is printed with models in PRICES_FILE. */
