@@ -33,6 +33,12 @@ export const retentionDays = {
     '0',
     "days for which the audit of operators' changes is kept; 0: for ever",
   ),
+  webhooks: variable(
+    'WEBHOOK_RETENTION_DAYS',
+    integer(1, 36_500),
+    '30',
+    'days for which what webhooks told, or have still to tell, is kept',
+  ),
 };
 
 /** The part of the table of variables (variables.ts) that holds limits of sessions, requests and callers, and says how long things are kept. */

@@ -68,6 +68,11 @@ const rings: Readonly<Record<string, Ring>> = {
     packages: ['jsonwebtoken', 'node:'],
   },
   secrets: { files: /^src\/secrets\//, rings: ['kernel', 'contracts', 'protocol'], packages: ['node:'] },
+  webhooks: {
+    files: /^src\/webhooks\//,
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'telemetry', 'secrets'],
+    packages: [],
+  },
   limits: { files: /^src\/limits\//, rings: ['contracts', 'protocol'], packages: [] },
   tenants: {
     files: /^src\/tenants\//,
@@ -185,6 +190,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'quota',
       'voice',
       'calls',
+      'webhooks',
       'operators',
     ],
     packages: ['zod', 'zod-openapi', 'node:'],
@@ -234,6 +240,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'voice',
       'calls',
       'reconciliation',
+      'webhooks',
       'operators',
       'feed',
       'channel',

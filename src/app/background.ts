@@ -15,6 +15,7 @@ const FLUSH_MS = 1000;
 const TICK_MS = 1000;
 const CALLS_MS = 250;
 const FEED_MS = 250;
+const WEBHOOKS_MS = 250;
 const LEASE_MS = 1000;
 const ACTIVITY_MS = 5000;
 const PRESENCE_MS = 5000;
@@ -30,12 +31,12 @@ const CHUNKS_A_ROUND = 10;
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
  * what happened, counting what went on, saying that this process is here, warning the clients of ends that are near, telling operators what
- * happens, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
+ * happens, sending what webhooks are told, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
  * with the provider's bill.
  * @returns the way to stop it
  */
 export function startBackground(service: Service): () => Promise<unknown> {
-  const { core, sessions, usage, calls, hub, operators, reconciliation } = service;
+  const { core, sessions, usage, calls, webhooks, hub, operators, reconciliation } = service;
   const { journal, onError } = core;
   const { recovery } = sessions;
   const { activityWriter, presence, feed, inspector } = operators;
@@ -55,6 +56,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(FEED_MS, async () => feed.tick(), onError),
     every(FEED_MS, () => feed.count(), onError),
     every(TICK_MS, () => usage.budgets.tick(), onError),
+    every(WEBHOOKS_MS, () => webhooks.deliveries.tick(), onError),
     every(CARRY_MS, () => carryOver(core), onError),
     every(PURGE_MS, () => purge(service), onError),
     every(RECOUNT_MS, () => recount(core), onError),

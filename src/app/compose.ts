@@ -21,6 +21,7 @@ import { allRoutes } from './serve.ts';
 import { openServerTools, type OpenServerTools } from './tools.ts';
 import { openTenants } from './tenants.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
+import { openWebhooks, type OpenWebhooks } from './webhooks.ts';
 
 /** The whole service: the faces of its features with what only the process itself uses of them. */
 export interface Service extends Services {
@@ -30,6 +31,7 @@ export interface Service extends Services {
   readonly bots: OpenBots;
   readonly serverTools: OpenServerTools;
   readonly operators: OpenOperators;
+  readonly webhooks: OpenWebhooks;
   readonly hub: Hub;
   /** Undefined where there is nothing to compare with. */
   readonly reconciliation: ReturnType<typeof openReconciliation>;
@@ -52,6 +54,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const calls = openCalls(core, { sessions, usage, serverTools });
   const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
+  const webhooks = openWebhooks(core);
   const createDeps = {
     ...core,
     bots: core.bots ?? bots.detector,
@@ -75,6 +78,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     calls,
     bots,
     serverTools,
+    webhooks,
     operators,
     origins: createOrigins({ core, tenants }),
     readiness: createReadiness(operators.probes, core.isAccepting),

@@ -52,6 +52,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('usageKeys', daysAgo(REPORT_DAYS)),
     () => retention.deleteSome('usageSessions', daysAgo(REPORT_DAYS)),
     () => retention.deleteSome('usageHolds', at),
+    () => retention.deleteSome('webhookEvents', daysAgo(days.webhooks)),
   ];
   if (days.sessions > 0)
     steps.push(

@@ -22,6 +22,7 @@ import type { AgentQuestion } from '../voice/create/agent-terms.ts';
 import type { AltchaChallenge } from '../protocol/challenge.ts';
 import type { WorkAsked } from '../voice/create/set-work.ts';
 import type { CreateInput } from '../voice/create/step.ts';
+import type { EndpointsDeps } from '../webhooks/endpoints.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';
 
@@ -54,6 +55,7 @@ export interface Services extends OperatorServices {
   /** A proof of work for a page's create. */
   readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
   readonly calls: OperatorServices['calls'] & Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
+  readonly webhooks: { readonly endpoints: EndpointsDeps };
   readonly origins: Origins;
   readonly readiness: () => Promise<Readiness>;
   readonly operators: {

@@ -12,6 +12,8 @@ export interface OutboundRequest {
   /** Milliseconds until the last byte of the reply. */
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
+  /** What the reply says is not asked for: one that is larger is not read on, and counts all the same. */
+  readonly isBodyIgnored?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -19,6 +21,8 @@ export interface OutboundReply {
   /** As it came: redirects are not followed. */
   readonly status: number;
   readonly contentType: string | undefined;
+  /** As it came: seconds or a date. */
+  readonly retryAfter?: string | undefined;
   readonly body: Buffer;
 }
 
@@ -48,6 +52,8 @@ export class OutboundFailure extends Error {
 export interface Outbound {
   /** @throws OutboundFailure */
   request(request: OutboundRequest): Promise<OutboundReply>;
+  /** Whether the address may be reached as its name leads now. @throws OutboundFailure `forbidden`, or `unreachable` for a name that leads nowhere */
+  check(url: URL): Promise<void>;
   /** Lets go of idle connections. */
   close(): void;
 }

@@ -131,6 +131,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
       }
     },
 
+    async check(url) {
+      if (findUrlFault(url.href, rule) !== undefined) throw new OutboundFailure('forbidden');
+      await vet(url);
+    },
+
     close() {
       https.destroy();
       http.destroy();
@@ -144,7 +149,10 @@ function endingOf(error: unknown): Ending {
   return error.kind === 'unreachable' || error.kind === 'timed_out' ? 'failed' : 'unknown';
 }
 
-function replyTo(sent: ClientRequest, { body, maxReplyBytes }: OutboundRequest): Promise<OutboundReply> {
+function replyTo(
+  sent: ClientRequest,
+  { body, maxReplyBytes, isBodyIgnored = false }: OutboundRequest,
+): Promise<OutboundReply> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       reject(error instanceof OutboundFailure ? error : new OutboundFailure('unreachable', systemCode(error)));
@@ -153,19 +161,24 @@ function replyTo(sent: ClientRequest, { body, maxReplyBytes }: OutboundRequest):
     sent.once('response', (reply: IncomingMessage) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
-      reply.on('data', (chunk: Buffer) => {
-        bytes += chunk.byteLength;
-        if (bytes > maxReplyBytes) sent.destroy(new OutboundFailure('too_large'));
-        else chunks.push(chunk);
-      });
-      reply.on('error', fail);
-      reply.once('end', () =>
+      const answer = (): void =>
         resolve({
           status: reply.statusCode ?? 0,
           contentType: reply.headers['content-type'],
+          retryAfter: reply.headers['retry-after'],
           body: Buffer.concat(chunks),
-        }),
-      );
+        });
+      reply.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength;
+        if (bytes <= maxReplyBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        if (isBodyIgnored) answer();
+        sent.destroy(new OutboundFailure('too_large'));
+      });
+      reply.on('error', fail);
+      reply.once('end', answer);
     });
     sent.end(body);
   });

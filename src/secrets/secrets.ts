@@ -37,13 +37,13 @@ export async function setSecret(
   return change('secret.set', tenantId, name, by, deps, () => keepNext(tenantId, name, value, by, deps));
 }
 
-/** The newest version of each secret, without the signing secrets. @param tenants whose; all where none are named @throws Unavailable */
+/** The newest version of each secret, without those by which requests are signed. @param tenants whose; all where none are named @throws Unavailable */
 export async function listSecrets(
   { secrets }: Pick<SecretsDeps, 'secrets'>,
   tenants?: readonly string[],
 ): Promise<readonly TenantSecret[]> {
   const all = await secrets.list(tenants);
-  return all.filter(({ name }) => name !== SIGNING);
+  return all.filter(({ name }) => findNameFault(name) === undefined);
 }
 
 /** Deletes a secret. @returns a Refusal where there is none of that name @throws Unavailable */
@@ -54,7 +54,7 @@ export async function deleteSecret(
   deps: SecretsDeps,
 ): Promise<true | Refusal> {
   const found = await deps.secrets.find(tenantId, name);
-  if (found.length === 0 || name === SIGNING) return noSecret(tenantId, name);
+  if (found.length === 0 || findNameFault(name) !== undefined) return noSecret(tenantId, name);
   return change('secret.delete', tenantId, name, by, deps, async () =>
     (await deps.secrets.delete(tenantId, name)) ? true : noSecret(tenantId, name),
   );
@@ -81,13 +81,30 @@ export async function rotateSigningSecret(
  * @throws SealBroken, Unavailable; Error where nothing seals
  */
 export async function signingSecrets(tenantId: string, deps: SecretsDeps): Promise<readonly string[]> {
-  const found = await readAll(tenantId, SIGNING, deps);
+  return (await signingVersions(tenantId, SIGNING, deps)).map(({ value }) => value);
+}
+
+/** One version of a secret that is open. */
+export interface OpenSecret extends TenantSecret {
+  readonly value: string;
+}
+
+/**
+ * The versions of a secret by which requests are signed, the newest first; the first request makes one.
+ * @throws SealBroken, Unavailable; Error where nothing seals
+ */
+export async function signingVersions(
+  tenantId: string,
+  name: string,
+  deps: SecretsDeps,
+): Promise<readonly OpenSecret[]> {
+  const found = await readAll(tenantId, name, deps);
   if (found.length > 0) return found;
   const by = { actor: 'switchboard', role: 'service', reason: 'made at first use' } as const;
   // Another node may be first: then its secret is the one.
-  const made = await insertVersion(tenantId, SIGNING, 1, newSigningSecret(), by, deps);
+  const made = await insertVersion(tenantId, name, 1, newSigningSecret(), by, deps);
   if (made instanceof Refusal) throw new Error(made.error);
-  return readAll(tenantId, SIGNING, deps);
+  return readAll(tenantId, name, deps);
 }
 
 /** The value of a secret; undefined where there is none of that name. @throws SealBroken, Unavailable */
@@ -98,20 +115,21 @@ export async function readSecret(
 ): Promise<string | undefined> {
   if (findNameFault(name) !== undefined) return undefined;
   const [newest] = await readAll(tenantId, name, deps);
-  return newest;
+  return newest?.value;
 }
 
 async function readAll(
   tenantId: string,
   name: string,
   { secrets, sealer }: Pick<SecretsDeps, 'secrets' | 'sealer'>,
-): Promise<readonly string[]> {
+): Promise<readonly OpenSecret[]> {
   const found = await secrets.find(tenantId, name);
   if (found.length > 0 && sealer === undefined) throw new Error(NO_KEY);
-  return found.map((secret) => sealer?.open(secret.sealed, placeOf(secret)) ?? '');
+  return found.map(({ sealed, ...secret }) => ({ ...secret, value: sealer?.open(sealed, placeOf(secret)) ?? '' }));
 }
 
-async function keepNext(
+/** Keeps the next version of a secret. @returns what is told of it; a Refusal where nothing seals it, or others set it again and again @throws Unavailable */
+export async function keepNext(
   tenantId: string,
   name: string,
   value: string,
@@ -162,7 +180,8 @@ function placeOf({ tenantId, name, version }: Pick<TenantSecret, 'tenantId' | 'n
   return `${tenantId}/${name}/${version}`;
 }
 
-function newSigningSecret(): string {
+/** `whsec_…`, as receivers of Standard Webhooks take it. */
+export function newSigningSecret(): string {
   return `whsec_${randomBytes(SIGNING_BYTES).toString('base64')}`;
 }
 

@@ -28,6 +28,7 @@ import type { UsageReports } from './usage-reports/contract.ts';
 import type { LiveNodes, VoiceCalls } from './voice-calls/contract.ts';
 import type { VoiceHistory } from './voice-history/contract.ts';
 import type { Share, VoiceRegistry } from './voice-registry/contract.ts';
+import type { Webhooks } from './webhooks/contract.ts';
 import type { Windows } from './windows/contract.ts';
 
 /**
@@ -91,6 +92,7 @@ export interface DurableStores {
   readonly tenants: Tenants;
   readonly toolCalls: ToolCalls;
   readonly usageReports: UsageReports;
+  readonly webhooks: Webhooks;
 }
 
 /** What a command tells the nodes by. */

@@ -25,6 +25,7 @@ import { createPostgresToolCalls } from './tool-calls/postgres.ts';
 import { createPostgresUsageReports } from './usage-reports/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
+import { createPostgresWebhooks } from './webhooks/postgres.ts';
 
 /** The durable stores of one database, and what builds before this one wrote there. */
 export interface PostgresStores extends DurableStores {
@@ -59,5 +60,6 @@ export function createPostgresStores(database: Database): PostgresStores {
     tenants: createPostgresTenants(database),
     toolCalls: createPostgresToolCalls(database),
     usageReports: createPostgresUsageReports(database),
+    webhooks: createPostgresWebhooks(database),
   };
 }

@@ -11,6 +11,7 @@ import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { meterEvents } from './meter-events.ts';
 import { toolEvents } from './tool-events.ts';
+import { webhookEvents } from './webhook-events.ts';
 
 /** A machine's state, alone or within others, as XState writes it. */
 type StateTold = string | { readonly [state: string]: StateTold | undefined };
@@ -80,6 +81,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     ...meterEvents(log, metrics, within),
     ...toolEvents(log, metrics, within),
     botJudged: botEvent(log, metrics, within, dependencyAway),
+    ...webhookEvents(log, metrics),
     dependencyAway,
     // Undefined unless somebody follows: then nothing is measured, compared or written for them.
     requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,

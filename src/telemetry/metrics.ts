@@ -3,6 +3,7 @@ import { RequestDurations } from './request-durations.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Activity } from './activity.ts';
 import { ToolMetrics } from './tool-metrics.ts';
+import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Statuses that tell of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
@@ -16,6 +17,7 @@ export class Metrics {
   /** What the operator console shows over time. */
   readonly activity = new Activity();
   readonly tools = new ToolMetrics([this.registry]);
+  readonly webhooks = new WebhookMetrics([this.registry]);
   readonly started: Counter<'caller' | 'tenant'>;
   readonly ended: Counter<'reason'>;
   readonly refused: Counter<'code'>;

@@ -20,6 +20,7 @@ import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresToolCalls } from '../../src/stores/tool-calls/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';
 import { activityContract } from './activity.ts';
 import { callTicketsContract } from './call-tickets.ts';
 import { resumeTokensContract } from './resume-tokens.ts';
@@ -49,6 +50,8 @@ import { toolCallsContract } from './tool-calls.ts';
 import { usageReportsContract } from './usage-reports.ts';
 import { voiceCallsContract } from './voice-calls.ts';
 import { voiceHistoryContract } from './voice-history.ts';
+import { webhookEventsContract } from './webhook-events.ts';
+import { webhooksContract } from './webhooks.ts';
 
 /**
  * All suites of the engines that keep their truth in PostgreSQL.
@@ -129,6 +132,17 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
       setups: createPostgresSessionSetups(database),
       history: createPostgresVoiceHistory(database),
       tickets: createPostgresCallTickets(database),
+    })),
+  );
+  webhooksContract(name, (maxScanned) => both((database) => createPostgresWebhooks(database, maxScanned)));
+  webhookEventsContract(
+    name,
+    both((database) => ({
+      webhooks: createPostgresWebhooks(database),
+      history: createPostgresVoiceHistory(database),
+      calls: createPostgresVoiceCalls(database),
+      ledger: createPostgresLedger(database),
+      retention: createPostgresRetention(database),
     })),
   );
   retentionContract(name, nodes);

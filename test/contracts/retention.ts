@@ -93,6 +93,10 @@ const tables: Readonly<Record<Purgeable, Table>> = {
     name: 'session_setup',
     fill: `insert into session_setup select 'year' || n, 'brokered', 'm', 'v', null, '[]', 'open', false, null, null, day_ms from rows`,
   },
+  webhookEvents: {
+    name: 'webhook_event',
+    fill: `insert into webhook_event select 'year' || n, 'acme', 'session.ended', day_ms, '{}' from rows`,
+  },
 };
 
 const kinds = Object.keys(tables) as Purgeable[];

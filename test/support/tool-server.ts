@@ -8,7 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export type ToolServerMode =
-  | { readonly status?: number; readonly type?: string; readonly body: string | Buffer }
+  | {
+      readonly status?: number;
+      readonly type?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: string | Buffer;
+    }
   | 'hang'
   | 'reset'
   | 'endless'
@@ -86,7 +91,7 @@ export class ToolServer {
     const { mode } = this;
     if (typeof mode === 'object')
       return void response
-        .writeHead(mode.status ?? 200, { 'content-type': mode.type ?? 'application/json' })
+        .writeHead(mode.status ?? 200, { 'content-type': mode.type ?? 'application/json', ...mode.headers })
         .end(mode.body);
     switch (mode) {
       case 'hang':

@@ -1,7 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
+import { signedHeaders } from '../../kernel/webhook-signature.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
@@ -73,15 +74,10 @@ export function headersOf(
   values: ReadonlyMap<string, string>,
   atMs: number,
 ): Record<string, string> {
-  const seconds = Math.floor(atMs / 1000);
-  const signed = `${toolCallId}.${seconds}.${body}`;
   const own = Object.entries(tool.headers).map(([name, value]) => [name, withSecrets(value, values)] as const);
   return {
     ...Object.fromEntries(own),
-    'content-type': 'application/json',
-    'webhook-id': toolCallId,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': secrets.map((secret) => `v1,${signatureOf(signed, secret)}`).join(' '),
+    ...signedHeaders(toolCallId, body, secrets, atMs),
     'idempotency-key': toolCallId,
     traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`,
   };
@@ -89,9 +85,4 @@ export function headersOf(
 
 function withSecrets(value: string, values: ReadonlyMap<string, string>): string {
   return value.replaceAll(/\$\{secret:([^}]*)\}/g, (_, name: string) => values.get(name) ?? '');
-}
-
-function signatureOf(text: string, secret: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  return createHmac('sha256', key).update(text).digest('base64');
 }

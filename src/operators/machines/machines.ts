@@ -7,6 +7,7 @@ import { heldCallMachine } from '../../../machines/held-call/machine.ts';
 import { toolCallMachine } from '../../../machines/tool-call/machine.ts';
 import { createVoiceCallMachine } from '../../../machines/voice-call/machine.ts';
 import { createVoiceSessionMachine } from '../../../machines/voice-session/machine.ts';
+import { webhookEndpointMachine } from '../../../machines/webhook-endpoint/machine.ts';
 import type { Charts, OperatorMachine } from '../../protocol/operator/machine.ts';
 import { machineWords, type DrawnMachine, type MachineLimits } from './words.ts';
 
@@ -29,9 +30,10 @@ export function journaledMachines(limits: MachineLimits): MachineWithWords[] {
   ].map((machine) => withWords(machine, limits));
 }
 
-/** The same, and those of which no events are kept: of calls that a node holds, and of calls of tools. */
+/** The same, and those of which no events are kept: of calls that a node holds, of calls of tools, of webhook endpoints. */
 export function drawnMachines(limits: MachineLimits): MachineWithWords[] {
-  return [...journaledMachines(limits), withWords(heldCallMachine, limits), withWords(toolCallMachine, limits)];
+  const others = [heldCallMachine, toolCallMachine, webhookEndpointMachine];
+  return [...journaledMachines(limits), ...others.map((machine) => withWords(machine, limits))];
 }
 
 function withWords(machine: AnyStateMachine, limits: MachineLimits): MachineWithWords {

@@ -1,6 +1,8 @@
 import type { AuthLimits } from '../../../machines/auth-session/types.ts';
 import type { CallLimits } from '../../../machines/voice-call/types.ts';
+import { FAILING_MS, FAILURES } from '../../../machines/webhook-endpoint/selectors.ts';
 import type { VoiceLimits } from '../../../machines/voice-session/types.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import type { MachineName } from '../../stores/journal/contract.ts';
 
 /** The limits that the machines of this installation keep, and so the figures in their words. */
@@ -11,8 +13,8 @@ export interface MachineLimits {
   readonly auth: AuthLimits;
 }
 
-/** Machines that are drawn: those whose events are kept, and that of calls that a node holds, which is never saved. */
-export type DrawnMachine = MachineName | 'held-call' | 'tool-call';
+/** Machines that are drawn: those whose events are kept, and those of which no events are. */
+export type DrawnMachine = MachineName | 'held-call' | 'tool-call' | 'webhook-endpoint';
 
 type Words = Readonly<Record<string, string>>;
 
@@ -131,6 +133,20 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     isSaidOver: 'was said over',
     hasOpen: 'some run',
     isQuiet: 'none runs',
+  }),
+  'webhook-endpoint': () => ({
+    ADD: 'added',
+    DELIVERED: 'delivered',
+    FAILED: 'not delivered',
+    GONE: 'answered 410',
+    PROBE: 'about to probe',
+    DISABLE: 'switched off',
+    ENABLE: 'switched on',
+    CLOCK: 'clock',
+    hasFailures: 'failed before',
+    isLastFailure: `${FAILURES} in a row`,
+    isProbeDue: 'probe is due',
+    isGivenUp: `failed for ${FAILING_MS / DAY_MS} d`,
   }),
   'otp-challenge': ({ otp }) => ({
     ISSUE: 'code sent',

@@ -15,6 +15,14 @@ export const ACT_ACTIONS = [
   'secret.set',
   'secret.delete',
   'secret.signing',
+  'webhook.create',
+  'webhook.change',
+  'webhook.delete',
+  'webhook.rotate',
+  'webhook.test',
+  'webhook.enable',
+  'webhook.disable',
+  'webhook.replay',
 ] as const;
 
 export type ActAction = (typeof ACT_ACTIONS)[number];

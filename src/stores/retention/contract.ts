@@ -26,7 +26,8 @@ export type Purgeable =
   | 'replays'
   | 'callTickets'
   | 'resumeTokens'
-  | 'sessionSetups';
+  | 'sessionSetups'
+  | 'webhookEvents';
 
 /** What is kept by calendar days. */
 export type KeptByDay = 'usageTotals' | 'usageDays';

@@ -33,6 +33,8 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
   callTickets: ['call_ticket', 'until_ms'],
   resumeTokens: ['resume_token', 'until_ms'],
   sessionSetups: ['session_setup', 'created_at_ms'],
+  // With their deliveries.
+  webhookEvents: ['webhook_event', 'at_ms'],
 };
 
 /** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is, but for the small one of addresses. */

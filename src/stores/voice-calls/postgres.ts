@@ -1,8 +1,9 @@
 import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { AnySql, Database } from '../../database/database.ts';
+import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { groupedById } from '../grouped.ts';
 import { MAX_SCANNED, runScan } from '../scanned-page.ts';
+import { mayBeTold, toldCall } from '../webhooks/call-facts.ts';
 import { columns } from './columns.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 import { listCalls } from './postgres-pages.ts';
@@ -29,20 +30,8 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
     ),
 
     async save(record, expectedVersion) {
-      // Whose call it is and where never changes; only this does.
-      const { count } = await database.run(
-        (sql) => sql`
-          update voice_call set state = ${record.state}, provider_call_id = ${record.providerCallId},
-            opened_at_ms = ${record.openedAtMs}, closing_at_ms = ${record.closingAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
-            hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, over_at_ms = ${record.overAtMs},
-            over_door = ${record.overDoor}, next_try_at_ms = ${record.nextTryAtMs},
-            unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
-            provider_ends_at_ms = ${record.providerEndsAtMs}, grace_until_ms = ${record.graceUntilMs},
-            owner_node = ${record.ownerNode}, fence = ${record.fence}, due_at_ms = ${dueAtMs(record)},
-            version = ${record.version}
-          where id = ${record.id} and version = ${expectedVersion}`,
-      );
-      return count === 1;
+      const saved = await database.run((sql) => saveOne(sql, record, expectedVersion));
+      return saved.length === 1;
     },
 
     insert(record, most) {
@@ -147,6 +136,24 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
       return others.length > 0;
     },
   };
+}
+
+/** Whose call it is and where never changes; only this does. What it tells of the call goes with it. */
+function saveOne(sql: Sql, record: CallRecord, expectedVersion: number) {
+  return sql<{ id: string }[]>`
+    with saved as (
+      update voice_call set state = ${record.state}, provider_call_id = ${record.providerCallId},
+        opened_at_ms = ${record.openedAtMs}, closing_at_ms = ${record.closingAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
+        hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, over_at_ms = ${record.overAtMs},
+        over_door = ${record.overDoor}, next_try_at_ms = ${record.nextTryAtMs},
+        unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
+        provider_ends_at_ms = ${record.providerEndsAtMs}, grace_until_ms = ${record.graceUntilMs},
+        owner_node = ${record.ownerNode}, fence = ${record.fence}, due_at_ms = ${dueAtMs(record)},
+        version = ${record.version}
+      where id = ${record.id} and version = ${expectedVersion}
+      returning id
+    )${mayBeTold(record) ? sql`, ${toldCall(sql, record)}` : sql``}
+    select id from saved`;
 }
 
 function insertOne(sql: AnySql, record: CallRecord) {

@@ -1,6 +1,7 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { AnySql, Sql } from '../../database/database.ts';
 import type { OpenedSession } from './contract.ts';
+import { toldStarted } from '../webhooks/session-facts.ts';
 import { tallied } from './postgres-tally.ts';
 
 /** What one session brings along for all tables; what it has not is absent. */
@@ -27,9 +28,9 @@ export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
         "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "heardUntilMs", "settledAtMs", "endedAtMs", "endReason", state, version
       from given order by id
       on conflict (id) do nothing
-      returning tenant_id, caller, state, ended_at_ms
+      returning id, tenant_id, caller, state, ended_at_ms
     )${hasSetups ? setUp(sql) : sql``}${hasTickets ? ticketed(sql) : sql``},
-    ${tallied(sql, sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}
+    ${tallied(sql, sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}, ${toldStarted(sql)}
     select 1`;
 }
 

@@ -3,6 +3,7 @@ import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import { givenBack } from '../holds/postgres.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
+import { toldMoved } from '../webhooks/session-facts.ts';
 import type { HistoryRow, OpenedSession, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions, countEnding } from './postgres-counts.ts';
 import { insertOpened } from './postgres-insert.ts';
@@ -128,7 +129,8 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         as given (id, last_seen, last_activity, heard_until, settled, ended, reason, state, version)
       order by id, ended is null, version desc
     ), newer as (
-      select incoming.*, kept.tenant_id, kept.caller, kept.state as was
+      select incoming.*, kept.tenant_id, kept.caller, kept.state as was, kept.version as was_version, kept.key_id, kept.agent_id,
+        kept.subject, kept.started_at_ms as started
       from incoming join voice_session as kept on kept.id = incoming.id
       where kept.ended_at_ms is null and (kept.version < incoming.version or incoming.ended is not null)
       order by incoming.id for update of kept
@@ -144,6 +146,6 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         select tenant_id, caller, was as state, -1 as added from newer
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
-    )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}
+    )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}, ${toldMoved(sql)}
     select id from saved where is_ended`;
 }

@@ -45,6 +45,7 @@ describe('The tool of the demo', () => {
       asked.push(request.url.href);
       return Promise.reject(new Error('not here'));
     },
+    check: async () => undefined,
     close: () => undefined,
   };
 

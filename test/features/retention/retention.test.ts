@@ -9,7 +9,7 @@ const NOW = Date.UTC(2030, 5, 15, 12);
 /** What one round asked for, and how many rows of each kind it found over. */
 function round(
   over: Partial<Record<Purgeable, number>> = {},
-  days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0 },
+  days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0, webhooks: 30 },
 ) {
   const asked = new Map<Purgeable, (number | string)[]>();
   const faults: unknown[] = [];
@@ -56,11 +56,12 @@ describe('A round of retention', () => {
       'usageHolds',
       'usageKeys',
       'usageSessions',
+      'webhookEvents',
     ]);
   });
 
   test('deletes what is older than the days that are set', async () => {
-    const { asked } = await round({}, { sessions: 90, usage: 400, events: 7, refusals: 7, audit: 30 });
+    const { asked } = await round({}, { sessions: 90, usage: 400, events: 7, refusals: 7, audit: 30, webhooks: 14 });
     expect(asked.get('sessions')).toEqual([NOW - 90 * DAY_MS]);
     expect(asked.get('sessionSetups')).toEqual([NOW - 92 * DAY_MS]);
     expect(asked.get('usageEntries')).toEqual([NOW - 400 * DAY_MS]);

@@ -15,6 +15,14 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'secret.set': 'set a secret',
   'secret.delete': 'deleted a secret',
   'secret.signing': 'made a signing secret',
+  'webhook.create': 'added a webhook',
+  'webhook.change': 'changed a webhook',
+  'webhook.delete': 'deleted a webhook',
+  'webhook.rotate': 'made a secret for a webhook',
+  'webhook.test': 'tried a webhook',
+  'webhook.enable': 'switched a webhook on',
+  'webhook.disable': 'switched a webhook off',
+  'webhook.replay': 'sent webhook events again',
 };
 
 export const ACTION_NAMES = Object.keys(ACTIONS);

@@ -1,0 +1,43 @@
+import type { EndpointRecord, EndpointState } from './types.ts';
+
+/** So many failures in a row, and an endpoint is asked by single deliveries only. */
+export const FAILURES = 5;
+/** An endpoint that failed for so long is given up. */
+export const FAILING_MS = 5 * 86_400_000;
+
+const FIRST_PROBE_MS = 10_000;
+const LAST_PROBE_MS = 600_000;
+
+/** An endpoint that nothing was sent to yet. */
+export function newEndpoint(id: string): EndpointRecord {
+  return {
+    id,
+    state: 'healthy',
+    failures: 0,
+    failingSinceMs: null,
+    probeAtMs: null,
+    probes: 0,
+    disabledFor: null,
+    version: 1,
+  };
+}
+
+/** The state in which the machine left the record. */
+export function savedState({ state }: EndpointRecord): EndpointState {
+  return state;
+}
+
+/** The state of an endpoint at a time: one that fails is given up from some instant on. */
+export function classify(record: EndpointRecord, at: number): EndpointState {
+  return at >= nextDeadline(record) ? 'disabled' : record.state;
+}
+
+/** When the clock alone changes it; Infinity where it never does. */
+export function nextDeadline({ state, failingSinceMs }: EndpointRecord): number {
+  return state === 'failing' && failingSinceMs !== null ? failingSinceMs + FAILING_MS : Infinity;
+}
+
+/** How long after a failure the next probe is. @param probes how many failed before, in a row */
+export function probeDelayMs(probes: number): number {
+  return Math.min(LAST_PROBE_MS, FIRST_PROBE_MS * 2 ** Math.min(probes, 10));
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/**
+ * What webhooks tell: a row for each type, with what has happened then (docs/contract.md, section 12). Where a fact of the type is saved the
+ * statement that saves it tells of it (`stores/webhooks/told.ts`).
+ */
+export const WEBHOOK_TYPES = {
+  'session.started': 'A session was opened',
+  'session.idle': 'Nobody was heard in a session for its idle time',
+  'session.stale': 'A session got no heartbeat for its grace',
+  'session.ended': 'A session has ended; what its calls used last may not be counted yet',
+  'session.settled': 'All that an ended session used is counted: once a session, and the one to bill by',
+  'call.opened': 'A call at the provider is open',
+  'call.closed': 'A call at the provider is over',
+  'call.unconfirmed': 'The provider has not confirmed that a call was hung up',
+} as const;
+
+export type WebhookType = keyof typeof WEBHOOK_TYPES;
+
+/** The types that an endpoint may want. */
+export const webhookTypes = Object.keys(WEBHOOK_TYPES) as [WebhookType, ...WebhookType[]];
+
+/** What somebody asks for to try an endpoint: it needs no subscription. */
+export const TEST_TYPE = 'webhook.test';
+
+/** Endpoints that a tenant, or the installation, may have. */
+export const MAX_ENDPOINTS = 10;
+
+/** Whatever else is wrong with an address is told by the rule of all servers that tenants name (`kernel/server-url.ts`). */
+export const webhookUrl = z
+  .string('must be an address such as https://hooks.example.com/switchboard')
+  .max(1024, 'must be at most 1024 characters');
+
+export const wantedTypes = z
+  .array(z.enum(webhookTypes, `must be one of ${webhookTypes.join(', ')}`), 'must be a list of types')
+  .min(1, 'must name a type')
+  .max(webhookTypes.length, 'must name each type once');

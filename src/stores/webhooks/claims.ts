@@ -1,0 +1,131 @@
+import type { AnySql, Sql } from '../../database/database.ts';
+import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DeliveryOutcome } from './contract.ts';
+import { INSTALLATION } from './told.ts';
+
+type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> & Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts'>;
+
+/**
+ * See `Webhooks.claim`. Endpoints that have what waits are found one after the other in the index, each by its first row: however much waits for
+ * one that does not answer, it costs one step.
+ */
+export async function claimDue(
+  sql: Sql,
+  { atMs, untilMs, busy, maxEndpoints, each, eachLate, lateBeforeMs }: ClaimRequest,
+) {
+  const rows = await sql<(ClaimedRow | { readonly id: null })[]>`
+    with recursive loaded (id) as (
+      (select endpoint_id from webhook_delivery where state = 'waiting' order by endpoint_id limit 1)
+      union all
+      select (
+        select endpoint_id from webhook_delivery where state = 'waiting' and endpoint_id > loaded.id order by endpoint_id limit 1)
+      from loaded where loaded.id is not null
+    ), ready as materialized (
+      select endpoint.id, oldest.at_ms as oldest_at_ms
+      from loaded join webhook_endpoint as endpoint on endpoint.id = loaded.id
+      cross join lateral (
+        select delivery.at_ms, delivery.next_at_ms from webhook_delivery as delivery
+        where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms <= ${atMs}
+        order by delivery.next_at_ms limit 1
+      ) as oldest
+      where endpoint.state = 'healthy' and endpoint.id <> all(${[...busy]}::text[])
+      order by oldest.next_at_ms limit ${maxEndpoints}
+    ), picked as materialized (
+      select chosen.event_id, chosen.endpoint_id from ready cross join lateral (
+        select event_id, endpoint_id from webhook_delivery
+        where endpoint_id = ready.id and state = 'waiting' and next_at_ms <= ${atMs}
+        order by next_at_ms
+        limit case when ready.oldest_at_ms < ${lateBeforeMs}::bigint then ${eachLate}::integer else ${each}::integer end
+        for update skip locked
+      ) as chosen
+    ), claimed as (
+      update webhook_delivery as delivery set next_at_ms = ${untilMs} from picked
+      where delivery.event_id = picked.event_id and delivery.endpoint_id = picked.endpoint_id
+      returning delivery.event_id, delivery.endpoint_id, delivery.attempts
+    )
+    select ${claimColumns(sql)} from (select where exists (select from webhook_endpoint)) as any_endpoint
+    left join (${claimed(sql)}) on true
+    order by event.at_ms, event.id`;
+  const found = rows.filter((row): row is ClaimedRow => row.id !== null);
+  return { hasEndpoints: rows.length > 0, claimed: byEndpoint(found, untilMs) };
+}
+
+/** See `Webhooks.claimOne`. */
+export async function claimNext(
+  sql: Sql,
+  endpointId: string,
+  atMs: number,
+  untilMs: number,
+): Promise<ClaimedEndpoint | undefined> {
+  const rows = await sql<ClaimedRow[]>`
+    with claimed as (
+      update webhook_delivery set next_at_ms = ${untilMs}
+      where endpoint_id = ${endpointId} and event_id = any(array(
+        select event_id from webhook_delivery
+        where endpoint_id = ${endpointId} and state = 'waiting' and next_at_ms <= ${atMs}
+        order by next_at_ms limit 1 for update skip locked))
+      returning event_id, endpoint_id, attempts
+    )
+    select ${claimColumns(sql)} from ${claimed(sql)}`;
+  return byEndpoint(rows, untilMs)[0];
+}
+
+/** See `Webhooks.probesDue`. */
+export async function probes(
+  sql: Sql,
+  atMs: number,
+  failingBeforeMs: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const found = await sql<{ id: string }[]>`
+    select id from webhook_endpoint as endpoint
+    where state = 'failing' and probe_at_ms <= ${atMs} and (failing_since_ms <= ${failingBeforeMs} or exists (
+      select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
+    order by probe_at_ms limit ${limit}`;
+  return found.map(({ id }) => id);
+}
+
+/** See `Webhooks.finish`. What was delivered is delivered, whoever has claimed it since. */
+export async function finishOne(
+  sql: Sql,
+  { eventId, endpointId, untilMs }: ClaimedDelivery,
+  { state, attempts, nextAtMs, atMs, status, code, ms }: DeliveryOutcome,
+): Promise<void> {
+  await sql`
+    update webhook_delivery set state = ${state}, attempts = ${attempts}, next_at_ms = ${nextAtMs},
+      done_at_ms = ${state === 'waiting' ? null : atMs}, last_at_ms = ${atMs}, last_status = ${status}, last_code = ${code}, ms = ${ms}
+    where event_id = ${eventId} and endpoint_id = ${endpointId} and state = 'waiting'
+      and (next_at_ms = ${untilMs} or ${state === 'delivered'})`;
+}
+
+/** See `Webhooks.release`. */
+export async function releaseAll(sql: Sql, claims: readonly ClaimedDelivery[], atMs: number): Promise<void> {
+  await sql`
+    update webhook_delivery as delivery set next_at_ms = ${atMs}
+    from unnest(${claims.map(({ eventId }) => eventId)}::text[], ${claims.map(({ endpointId }) => endpointId)}::text[],
+      ${claims.map(({ untilMs }) => untilMs)}::bigint[]) as given (event_id, endpoint_id, until_ms)
+    where delivery.event_id = given.event_id and delivery.endpoint_id = given.endpoint_id and delivery.state = 'waiting'
+      and delivery.next_at_ms = given.until_ms`;
+}
+
+function claimed(sql: AnySql) {
+  return sql`
+    claimed join webhook_event as event on event.id = claimed.event_id
+      join webhook_endpoint as endpoint on endpoint.id = claimed.endpoint_id`;
+}
+
+function claimColumns(sql: AnySql) {
+  return sql`
+    endpoint.id, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url, endpoint.failures, endpoint.state,
+    event.id as "eventId", event.at_ms as "atMs", event.body, claimed.attempts`;
+}
+
+function byEndpoint(rows: readonly ClaimedRow[], untilMs: number): ClaimedEndpoint[] {
+  const found = new Map<string, Omit<ClaimedEndpoint, 'deliveries'> & { readonly deliveries: ClaimedDelivery[] }>();
+  for (const { eventId, atMs, body, attempts, ...endpoint } of rows) {
+    const { id } = endpoint;
+    const known = found.get(id) ?? { ...endpoint, deliveries: [] };
+    known.deliveries.push({ eventId, endpointId: id, atMs, body, attempts, untilMs });
+    found.set(id, known);
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,152 @@
+import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
+import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { runScan, MAX_SCANNED } from '../scanned-page.ts';
+import { claimDue, claimNext, finishOne, probes, releaseAll } from './claims.ts';
+import type { WebhookEndpoint, Webhooks } from './contract.ts';
+import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
+import { toldSettled } from './session-facts.ts';
+import { INSTALLATION, tellOne } from './told.ts';
+
+/** Webhooks in PostgreSQL. @param maxScanned how many rows a page of the list looks through */
+export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {
+  return {
+    async load(id) {
+      const [record] = await database.run(
+        (sql) => sql<EndpointRecord[]>`select ${recordOf(sql)} from webhook_endpoint where id = ${id}`,
+      );
+      return record;
+    },
+
+    async save(record, expectedVersion) {
+      const { id, state, failures, failingSinceMs, probeAtMs, probes: failed, disabledFor, version } = record;
+      const { count } = await database.run(
+        (sql) => sql`
+          update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
+            probe_at_ms = ${probeAtMs}, probes = ${failed}, disabled_for = ${disabledFor}, version = ${version}
+          where id = ${id} and version = ${expectedVersion}`,
+      );
+      return count === 1;
+    },
+
+    insert(endpoint, most) {
+      const tenant = endpoint.tenantId ?? INSTALLATION;
+      return database.transaction(async (sql) => {
+        // Those who add to one tenant take turns, so that two together do not pass what each alone would not.
+        await sql`select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext(${tenant}))`;
+        const { count } = await sql`
+          insert into webhook_endpoint (id, tenant_id, url, types, created_at_ms, created_by, state, failures, failing_since_ms,
+            probe_at_ms, probes, disabled_for, version)
+          select ${endpoint.id}, ${tenant}, ${endpoint.url}, ${[...endpoint.types]}::text[], ${endpoint.createdAtMs}, ${endpoint.createdBy},
+            ${endpoint.state}, ${endpoint.failures}, ${endpoint.failingSinceMs}, ${endpoint.probeAtMs}, ${endpoint.probes},
+            ${endpoint.disabledFor}, ${endpoint.version}
+          where (select count(*) from webhook_endpoint where tenant_id = ${tenant}) < ${most}::integer
+          on conflict do nothing`;
+        return count === 1;
+      });
+    },
+
+    async find(id) {
+      const [endpoint] = await database.run(
+        (sql) => sql<WebhookEndpoint[]>`select ${columns(sql)} from webhook_endpoint where id = ${id}`,
+      );
+      return endpoint;
+    },
+
+    async list(tenants) {
+      const found = await database.run(
+        (sql) => sql<WebhookEndpoint[]>`
+          select ${columns(sql)} from webhook_endpoint
+          where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[]) and tenant_id <> ${INSTALLATION}`}
+          order by tenant_id, id`,
+      );
+      return [...found];
+    },
+
+    async change(id, { url, types }) {
+      const [changed] = await database.run(
+        (sql) => sql<WebhookEndpoint[]>`
+          update webhook_endpoint set url = coalesce(${url ?? null}, url),
+            types = coalesce(${types === undefined ? null : [...types]}::text[], types), version = version + 1
+          where id = ${id} returning ${columns(sql)}`,
+      );
+      return changed;
+    },
+
+    async delete(id) {
+      const gone = await database.run(
+        (sql) => sql`
+          with dropped as (delete from webhook_delivery where endpoint_id = ${id})
+          delete from webhook_endpoint where id = ${id}`,
+        PATIENT,
+      );
+      return gone.count === 1;
+    },
+
+    async tell(endpointId, type, data, atMs) {
+      const [event] = await database.run((sql) => tellOne(sql, endpointId, type, data, atMs));
+      return event?.eventId;
+    },
+
+    async settle(atMs, directBeforeMs, limit) {
+      const due = await database.run(
+        (sql) => sql`
+          with due as (
+            delete from webhook_settling where session_id = any(array(
+              select settling.session_id from webhook_settling as settling
+              left join voice_session as its on its.id = settling.session_id
+              where settling.from_ms <= case when its.heard then ${atMs}::bigint else ${directBeforeMs}::bigint end and not exists (
+                select from voice_call where voice_call.session_id = settling.session_id and voice_call.state <> 'closed')
+              order by settling.from_ms limit ${limit} for update of settling skip locked))
+            returning session_id
+          ), ${toldSettled(sql, atMs)}
+          select session_id from due`,
+      );
+      return due.length;
+    },
+
+    claim: (request) => database.run((sql) => claimDue(sql, request)),
+    probesDue: (atMs, failingBeforeMs, limit) => database.run((sql) => probes(sql, atMs, failingBeforeMs, limit)),
+    claimOne: (endpointId, atMs, untilMs) => database.run((sql) => claimNext(sql, endpointId, atMs, untilMs)),
+    finish: (claim, outcome) => database.run((sql) => finishOne(sql, claim, outcome)),
+
+    async release(claims, atMs) {
+      if (claims.length > 0) await database.run((sql) => releaseAll(sql, claims, atMs));
+    },
+
+    deliveries: (filter, after, limit) =>
+      runScan(database, (sql) => listDeliveries(sql, filter, after, limit, maxScanned)),
+    delivery: (endpointId, eventId) => database.run((sql) => deliveryOf(sql, endpointId, eventId)),
+    ofSession: (ref, limit) => database.run((sql) => deliveriesOfSession(sql, ref, limit)),
+    countWaiting: (endpointIds) => database.run((sql) => waitingOf(sql, endpointIds)),
+    replay: (endpointId, eventId, atMs) => database.run((sql) => replayed(sql, endpointId, eventId, atMs)),
+
+    async countReplay(filter) {
+      const [found] = await database.run(
+        (sql) =>
+          sql<{ count: number }[]>`select count(*) as count from (${replaySome(sql, filter, undefined)}) as chosen`,
+      );
+      return found?.count ?? 0;
+    },
+
+    async replayMany(filter, atMs, limit) {
+      const { count } = await database.run(
+        (sql) => sql`
+          update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null
+          where (event_id, endpoint_id) in (${replaySome(sql, filter, limit)})`,
+        PATIENT,
+      );
+      return count;
+    },
+  };
+}
+
+function recordOf(sql: AnySql) {
+  return sql`
+    id, state, failures, failing_since_ms as "failingSinceMs", probe_at_ms as "probeAtMs", probes, disabled_for as "disabledFor", version`;
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    ${recordOf(sql)}, nullif(tenant_id, ${INSTALLATION}) as "tenantId", url, types, created_at_ms as "createdAtMs",
+    created_by as "createdBy"`;
+}

@@ -1,0 +1,81 @@
+import type { AnySql, TransactionSql } from '../../database/database.ts';
+import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
+
+type Fragment = ReturnType<TransactionSql>;
+
+/** The tenant of endpoints of the installation: no tenant has this id. */
+export const INSTALLATION = '';
+
+interface Telling {
+  /** Rows of a select: `type`, `tenant_id`, `at_ms`, `ref` (text or null), and whatever `data` is made of. */
+  readonly facts: Fragment;
+  /** What is told of a row, called `fact`: a json. It is made only of facts that an endpoint wants. */
+  readonly data: Fragment;
+}
+
+/**
+ * Part of a statement that makes facts true: the events that tell of them, and a delivery of each to every endpoint that wants it. So nothing is
+ * told that was not saved, and nothing that was saved is untold. Without endpoints it looks into an empty table and does nothing more.
+ */
+export function told(sql: AnySql, { facts, data }: Telling): Fragment {
+  return sql`
+    webhook_fact as materialized (
+      select ${eventId(sql)} as event_id, fact.type, fact.tenant_id, fact.at_ms, fact.ref, wanted.endpoints, ${data} as data
+      from (${facts}) as fact cross join lateral (
+        select array_agg(id) as endpoints from webhook_endpoint
+        where webhook_endpoint.tenant_id in (fact.tenant_id, ${INSTALLATION}) and fact.type = any(types)
+      ) as wanted
+      where wanted.endpoints is not null
+    ), ${written(sql)}`;
+}
+
+/** The same for one endpoint, which need not want it. */
+export function toldOne(sql: AnySql, endpointId: string, { facts, data }: Telling): Fragment {
+  return sql`
+    webhook_fact as materialized (
+      select ${eventId(sql)} as event_id, fact.type, fact.tenant_id, fact.at_ms, fact.ref, array[${endpointId}::text] as endpoints,
+        ${data} as data
+      from (${facts}) as fact
+    ), ${written(sql)}`;
+}
+
+/** Whether an endpoint wants facts of a type, for the statement of a row that has a tenant. */
+export function isWanted(sql: AnySql, tenantId: Fragment, type: WebhookType): Fragment {
+  return sql`exists (
+    select from webhook_endpoint where webhook_endpoint.tenant_id in (${tenantId}, ${INSTALLATION}) and ${type}::text = any(types))`;
+}
+
+/** An instant as all bodies write it. */
+export function isoOf(sql: AnySql, atMs: Fragment): Fragment {
+  return sql`to_char(to_timestamp(${atMs} / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+function written(sql: AnySql): Fragment {
+  return sql`
+    webhook_written as (
+      insert into webhook_event (id, tenant_id, type, at_ms, body)
+      select event_id, tenant_id, type, at_ms,
+        json_build_object('type', type, 'timestamp', ${isoOf(sql, sql`at_ms`)}, 'data', data)::text
+      from webhook_fact
+    ), webhook_due as (
+      insert into webhook_delivery (event_id, endpoint_id, type, session, at_ms, state, attempts, next_at_ms)
+      select event_id, unnest(endpoints), type, ref, at_ms, 'waiting', 0, at_ms from webhook_fact
+    )`;
+}
+
+/** `evt_` and 22 characters of base64url, which nobody guesses. */
+function eventId(sql: AnySql): Fragment {
+  return sql`'evt_' || rtrim(translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), '=')`;
+}
+
+/** The statement that tries an endpoint. @returns the event's id as `eventId` */
+export function tellOne(sql: AnySql, endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number) {
+  return sql<{ eventId: string }[]>`
+    with ${toldOne(sql, endpointId, {
+      facts: sql`
+        select ${type}::text as type, tenant_id, ${atMs}::bigint as at_ms, null::text as ref
+        from webhook_endpoint where id = ${endpointId}`,
+      data: sql`${JSON.stringify(data)}::text::json`,
+    })}
+    select event_id as "eventId" from webhook_fact`;
+}

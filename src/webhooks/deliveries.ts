@@ -1,0 +1,237 @@
+import { FAILING_MS } from '../../machines/webhook-endpoint/selectors.ts';
+import type { EndpointEvent, EndpointFact } from '../../machines/webhook-endpoint/types.ts';
+import { BackgroundTasks } from '../kernel/background-tasks.ts';
+import { cacheFor } from '../kernel/cache-for.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { withTimeout } from '../kernel/deadline.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { settleAll } from '../kernel/settle-all.ts';
+import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
+import { signedHeaders } from '../kernel/webhook-signature.ts';
+import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
+import type { ClaimedDelivery, ClaimedEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { EndpointHost } from './host.ts';
+import { retryAfterMs, retryDelayMs } from './retry.ts';
+
+const TIMEOUT_MS = 15 * SECOND_MS;
+/** So much of a reply is read, and none of it kept. */
+const MAX_REPLY_BYTES = 4096;
+/** A node that dies holds what it has claimed for no longer. */
+const LEASE_MS = 30 * SECOND_MS;
+/** Without endpoints it is looked so often whether there are any. */
+const QUIET_MS = 2 * SECOND_MS;
+const SETTLE_MS = SECOND_MS;
+/** A session whose calls nobody here hears may be reported of for so long after its end. */
+const DIRECT_MS = 5 * MINUTE_MS;
+/** Sent to one endpoint at once. */
+const LANES = 2;
+/** Endpoints that are sent to at once, and of those that fail and are probed. */
+const MAX_BUSY = 48;
+const MAX_PROBING = 16;
+const EACH = 20;
+/** What is older than this waits for a server that was away: it gets so many of it every quarter of a second. */
+const LATE_MS = MINUTE_MS;
+const EACH_LATE = 2;
+const SETTLED_AT_ONCE = 50;
+/** Secrets are asked of the database so often. */
+const SECRETS_MS = 30 * SECOND_MS;
+const MAX_SECRETS = 10_000;
+/** What a stop waits for, before it breaks off what is under way. */
+const STOP_MS = 3 * SECOND_MS;
+
+export interface DeliveriesDeps {
+  readonly webhooks: Webhooks;
+  readonly host: EndpointHost;
+  readonly outbound: Pick<Outbound, 'request'>;
+  /** The secrets that sign for an endpoint, the newest first. */
+  readonly secretsOf: (endpoint: Pick<ClaimedEndpoint, 'tenantId' | 'id'>) => Promise<readonly string[]>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly events: Pick<Events, 'webhookSent' | 'webhookTurned'>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What came of a request: a status, or why there is none. */
+interface Answer extends Partial<Pick<OutboundReply, 'status' | 'retryAfter'>> {
+  readonly code: string | null;
+  /** Nobody was asked: it counts as no try. */
+  readonly isUnsent?: boolean;
+}
+
+/**
+ * Sends what webhooks are told, on each node what that has claimed (docs/contract.md, section 12.2). An endpoint that does not answer is left
+ * to single probes, as machines/webhook-endpoint decides, and holds up no other.
+ */
+export class Deliveries {
+  readonly #deps: DeliveriesDeps;
+  readonly #running: BackgroundTasks;
+  readonly #breakOff = new AbortController();
+  readonly #secrets = cacheFor<readonly string[]>(SECRETS_MS, MAX_SECRETS);
+  /** Endpoints that this node sends to, and those of them that it probes. */
+  readonly #busy = new Set<string>();
+  readonly #probing = new Set<string>();
+  /** Endpoints that failed here since they answered last. */
+  readonly #failed = new Set<string>();
+  /** When it was found that there is no endpoint; undefined while there is one. */
+  #quietAtMs: number | undefined;
+  #settledAtMs = -Infinity;
+  #isStopping = false;
+
+  constructor(deps: DeliveriesDeps) {
+    this.#deps = deps;
+    this.#running = new BackgroundTasks((fault) => {
+      // What is claimed is due again once its lease ends.
+      if (!(fault instanceof Unavailable)) deps.onError(fault);
+    });
+  }
+
+  /** Begins to send what is due. @throws Unavailable */
+  async tick(): Promise<void> {
+    const { webhooks, clock } = this.#deps;
+    const atMs = clock.now();
+    if (this.#isStopping || (this.#quietAtMs !== undefined && Math.abs(atMs - this.#quietAtMs) < QUIET_MS)) return;
+    const busy = [...this.#busy];
+    const maxEndpoints = Math.max(0, MAX_BUSY - busy.length + this.#probing.size);
+    const late = { eachLate: EACH_LATE, lateBeforeMs: atMs - LATE_MS };
+    const request = { atMs, untilMs: atMs + LEASE_MS, busy, maxEndpoints, each: EACH, ...late };
+    const { hasEndpoints, claimed } = await webhooks.claim(request);
+    this.#quietAtMs = hasEndpoints ? undefined : atMs;
+    for (const endpoint of claimed) this.#begin(endpoint);
+    if (!hasEndpoints || Math.abs(atMs - this.#settledAtMs) < SETTLE_MS) return;
+    this.#settledAtMs = atMs;
+    await webhooks.settle(atMs, atMs - DIRECT_MS, SETTLED_AT_ONCE);
+    await this.#probe(atMs);
+  }
+
+  /** Resolves when nothing is being sent. */
+  settled(): Promise<void> {
+    return this.#running.settled();
+  }
+
+  /** Begins nothing any more, gives back what was not sent, and breaks off what takes too long. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await withTimeout(STOP_MS, this.settled());
+    this.#breakOff.abort();
+    await this.settled();
+  }
+
+  /** Sends one delivery to each failing endpoint whose time has come: of several nodes one does. */
+  async #probe(atMs: number): Promise<void> {
+    const { webhooks } = this.#deps;
+    const room = MAX_PROBING - this.#probing.size;
+    if (room <= 0) return;
+    const untilMs = atMs + LEASE_MS;
+    for (const id of await webhooks.probesDue(atMs, atMs - FAILING_MS, room)) {
+      if (this.#busy.has(id)) continue;
+      const facts = await this.#send(id, { type: 'PROBE', at: atMs, untilMs });
+      if (!facts.some(({ type }) => type === 'webhook.probing')) continue;
+      const endpoint = await webhooks.claimOne(id, atMs, untilMs);
+      if (endpoint !== undefined) this.#begin(endpoint);
+    }
+  }
+
+  #begin(endpoint: ClaimedEndpoint): void {
+    const { id } = endpoint;
+    if (this.#busy.has(id)) return;
+    this.#busy.add(id);
+    if (endpoint.state === 'failing') this.#probing.add(id);
+    const work = this.#sendAll(endpoint).finally(() => {
+      this.#busy.delete(id);
+      this.#probing.delete(id);
+    });
+    this.#running.start(work.then((hasMore) => (hasMore ? this.tick() : undefined)));
+  }
+
+  /**
+   * Sends the claimed deliveries of an endpoint, some at once, until one fails; what was not sent is given back.
+   * @returns whether more may be due
+   */
+  async #sendAll({ deliveries, ...endpoint }: ClaimedEndpoint): Promise<boolean> {
+    const { webhooks, clock } = this.#deps;
+    const waiting = [...deliveries];
+    let isFailing = false;
+    const lane = async (): Promise<void> => {
+      // One that could not be answered before others may claim it is left to them.
+      while (!isFailing && !this.#isStopping && clock.now() + TIMEOUT_MS <= (waiting[0]?.untilMs ?? -Infinity)) {
+        const next = waiting.shift() as ClaimedDelivery;
+        isFailing = !(await this.#sendOne(endpoint, next)) || isFailing;
+      }
+    };
+    try {
+      await settleAll(Array.from({ length: LANES }), lane);
+    } finally {
+      await webhooks.release(waiting, clock.now());
+    }
+    return !isFailing && deliveries.length === EACH;
+  }
+
+  /** @returns whether it was delivered */
+  async #sendOne(endpoint: Omit<ClaimedEndpoint, 'deliveries'>, claim: ClaimedDelivery): Promise<boolean> {
+    const { webhooks, clock, random, events } = this.#deps;
+    const { id } = endpoint;
+    const sentAtMs = clock.now();
+    const answer = await this.#ask(endpoint, claim, sentAtMs);
+    const atMs = clock.now();
+    if (answer.isUnsent) {
+      await webhooks.release([claim], atMs + SECOND_MS);
+      return false;
+    }
+    const { status = null, code, retryAfter } = answer;
+    const attempts = claim.attempts + 1;
+    const isDelivered = status !== null && status >= 200 && status < 300;
+    const delayMs = isDelivered
+      ? undefined
+      : retryDelayMs(attempts, retryAfterMs(status ?? 0, retryAfter, atMs), random());
+    const nextAtMs = delayMs === undefined ? null : atMs + delayMs;
+    const state = isDelivered ? 'delivered' : nextAtMs === null ? 'dead' : 'waiting';
+    const ms = atMs - sentAtMs;
+    events.webhookSent(isDelivered ? 'delivered' : (code ?? `status_${status}`), state === 'dead', atMs - claim.atMs);
+    await webhooks.finish(claim, { state, attempts, nextAtMs, atMs, status, code, ms });
+    if (!isDelivered) {
+      this.#failed.add(id);
+      await this.#send(id, { type: status === 410 ? 'GONE' : 'FAILED', at: atMs });
+    } else if (this.#failed.delete(id) || endpoint.failures > 0 || endpoint.state !== 'healthy') {
+      await this.#send(id, { type: 'DELIVERED', at: atMs });
+    }
+    return isDelivered;
+  }
+
+  /** Never rejects for what the server does, or does not do. @throws Unavailable */
+  async #ask(
+    { id, tenantId, url }: Omit<ClaimedEndpoint, 'deliveries'>,
+    { eventId, body }: ClaimedDelivery,
+    atMs: number,
+  ): Promise<Answer> {
+    const { outbound, secretsOf, onError } = this.#deps;
+    try {
+      const secrets = await this.#secrets(id, atMs, () => secretsOf({ id, tenantId }));
+      const { status, retryAfter } = await outbound.request({
+        method: 'POST',
+        url: new URL(url),
+        owner: id,
+        session: eventId,
+        headers: signedHeaders(eventId, body, secrets, atMs),
+        body,
+        timeoutMs: TIMEOUT_MS,
+        maxReplyBytes: MAX_REPLY_BYTES,
+        isBodyIgnored: true,
+        signal: this.#breakOff.signal,
+      });
+      return { status, code: null, retryAfter };
+    } catch (fault) {
+      if (fault instanceof Unavailable) throw fault;
+      if (!(fault instanceof OutboundFailure)) onError(fault);
+      const code = fault instanceof OutboundFailure ? fault.kind : 'unsigned';
+      return { code, isUnsent: code === 'aborted' || code === 'too_many' };
+    }
+  }
+
+  async #send(id: string, event: EndpointEvent): Promise<readonly EndpointFact[]> {
+    const { host, events } = this.#deps;
+    const facts = (await host.send(id, event))?.facts ?? [];
+    for (const { type, ...about } of facts) if (type !== 'webhook.probing') events.webhookTurned(type, id, about);
+    return facts;
+  }
+}

@@ -1,0 +1,372 @@
+import { describe, expect, test } from 'vitest';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { Ledger } from '../../src/stores/ledger/contract.ts';
+import type { Retention } from '../../src/stores/retention/contract.ts';
+import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
+import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
+import type { OpenedSession, VoiceHistory } from '../../src/stores/voice-history/contract.ts';
+import type { WebhookEndpoint, Webhooks } from '../../src/stores/webhooks/contract.ts';
+import { usageOf } from './call-usage.ts';
+import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, voiceRecord, type Make } from './support.ts';
+import { call } from './voice-calls.ts';
+import { anEndpoint } from './webhooks.ts';
+
+interface Stores {
+  readonly webhooks: Webhooks;
+  readonly history: VoiceHistory;
+  readonly calls: VoiceCalls;
+  readonly ledger: Ledger;
+  readonly retention: Retention;
+}
+
+const SETTLED_MS = 300_000;
+
+const setup: Omit<SessionSetup, 'sessionId'> = {
+  callMode: 'brokered',
+  model: 'gpt-realtime-2.1',
+  voice: 'marin',
+  instructions: 'The secret of the house',
+  tools: [],
+  behaviour: null,
+  dataChannel: 'none',
+  forbidsOverrides: true,
+  price: null,
+  sealedContext: 'AQ==',
+  agentVersion: '4f1c0e8b7d2a',
+  metadata: { campaign: 'spring' },
+  createdAtMs: DAY_BEGIN,
+};
+
+const ALL = ['session.started', 'session.idle', 'session.stale', 'session.ended', 'session.settled'];
+const CALLS = ['call.opened', 'call.closed', 'call.unconfirmed'];
+
+export function webhookEventsContract(name: string, make: Make<Stores>): void {
+  describe(`what webhooks are told, ${name}`, () => {
+    const stores = nodesOf(make);
+
+    async function endpoint(changes: Partial<WebhookEndpoint> = {}): Promise<WebhookEndpoint> {
+      const added = anEndpoint({ types: [...ALL, ...CALLS], ...changes });
+      expect(await stores().webhooks.insert(added, 10)).toBe(true);
+      return added;
+    }
+
+    /** A session of a tenant that an endpoint is of, which is opened. */
+    async function opened(tenantId: string | null, changes: Partial<VoiceRecord> = {}): Promise<VoiceRecord> {
+      const record = voiceRecord({ tenantId: tenantId ?? randomId(), ...changes });
+      const session: OpenedSession = { record, state: 'engaged', setup: { ...setup, sessionId: record.id } };
+      await stores().history.insert(session);
+      return record;
+    }
+
+    const end = (record: VoiceRecord, changes: Partial<VoiceRecord> = {}) =>
+      stores().history.save([{ record: endedRecord(record, changes), state: 'ended' }]);
+
+    /** What an endpoint was told, the oldest first. */
+    async function toldTo({ id }: WebhookEndpoint): Promise<{ type: string; data: Record<string, unknown> }[]> {
+      const { rows } = await stores().webhooks.deliveries({ endpointId: id }, undefined, 200);
+      const found = await Promise.all(rows.map(({ eventId }) => stores().webhooks.delivery(id, eventId)));
+      return found
+        .toReversed()
+        .map((one) => JSON.parse(one?.body ?? '') as { type: string; data: Record<string, unknown> });
+    }
+
+    const typesTo = async (one: WebhookEndpoint) => (await toldTo(one)).map(({ type }) => type);
+
+    const common = (record: VoiceRecord) => ({
+      ref: record.id.slice(0, 42),
+      tenantId: record.tenantId,
+      keyId: 'acme-site',
+      agentId: 'support',
+      agentVersion: '4f1c0e8b7d2a',
+      caller: 'widget',
+      subject: record.subject,
+      metadata: { campaign: 'spring' },
+    });
+
+    test('is that a session was opened, without what proves it or what its agent is told', async () => {
+      const one = await endpoint();
+      const record = await opened(one.tenantId);
+      const { rows } = await stores().webhooks.deliveries({ endpointId: one.id }, undefined, 9);
+      expect(rows).toMatchObject([{ type: 'session.started', session: record.id.slice(0, 42), atMs: DAY_BEGIN }]);
+      const delivery = await stores().webhooks.delivery(one.id, rows[0]?.eventId ?? '');
+      expect(JSON.parse(delivery?.body ?? '')).toEqual({
+        type: 'session.started',
+        timestamp: '2030-01-01T00:00:00.000Z',
+        data: {
+          ...common(record),
+          sequence: 1,
+          startedAt: '2030-01-01T00:00:00.000Z',
+          callMode: 'brokered',
+          model: 'gpt-realtime-2.1',
+        },
+      });
+      for (const secret of [record.id, 'secret of the house', 'AQ==']) expect(delivery?.body).not.toContain(secret);
+    });
+
+    test('is that it ended, once, whoever saves the end how often', async () => {
+      const one = await endpoint();
+      const record = await opened(one.tenantId);
+      await atOnce(RACERS, () => end(record));
+      const [, ended, ...rest] = await toldTo(one);
+      expect(rest).toEqual([]);
+      expect(ended).toEqual({
+        type: 'session.ended',
+        timestamp: '2030-01-01T00:00:05.000Z',
+        data: {
+          ...common(record),
+          sequence: 2,
+          reason: 'closed_by_client',
+          startedAt: '2030-01-01T00:00:00.000Z',
+          endedAt: '2030-01-01T00:00:05.000Z',
+          durationSec: 5,
+          usageSoFar: { tokens: 0, microDollars: 0 },
+        },
+      });
+    });
+
+    test('is that it was opened once, however often it is inserted', async () => {
+      const one = await endpoint();
+      const record = await opened(one.tenantId);
+      await stores().history.insert({ record, state: 'engaged' });
+      expect(await typesTo(one)).toEqual(['session.started']);
+    });
+
+    test('is when it goes idle or stale, and not that it is engaged again', async () => {
+      const one = await endpoint();
+      const record = await opened(one.tenantId);
+      const states = ['idle', 'engaged', 'stale', 'stale'] as const;
+      for (const [n, state] of states.entries()) {
+        const atMs = DAY_BEGIN + 1000 * (n + 1);
+        await stores().history.save([{ record: { ...record, settledAtMs: atMs, version: n + 2 }, state }]);
+      }
+      expect(await toldTo(one)).toMatchObject([
+        { type: 'session.started' },
+        { type: 'session.idle', timestamp: '2030-01-01T00:00:01.000Z', data: { idleSec: 1, sequence: 2 } },
+        { type: 'session.stale', timestamp: '2030-01-01T00:00:03.000Z', data: { idleSec: 3, sequence: 4 } },
+      ]);
+    });
+
+    test('is what an endpoint wants, of its own tenant, and of all to one of the installation', async () => {
+      const ended = await endpoint({ types: ['session.ended'] });
+      const other = await endpoint();
+      const common = await endpoint({ tenantId: null, types: ['session.ended'] });
+      try {
+        await end(await opened(ended.tenantId));
+        expect(await typesTo(ended)).toEqual(['session.ended']);
+        expect(await typesTo(other)).toEqual([]);
+        expect(await typesTo(common)).toEqual(['session.ended']);
+      } finally {
+        await stores().webhooks.delete(common.id);
+      }
+    });
+
+    test('waits for an endpoint that is disabled', async () => {
+      const one = await endpoint({ state: 'disabled', disabledFor: 'operator' });
+      await opened(one.tenantId);
+      expect(await typesTo(one)).toEqual(['session.started']);
+    });
+
+    test('never keeps a session from being saved whose endpoint is deleted meanwhile', async () => {
+      for (let round = 0; round < 8; round += 1) {
+        const one = await endpoint();
+        const records = await Promise.all(Array.from({ length: 8 }, () => opened(one.tenantId)));
+        await Promise.all([...records.map((record) => end(record)), stores().webhooks.delete(one.id)]);
+        for (const { id } of records) expect((await stores().history.find(id))?.endReason).toBe('closed_by_client');
+      }
+    });
+
+    describe('of calls', () => {
+      async function callOf(one: WebhookEndpoint): Promise<{ session: VoiceRecord; record: CallRecord }> {
+        const session = await opened(one.tenantId);
+        const record = call({
+          sessionId: session.id,
+          tenantId: session.tenantId,
+          subject: session.subject,
+          keyId: 'acme-site',
+        });
+        expect(await stores().calls.insert(record, 10)).toBe('inserted');
+        return { session, record };
+      }
+
+      const save = async (record: CallRecord, changes: Partial<CallRecord>): Promise<CallRecord> => {
+        const next = { ...record, ...changes, version: record.version + 1 };
+        expect(await stores().calls.save(next, record.version)).toBe(true);
+        return next;
+      };
+
+      const isOpen = { state: 'open', giveUpAtMs: null, openedAtMs: DAY_BEGIN + 400, providerCallId: 'rtc_1' } as const;
+      const isClosed = { state: 'closed', closedAtMs: DAY_BEGIN + 60_400, closeReason: 'remote' } as const;
+
+      test('is that one was opened and closed, each once', async () => {
+        const one = await endpoint({ types: CALLS });
+        const { session, record } = await callOf(one);
+        const opened = await save(record, isOpen);
+        const heard = await save(opened, { unheardSinceMs: DAY_BEGIN + 500 });
+        await save(await save(heard, { state: 'closing', closeReason: 'remote' }), {
+          ...isClosed,
+          hangup: 'confirmed',
+        });
+        const about = { ...common(session), callRef: record.id, provider: 'local', model: 'echo', setupMs: 400 };
+        expect(await toldTo(one)).toEqual([
+          {
+            type: 'call.opened',
+            timestamp: '2030-01-01T00:00:00.400Z',
+            data: { ...about, sequence: 2, connectedSec: 0, reason: null, hangup: 'none' },
+          },
+          {
+            type: 'call.closed',
+            timestamp: '2030-01-01T00:01:00.400Z',
+            data: { ...about, sequence: 5, connectedSec: 60, reason: 'remote', hangup: 'confirmed' },
+          },
+        ]);
+        expect(JSON.stringify(await toldTo(one))).not.toContain('rtc_1');
+      });
+
+      test('is that a hang-up was not confirmed, beside that it is over', async () => {
+        const one = await endpoint({ types: CALLS });
+        const { record } = await callOf(one);
+        await save(record, { ...isClosed, hangup: 'unconfirmed' });
+        expect((await typesTo(one)).toSorted()).toEqual(['call.closed', 'call.unconfirmed']);
+      });
+
+      test('is nothing where another was first', async () => {
+        const one = await endpoint({ types: CALLS });
+        const { record } = await callOf(one);
+        await atOnce(RACERS, () => stores().calls.save({ ...record, ...isOpen, version: 2 }, 1));
+        expect(await typesTo(one)).toEqual(['call.opened']);
+      });
+    });
+
+    describe('of what a session cost in all', () => {
+      const settle = (atMs: number) => stores().webhooks.settle(atMs, atMs - SETTLED_MS, 100);
+      const settled = async (one: WebhookEndpoint) =>
+        (await toldTo(one)).filter(({ type }) => type === 'session.settled');
+
+      test('is told some minutes after its end where its calls are not heard here, once over all nodes', async () => {
+        const one = await endpoint();
+        const record = await opened(one.tenantId, { isHeard: false });
+        const reported = { tokens: 70, microDollars: 12_345, atMs: DAY_BEGIN, day: '2030-01-01', idempotency: null };
+        const nobodys = { sessionAtMost: null, keyAccount: null, tenantAccount: null };
+        await stores().ledger.record({
+          ...reported,
+          ...nobodys,
+          subject: record.subject,
+          tenantId: record.tenantId,
+          sessionId: record.id,
+        });
+        await end(record);
+        await settle(DAY_BEGIN + 5_000 + SETTLED_MS - 1);
+        expect(await settled(one)).toEqual([]);
+        await atOnce(8, () => settle(DAY_BEGIN + 5_000 + SETTLED_MS));
+        expect(await settled(one)).toMatchObject([
+          {
+            timestamp: '2030-01-01T00:05:05.000Z',
+            data: {
+              ...common(record),
+              reason: 'closed_by_client',
+              usage: {
+                tokens: 70,
+                microDollars: 12_345,
+                dollars: '0.012345',
+                basis: 'reported',
+                estimatedMicroDollars: 0,
+                priceVersion: null,
+                byClass: null,
+              },
+              calls: [],
+              gapSec: 0,
+              tools: { calls: 0, answered: 0 },
+            },
+          },
+        ]);
+      });
+
+      test('is told once all calls are over where they are heard here', async () => {
+        const one = await endpoint();
+        const session = await opened(one.tenantId, { isHeard: true });
+        const { tenantId, subject, id: sessionId } = session;
+        const record = call({ sessionId, tenantId, subject, state: 'open', openedAtMs: DAY_BEGIN });
+        await stores().calls.insert(record, 10);
+        const tokens = {
+          textIn: 10,
+          textCached: 0,
+          textOut: 5,
+          audioIn: 100,
+          audioCached: 20,
+          audioOut: 80,
+          imageIn: 0,
+          imageCached: 0,
+        };
+        await stores().ledger.recordCall({
+          ...usageOf(record.id, subject, { tokens, picoDollars: 2_500_000_000n }),
+          sessionId,
+          tenantId,
+        });
+        await stores().ledger.recordCall({
+          ...usageOf(record.id, subject, { isEstimated: true, picoDollars: 500_000_000n, gapMs: 4000 }),
+          sessionId,
+          tenantId,
+        });
+        await end(session);
+        await settle(DAY_BEGIN + DAY_MS);
+        expect(await settled(one)).toEqual([]);
+        const closed = {
+          state: 'closed',
+          closedAtMs: DAY_BEGIN + 9000,
+          closeReason: 'session_ended',
+          hangup: 'confirmed',
+        } as const;
+        await stores().calls.save({ ...record, ...closed, giveUpAtMs: null, version: 2 }, 1);
+        await settle(DAY_BEGIN + 9000);
+        expect(await settled(one)).toMatchObject([
+          {
+            data: {
+              usage: {
+                microDollars: 3000,
+                dollars: '0.003000',
+                basis: 'events',
+                estimatedMicroDollars: 500,
+                priceVersion: '2030-01-01',
+                byClass: tokens,
+              },
+              calls: [
+                {
+                  ref: record.id,
+                  provider: 'local',
+                  model: 'echo',
+                  openedAt: '2030-01-01T00:00:00.000Z',
+                  closedAt: '2030-01-01T00:00:09.000Z',
+                  reason: 'session_ended',
+                  hangup: 'confirmed',
+                  microDollars: 3000,
+                  gapSec: 4,
+                },
+              ],
+              gapSec: 4,
+            },
+          },
+        ]);
+      });
+
+      test('is not kept for a session that nobody wants it of', async () => {
+        const one = await endpoint({ types: ['session.ended'] });
+        const record = await opened(one.tenantId, { isHeard: true });
+        await end(record);
+        const later = await endpoint({ tenantId: one.tenantId, types: ['session.settled'] });
+        await settle(DAY_BEGIN + DAY_MS);
+        expect(await settled(later)).toEqual([]);
+      });
+    });
+
+    test('goes with its deliveries once it is kept for no longer', async () => {
+      const one = await endpoint();
+      await opened(one.tenantId, { startedAtMs: 5 });
+      await stores().retention.deleteSome('webhookEvents', 6);
+      expect(await typesTo(one)).toEqual([]);
+    });
+  });
+}
+
+const DAY_MS = 86_400_000;

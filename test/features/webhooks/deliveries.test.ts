@@ -1,0 +1,362 @@
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Refusal } from '../../../src/protocol/refusal.ts';
+import type { WebhookDelivery } from '../../../src/stores/webhooks/contract.ts';
+import { addWebhook, disableWebhook, enableWebhook, rotateWebhook } from '../../../src/webhooks/endpoints.ts';
+import { STAFF, type TestApp } from '../../support/app.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/clock.ts';
+import { ToolServer } from '../../support/tool-server.ts';
+import { useApps } from '../../support/use-apps.ts';
+
+const { build, database } = useApps();
+const env = { ...STAFF, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1/128' };
+const by = { actor: 'ops@example.com', role: 'operator' } as const;
+
+let app: TestApp;
+let receiver: ToolServer;
+beforeEach(async () => {
+  app = await build({ env });
+  receiver = await ToolServer.start();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const { id } of await app.service.stores.webhooks.list()) await app.service.stores.webhooks.delete(id);
+  await receiver.close();
+});
+
+const endpoints = () => app.service.webhooks.endpoints;
+
+/** An endpoint of `acme` at the receiver. */
+async function subscribe(types = ['session.started', 'session.ended'], server = receiver) {
+  const made = await addWebhook({ tenantId: 'acme', url: `http://localhost:${server.port}/`, types }, by, endpoints());
+  if (made instanceof Refusal) throw new Error(made.error);
+  return made;
+}
+
+/** Sends all that is due, and all that becomes due by that. */
+async function send(on = app): Promise<void> {
+  await on.service.webhooks.deliveries.tick();
+  await on.service.webhooks.deliveries.settled();
+}
+
+/** A session of `acme`. */
+const open = async (): Promise<string> => app.open(await app.key());
+
+const bodies = (server = receiver) =>
+  server.requests.map(({ body }) => JSON.parse(body) as { type: string; data: { ref: string } });
+
+async function deliveriesTo(id: string): Promise<readonly WebhookDelivery[]> {
+  return (await app.service.stores.webhooks.deliveries({ endpointId: id }, undefined, 200)).rows;
+}
+
+const stateOf = async (id: string) => app.service.stores.webhooks.find(id);
+
+describe('A delivery', () => {
+  test('tells of a session that began and ended, each once, signed as Standard Webhooks says', async () => {
+    const { secret } = await subscribe();
+    const id = await open();
+    await app.sessions.endForGood(id, 'closed_by_operator', app.clock.now(), undefined);
+    await send();
+    await send();
+    expect(
+      bodies()
+        .map(({ type }) => type)
+        .toSorted(),
+    ).toEqual(['session.ended', 'session.started']);
+    expect(new Set(bodies().map(({ data }) => data.ref))).toEqual(new Set([id.slice(0, 42)]));
+    // The receiver's library reads the time of the machine.
+    vi.useFakeTimers({ toFake: ['Date'], now: app.clock.now() });
+    for (const { headers, body } of receiver.requests) {
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'webhook-id': expect.stringMatching(/^evt_[\w-]{22}$/),
+      });
+      const signed = headers as Record<string, string>;
+      expect(new Webhook(secret).verify(body, signed)).toEqual(JSON.parse(body));
+      expect(() => new Webhook(secret).verify(`${body} `, signed)).toThrow('No matching signature found');
+      expect(body).not.toContain(id);
+      expect(Buffer.byteLength(body)).toBeLessThan(8192);
+    }
+  });
+
+  test('asks the database no more often as a session begins and ends, whether there are endpoints or not', async () => {
+    const key = await app.key();
+    const questions = async (): Promise<number> => {
+      const before = database().asked;
+      const id = await app.open(key);
+      await app.sessions.endForGood(id, 'closed_by_operator', app.clock.now(), undefined);
+      return database().asked - before;
+    };
+    await questions();
+    const without = await questions();
+    await subscribe(['session.started', 'session.ended', 'session.settled']);
+    expect(await questions()).toBe(without);
+  });
+
+  test('is signed by the former secret as well, for a day after a new one was made', async () => {
+    const { endpoint, secret } = await subscribe();
+    app.clock.advance(MINUTE);
+    const fresh = await rotateWebhook(endpoint, by, endpoints());
+    expect(fresh).toMatch(/^whsec_/);
+    expect(fresh).not.toBe(secret);
+    const signatures = async (): Promise<number> => {
+      await open();
+      await send();
+      return String(receiver.requests.at(-1)?.headers['webhook-signature']).split(' ').length;
+    };
+    expect(await signatures()).toBe(2);
+    app.clock.advance(DAY);
+    expect(await signatures()).toBe(1);
+  });
+
+  test('is sent again after a failure, later and later, until all tries are used', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = { status: 500, body: '' };
+    await open();
+    const waits: number[] = [];
+    for (;;) {
+      // An endpoint that fails is probed when its own time comes as well.
+      await app.service.stores.webhooks.save({ ...endpoint, version: 99 }, (await stateOf(endpoint.id))?.version ?? 0);
+      await send();
+      const [one] = await deliveriesTo(endpoint.id);
+      if (one === undefined || one.nextAtMs === null) break;
+      waits.push(one.nextAtMs - app.clock.now());
+      app.clock.set(one.nextAtMs);
+    }
+    const expected = [5 * SECOND, 30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, DAY];
+    expect(waits).toHaveLength(expected.length);
+    for (const [n, wait] of waits.entries()) {
+      expect(wait).toBeGreaterThanOrEqual((expected[n] as number) * 0.8);
+      expect(wait).toBeLessThanOrEqual((expected[n] as number) * 1.2);
+    }
+    expect(receiver.requests).toHaveLength(10);
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'dead', attempts: 10, lastStatus: 500 }]);
+  });
+
+  test.each([
+    ['too many', 429],
+    ['out of order', 503],
+  ])('waits as long as a server asks for that is %s, and an hour at most', async (_, status) => {
+    const { endpoint } = await subscribe(['session.started']);
+    for (const [asked, waited] of [
+      ['120', 120],
+      ['86400', 3600],
+    ] as const) {
+      receiver.mode = { status, body: '', headers: { 'retry-after': asked } };
+      await open();
+      await send();
+      const [newest] = await deliveriesTo(endpoint.id);
+      expect(newest).toMatchObject({ state: 'waiting', lastStatus: status });
+      expect((newest?.nextAtMs ?? 0) - app.clock.now()).toBe(waited * SECOND);
+      app.clock.advance(SECOND);
+    }
+  });
+
+  test('follows no redirect, and takes it for a failure', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = 'redirect';
+    receiver.location = `http://localhost:${receiver.port}/elsewhere`;
+    await open();
+    await send();
+    expect(receiver.requests).toHaveLength(1);
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'waiting', lastStatus: 307 }]);
+  });
+
+  test('is done with a server that answers without end, whose words nobody reads', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = 'endless';
+    await open();
+    await send();
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'delivered', lastStatus: 200 }]);
+  });
+
+  test('fails where the connection breaks', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = 'reset';
+    await open();
+    await send();
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([
+      { state: 'waiting', lastStatus: null, lastCode: 'unreachable', attempts: 1 },
+    ]);
+  });
+
+  test('is told nobody while the database is away, and everybody once it is back', async () => {
+    await subscribe(['session.ended']);
+    const id = await open();
+    database().isAway = true;
+    await app.sessions.end(id, 'closed_by_operator', app.clock.now(), undefined);
+    await expect(app.service.webhooks.deliveries.tick()).rejects.toThrow('database');
+    expect(receiver.requests).toEqual([]);
+    database().isAway = false;
+    await app.flush();
+    await send();
+    await send();
+    expect(bodies()).toMatchObject([{ type: 'session.ended', data: { ref: id.slice(0, 42) } }]);
+  });
+
+  test('is sent again once the lease of a node that died with it is over', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await open();
+    const at = app.clock.now();
+    await app.service.stores.webhooks.claimOne(endpoint.id, at, at + 30 * SECOND);
+    await send();
+    expect(receiver.requests).toEqual([]);
+    app.clock.advance(30 * SECOND);
+    await send();
+    expect(bodies()).toHaveLength(1);
+  });
+
+  test('is sent by one of two nodes', async () => {
+    const other = await build({ env });
+    await subscribe(['session.started']);
+    for (let n = 0; n < 12; n += 1) await open();
+    await Promise.all([send(app), send(other)]);
+    await Promise.all([send(app), send(other)]);
+    const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toHaveLength(12);
+    expect(new Set(ids).size).toBe(12);
+  });
+
+  test('of an hour ago reaches a server that was away at a pace that it can bear, the oldest first', async () => {
+    await subscribe(['session.started']);
+    const refs: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      refs.push((await open()).slice(0, 42));
+      app.clock.advance(SECOND);
+    }
+    app.clock.advance(HOUR);
+    for (let n = 2; n <= 6; n += 2) {
+      await send();
+      expect(receiver.requests).toHaveLength(n);
+    }
+    expect(
+      bodies()
+        .map(({ data }) => data.ref)
+        .toSorted(),
+    ).toEqual(refs.toSorted());
+  });
+});
+
+describe('An endpoint', () => {
+  /** So many failures, one after the other. */
+  async function fail(times: number): Promise<void> {
+    receiver.mode = { status: 500, body: '' };
+    for (let n = 0; n < times; n += 1) {
+      await open();
+      await send();
+    }
+  }
+
+  test('that failed five times in a row is sent one delivery at a time, whatever waits', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await fail(5);
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'failing' });
+    for (let n = 0; n < 20; n += 1) await open();
+    const before = receiver.requests.length;
+    await send();
+    expect(receiver.requests).toHaveLength(before);
+    app.clock.advance(10 * SECOND);
+    const other = await build({ env });
+    await Promise.all([send(app), send(other)]);
+    expect(receiver.requests).toHaveLength(before + 1);
+    app.clock.advance(10 * SECOND);
+    await send();
+    expect(receiver.requests).toHaveLength(before + 1);
+  });
+
+  test('that answers again gets all that waited', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await fail(5);
+    receiver.mode = { body: '' };
+    await open();
+    app.clock.advance(10 * SECOND);
+    await send();
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'healthy', failures: 0 });
+    app.clock.advance(30 * SECOND);
+    for (let n = 0; n < 6; n += 1) {
+      app.clock.advance(SECOND);
+      await send();
+    }
+    expect((await deliveriesTo(endpoint.id)).map(({ state }) => state)).toEqual(Array(6).fill('delivered'));
+  });
+
+  test('that fails does not hold up another', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await fail(5);
+    const other = await ToolServer.start();
+    try {
+      await subscribe(['session.started'], other);
+      await open();
+      await send();
+      expect(bodies(other)).toHaveLength(1);
+      expect(await stateOf(endpoint.id)).toMatchObject({ state: 'failing' });
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('whose server answers 410 gets nothing more, and what it was to be told waits', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = { status: 410, body: '' };
+    await open();
+    await send();
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'disabled', disabledFor: 'gone' });
+    receiver.mode = { body: '' };
+    await open();
+    app.clock.advance(MINUTE);
+    await send();
+    expect(receiver.requests).toHaveLength(1);
+    const present = await stateOf(endpoint.id);
+    if (present === undefined) throw new Error('it is gone');
+    await enableWebhook(present, by, endpoints());
+    for (let n = 0; n < 4; n += 1) {
+      app.clock.advance(2 * SECOND);
+      await send();
+    }
+    expect((await deliveriesTo(endpoint.id)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  });
+
+  test('that is switched off gets nothing, and later what happened meanwhile', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await disableWebhook(endpoint, by, endpoints());
+    await open();
+    await send();
+    expect(receiver.requests).toEqual([]);
+    await enableWebhook(endpoint, by, endpoints());
+    app.clock.advance(2 * SECOND);
+    await send();
+    expect(bodies()).toHaveLength(1);
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'healthy' });
+  });
+
+  test('that nobody could reach for days is given up', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await fail(5);
+    app.clock.advance(5 * DAY);
+    await send();
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'disabled', disabledFor: 'failing' });
+  });
+
+  test('is not reached at an address that its name leads to only later', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    const strict = await build({ env: STAFF });
+    await open();
+    await send(strict);
+    expect(receiver.requests).toEqual([]);
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'waiting', lastCode: 'forbidden' }]);
+  });
+});
+
+describe('A node that stops', () => {
+  test('sends nothing more, and gives back what it has claimed', async () => {
+    await subscribe(['session.started']);
+    await open();
+    const { deliveries } = app.service.webhooks;
+    await deliveries.stop();
+    await deliveries.tick();
+    expect(receiver.requests).toEqual([]);
+    await send(await build({ env }));
+    expect(bodies()).toHaveLength(1);
+  });
+});
