@@ -121,6 +121,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'tenants',
       'voice',
       'exports',
+      'webhooks',
       'operators',
       'http',
     ],

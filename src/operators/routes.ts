@@ -18,6 +18,23 @@ import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } f
 import { searchRoute } from './search/routes.ts';
 import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
 import { usageRoute } from './usage/routes.ts';
+import {
+  addWebhookRoute,
+  changeWebhookRoute,
+  deleteWebhookRoute,
+  rotateWebhookRoute,
+  tryWebhookRoute,
+  turnWebhookRoute,
+  webhookRoute,
+  webhooksRoute,
+} from './webhooks/routes.ts';
+import {
+  deliveriesRoute,
+  deliveryRoute,
+  replayManyRoute,
+  replayRoute,
+  sessionDeliveriesRoute,
+} from './webhooks/delivery-routes.ts';
 import { whisperRoute } from './sessions/whisper-routes.ts';
 import { sessionsRoute } from './sessions/list-routes.ts';
 import type { Services } from '../http/services.ts';
@@ -66,5 +83,19 @@ export function operatorRoutes(services: Services): Route[] {
     stopsRoute(services),
     stopRoute(services),
     resumeRoute(services),
+    webhooksRoute(services),
+    webhookRoute(services),
+    addWebhookRoute(services),
+    changeWebhookRoute(services),
+    deleteWebhookRoute(services),
+    rotateWebhookRoute(services),
+    tryWebhookRoute(services),
+    turnWebhookRoute(services, 'enable'),
+    turnWebhookRoute(services, 'disable'),
+    deliveriesRoute(services),
+    deliveryRoute(services),
+    replayRoute(services),
+    replayManyRoute(services),
+    sessionDeliveriesRoute(services),
   ];
 }

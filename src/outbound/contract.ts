@@ -52,7 +52,7 @@ export class OutboundFailure extends Error {
 export interface Outbound {
   /** @throws OutboundFailure */
   request(request: OutboundRequest): Promise<OutboundReply>;
-  /** Whether the address may be reached as its name leads now. @throws OutboundFailure `forbidden`, or `unreachable` for a name that leads nowhere */
+  /** Whether the address may be reached as its name leads now. @throws OutboundFailure: `forbidden`, or that it is not known */
   check(url: URL): Promise<void>;
   /** Lets go of idle connections. */
   close(): void;

@@ -31,6 +31,8 @@ const IDLE_MS = 4000;
 /** So long the addresses of a name are used again: a visitor waits for most tools without asking a name server. */
 const RESOLVED_MS = 5000;
 const MAX_NAMES = 1000;
+/** So long somebody waits to be told whether an address may be used. */
+const CHECK_MS = 3000;
 
 /**
  * Sends requests to servers that tenants named. All addresses of a name are vetted, and the connection goes to a vetted one: a name that
@@ -133,7 +135,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
     async check(url) {
       if (findUrlFault(url.href, rule) !== undefined) throw new OutboundFailure('forbidden');
-      await vet(url);
+      let callOff = (): void => undefined;
+      const late = new Promise<never>((_, reject) => {
+        callOff = after(CHECK_MS, () => reject(new OutboundFailure('timed_out')));
+      });
+      await Promise.race([vet(url), late]).finally(callOff);
     },
 
     close() {

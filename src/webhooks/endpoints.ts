@@ -150,9 +150,9 @@ export function countReplay(
 }
 
 /**
- * Sends events of a time again, the oldest 10,000 at most; what waits already is left as it is.
+ * Sends events of a time again; what waits already is left as it is.
  * @param expected how many were counted before
- * @returns how many; a Refusal COUNT_CHANGED where there are more than were counted, by a tenth
+ * @returns how many; a Refusal COUNT_CHANGED where there are more than were counted, by a tenth, QUERY_TOO_BROAD for more than 10,000
  * @throws Unavailable
  */
 export async function replayMany(
@@ -167,10 +167,12 @@ export async function replayMany(
     const error = `${matched} events match now, and ${expected} were expected; count them again with dryRun.`;
     return new Refusal('COUNT_CHANGED', error, { matched });
   }
+  if (matched > MAX_REPLAYED) {
+    const error = `${matched} events match, and at most ${MAX_REPLAYED} are sent again at once; choose a shorter time.`;
+    return new Refusal('QUERY_TOO_BROAD', error);
+  }
   const filter = { ...span, endpointId: endpoint.id };
-  return change('webhook.replay', endpoint, by, deps, () =>
-    deps.webhooks.replayMany(filter, deps.clock.now(), MAX_REPLAYED),
-  );
+  return change('webhook.replay', endpoint, by, deps, () => deps.webhooks.replayMany(filter, deps.clock.now()));
 }
 
 async function turn(

@@ -43,6 +43,19 @@ const without: Readonly<Record<string, number>> = {
   revokeLogin: 404,
   getChallenge: 404,
   getCreateChallenge: 404,
+  getWebhook: 404,
+  addWebhook: 404,
+  changeWebhook: 404,
+  deleteWebhook: 404,
+  rotateWebhookSecret: 404,
+  tryWebhook: 404,
+  enableWebhook: 404,
+  disableWebhook: 404,
+  listDeliveries: 404,
+  getDelivery: 404,
+  replayDelivery: 404,
+  replayDeliveries: 404,
+  listSessionDeliveries: 404,
 };
 
 function textOf(markup: string): string {

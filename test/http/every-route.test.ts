@@ -4,6 +4,7 @@ import type { Route } from '../../src/http/route.ts';
 import { describedRoutes } from '../../src/http/routes/all.ts';
 import { SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
+import { anEndpoint } from '../contracts/webhooks.ts';
 import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
 import { Conformance, type Document } from './conformance.ts';
@@ -54,19 +55,31 @@ beforeAll(async () => {
   const login = (logins.body['logins'] as readonly { readonly id: string; readonly email: string }[]).find(
     ({ email }) => email === 'somebody@example.com',
   );
+  const { webhooks } = app.service.stores;
+  const endpoint = anEndpoint({ tenantId: 'acme' });
+  await webhooks.insert(endpoint, 10);
   Object.assign(there, {
     sessions: id.slice(0, 42),
     keys: key.id,
     logins: login?.id ?? '',
     call: call.id,
     challenges: 'none',
+    webhooks: endpoint.id,
+    event: await webhooks.tell(endpoint.id, 'webhook.test', {}, app.clock.now()),
   });
 });
 
 /** A path of the route that names what is there. */
 function pathOf({ path }: Route): string {
   const [, room = ''] = /^\/api\/(?:operator|auth)\/(\w+)/.exec(path) ?? [];
-  return path.replace(/\{(?:call|ref)\}/, there['call'] ?? '').replace('{id}', encodeURIComponent(there[room] ?? ''));
+  return (
+    path
+      .replace(/\{(?:call|ref)\}/, there['call'] ?? '')
+      .replace('{event}', there['event'] ?? '')
+      // What is there is still to be there for the tests that follow.
+      .replace('webhooks/{id}/delete', 'webhooks/wh_nobody/delete')
+      .replace('{id}', encodeURIComponent(there[room] ?? ''))
+  );
 }
 
 /** By default with a body as the documentation shows it, from an address of its own. */
@@ -109,6 +122,15 @@ describe('A route of the operator API', () => {
         "change: POST /api/operator/sessions/{id}/end",
         "change: POST /api/operator/sessions/{id}/whisper",
         "change: POST /api/operator/stop",
+        "change: POST /api/operator/webhooks",
+        "change: POST /api/operator/webhooks/{id}",
+        "change: POST /api/operator/webhooks/{id}/delete",
+        "change: POST /api/operator/webhooks/{id}/deliveries/{event}/replay",
+        "change: POST /api/operator/webhooks/{id}/disable",
+        "change: POST /api/operator/webhooks/{id}/enable",
+        "change: POST /api/operator/webhooks/{id}/replay",
+        "change: POST /api/operator/webhooks/{id}/rotate",
+        "change: POST /api/operator/webhooks/{id}/test",
         "see-installation: GET /api/operator/challenges",
         "see-installation: GET /api/operator/challenges/{id}",
         "see-installation: GET /api/operator/logins",
@@ -132,8 +154,13 @@ describe('A route of the operator API', () => {
         "see: GET /api/operator/sessions/{id}",
         "see: GET /api/operator/sessions/{id}/calls/{call}",
         "see: GET /api/operator/sessions/{id}/events",
+        "see: GET /api/operator/sessions/{id}/webhooks",
         "see: GET /api/operator/stop",
         "see: GET /api/operator/usage",
+        "see: GET /api/operator/webhooks",
+        "see: GET /api/operator/webhooks/{id}",
+        "see: GET /api/operator/webhooks/{id}/deliveries",
+        "see: GET /api/operator/webhooks/{id}/deliveries/{event}",
         "see: POST /api/operator/search",
       ]
     `);

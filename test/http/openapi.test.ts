@@ -217,7 +217,7 @@ async function driveOperators(id: string): Promise<void> {
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);
   await app.service.stores.history.insert({ record: { ...record, id: `${ref}${'-'.repeat(15)}` }, state: 'engaged' });
-  const parts = ['', '/events', '/calls/call_1'];
+  const parts = ['', '/events', '/calls/call_1', '/webhooks'];
   for (const what of parts) await get(`/api/operator/sessions/${encodeURIComponent(ref)}${what}`, operator);
   await post(`/api/operator/sessions/${encodeURIComponent(ref)}/end`, {}, operator);
   for (const what of parts) await get(`/api/operator/sessions/nobody${what}`, operator);
@@ -296,6 +296,64 @@ async function driveUnsealed(): Promise<void> {
   await send({ method: 'POST', path: '/api/operator/secrets/signing', body: { tenantId: 'acme' }, headers }, unsealed);
 }
 
+/** Adds webhooks, tries them, and sends again what they were told. */
+async function driveWebhooks(session: string): Promise<void> {
+  const operator: Headers = await app.as('ops@example.com');
+  const { webhooks } = app.service.stores;
+  const add = { tenantId: 'acme', url: 'https://hooks.acme.example/', types: ['session.ended'] };
+  const root = '/api/operator/webhooks';
+  const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }, { ...operator, origin: EVIL }];
+  const span = { from: '2020-01-01T00:00:00Z', to: '2040-01-01T00:00:00Z' };
+  const { body: added } = await post(root, add, operator);
+  const { id } = added['webhook'] as { readonly id: string };
+  const { body: told } = await post(`${root}/${id}/test`, {}, operator);
+  const one = `${root}/${id}`;
+  for (const headers of callers) {
+    for (const path of [
+      root,
+      one,
+      `${one}/deliveries`,
+      `${one}/deliveries/${String(told['event'])}`,
+      `/api/operator/sessions/${encodeURIComponent(session)}/webhooks`,
+    ])
+      await get(path, headers);
+    await post(root, add, headers);
+    await post(one, { types: ['call.closed'] }, headers);
+    for (const what of ['test', 'rotate', 'disable', 'enable', `deliveries/${String(told['event'])}/replay`])
+      await post(`${one}/${what}`, {}, headers);
+    await post(`${one}/replay`, { ...span, dryRun: true }, headers);
+  }
+  await get(`${root}?tenantId=`, operator);
+  await get(`${one}/deliveries?limit=0`, operator);
+  await post(root, { ...add, tenantId: 'nobody' }, operator);
+  await post(root, { ...add, url: 'ftp://x' }, operator);
+  await post(one, { types: [] }, operator);
+  await post(`${one}/replay`, span, operator);
+  for (const what of ['', '/deliveries', '/deliveries/evt_1']) await get(`${root}/wh_nobody${what}`, operator);
+  for (const what of ['', '/test', '/rotate', '/disable', '/enable', '/delete', '/deliveries/evt_1/replay'])
+    await post(`${root}/wh_nobody${what}`, {}, operator);
+  await post(`${root}/wh_nobody/replay`, { ...span, dryRun: true }, operator);
+  const claim = await webhooks.claimOne(id, app.clock.now(), app.clock.now() + 1);
+  for (const one of claim?.deliveries ?? [])
+    await webhooks.finish(one, {
+      state: 'dead',
+      attempts: 10,
+      nextAtMs: null,
+      atMs: 1,
+      status: 500,
+      code: null,
+      ms: 1,
+    });
+  await post(`${one}/replay`, { ...span, expected: 0 }, operator);
+  const counting = vi.spyOn(webhooks, 'countReplay').mockResolvedValueOnce(20_000);
+  await post(`${one}/replay`, { ...span, expected: 20_000 }, operator);
+  counting.mockRestore();
+  for (let n = 0; n < 10; n += 1) await post(root, add, operator);
+  Object.assign(app.service.core.secrets, { sealer: undefined });
+  await post(`${one}/rotate`, {}, operator);
+  for (const headers of callers.toReversed()) await post(`${one}/delete`, {}, headers);
+}
+
 /** What can go wrong on any path: too much of everything, and a database that is away. */
 async function driveEverywhere(id: string): Promise<void> {
   const paths = operationsOf(document).map(({ method, path, requestBody }) => ({
@@ -304,6 +362,7 @@ async function driveEverywhere(id: string): Promise<void> {
     path: path
       .replace('{id}', path.includes('/logins/') ? 'auth_nobody' : encodeURIComponent(id))
       .replace('{call}', 'call_1')
+      .replace('{event}', 'evt_1')
       .replace('{ref}', 'call_1'),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
@@ -418,6 +477,7 @@ describe('The API description', () => {
     await driveOperators(id);
     await driveWhispers();
     await driveUnsealed();
+    await driveWebhooks(id);
     await driveEverywhere(id);
     expect(conformance.faults).toEqual([]);
     expect(conformance.unseen.filter((reply) => !reply.endsWith(' 500'))).toEqual([]);

@@ -168,5 +168,5 @@ export interface Webhooks extends RecordStore<EndpointRecord> {
   replay(endpointId: string, eventId: string, atMs: number): Promise<boolean>;
   countReplay(filter: ReplayFilter): Promise<number>;
   /** The same for many. @returns how many */
-  replayMany(filter: ReplayFilter, atMs: number, limit: number): Promise<number>;
+  replayMany(filter: ReplayFilter, atMs: number): Promise<number>;
 }

@@ -71,13 +71,12 @@ export async function replayed(sql: Sql, endpointId: string, eventId: string, at
   return count === 1;
 }
 
-/** The names of what `Webhooks.replayMany` sends again, the oldest first. @param limit all where none is given */
-export function replaySome(sql: AnySql, { endpointId, fromMs, toMs, types }: ReplayFilter, limit: number | undefined) {
+/** The names of what `Webhooks.replayMany` sends again. */
+export function replaySome(sql: AnySql, { endpointId, fromMs, toMs, types }: ReplayFilter) {
   return sql`
     select event_id, endpoint_id from webhook_delivery
     where endpoint_id = ${endpointId} and state <> 'waiting' and at_ms >= ${fromMs} and at_ms < ${toMs}
-      and ${types === undefined ? sql`true` : sql`type = any(${[...types]}::text[])`}
-    order by at_ms, event_id ${limit === undefined ? sql`` : sql`limit ${limit}`}`;
+      and ${types === undefined ? sql`true` : sql`type = any(${[...types]}::text[])`}`;
 }
 
 function columns(sql: AnySql) {

@@ -122,17 +122,16 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 
     async countReplay(filter) {
       const [found] = await database.run(
-        (sql) =>
-          sql<{ count: number }[]>`select count(*) as count from (${replaySome(sql, filter, undefined)}) as chosen`,
+        (sql) => sql<{ count: number }[]>`select count(*) as count from (${replaySome(sql, filter)}) as chosen`,
       );
       return found?.count ?? 0;
     },
 
-    async replayMany(filter, atMs, limit) {
+    async replayMany(filter, atMs) {
       const { count } = await database.run(
         (sql) => sql`
           update webhook_delivery set state = 'waiting', attempts = 0, next_at_ms = ${atMs}, done_at_ms = null
-          where (event_id, endpoint_id) in (${replaySome(sql, filter, limit)})`,
+          where (event_id, endpoint_id) in (${replaySome(sql, filter)})`,
         PATIENT,
       );
       return count;

@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { invalidFields } from '../../http/invalid-request.ts';
+import type { Route } from '../../http/route.ts';
+import { sample } from '../../http/samples.ts';
+import type { Services } from '../../http/services.ts';
+import { refOf } from '../../kernel/ids.ts';
+import {
+  deliveryDetail,
+  deliveryFilters,
+  deliveryPage,
+  type OperatorDelivery,
+  replayReply,
+  replayRequest,
+  sessionDeliveries,
+  webhookActRequest,
+  webhookDone,
+} from '../../protocol/operator/webhook.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
+import { seesTenant } from '../roles.ts';
+import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
+import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
+import { toOperatorDelivery, urlSeenBy } from './view.ts';
+
+/** Deliveries that a session's page shows. */
+const MAX_OF_SESSION = 100;
+
+const exampleDelivery: OperatorDelivery = {
+  event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw',
+  webhook: exampleWebhook.id,
+  type: 'session.settled',
+  session: refOf(sample.sm_session_id),
+  at: '2030-01-01T12:06:00.000Z',
+  state: 'delivered',
+  attempts: 1,
+  nextAt: null,
+  doneAt: '2030-01-01T12:06:00.412Z',
+  lastAt: '2030-01-01T12:06:00.412Z',
+  lastStatus: 204,
+  lastCode: null,
+  ms: 96,
+};
+
+const deliveryParams = webhookParams.extend({
+  event: z.string().meta({ description: 'The id of the event', examples: [exampleDelivery.event] }),
+});
+
+/** What was sent to an endpoint, and what waits. */
+export function deliveriesRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/webhooks/{id}/deliveries',
+    operationId: 'listDeliveries',
+    summary: 'What a webhook was told, and what waits for it, newest first',
+    params: webhookParams,
+    query: deliveryFilters,
+    replies: {
+      200: {
+        description: 'A page of deliveries',
+        schema: deliveryPage,
+        example: {
+          deliveries: [exampleDelivery],
+          nextCursor: null,
+          asOf: '2030-01-01T12:07:00.000Z',
+          searchedTo: null,
+        },
+      },
+    },
+    refusals: ['NOT_FOUND'],
+    handle: async (call, { cursor, limit, state, type, session }) => {
+      const after = readCursor(cursor, [0, ''] as const);
+      if (after instanceof Refusal) return after;
+      const found = await findWebhook(call, services);
+      if (found instanceof Refusal) return found;
+      const filter = { endpointId: found.id, state, type, session };
+      const { webhooks } = services.webhooks.endpoints;
+      const page = await webhooks.deliveries(filter, after && { atMs: after[0], eventId: after[1] }, limit);
+      const deliveries = page.rows.map(toOperatorDelivery);
+      const end = pageEnd(page, call.request.atMs, ({ atMs, eventId }) => [atMs, eventId]);
+      return { status: 200, body: { deliveries, ...end } };
+    },
+  });
+}
+
+/** One delivery with its body. */
+export function deliveryRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/webhooks/{id}/deliveries/{event}',
+    operationId: 'getDelivery',
+    summary: 'One delivery to a webhook, with the body that is sent',
+    params: deliveryParams,
+    replies: {
+      200: {
+        description: 'The delivery',
+        schema: deliveryDetail,
+        example: {
+          ...exampleDelivery,
+          body: '{"type":"session.settled","timestamp":"2030-01-01T12:06:00.000Z","data":{}}',
+        },
+      },
+    },
+    refusals: ['NOT_FOUND'],
+    handle: async (call) => {
+      const found = await findWebhook(call, services);
+      if (found instanceof Refusal) return found;
+      const delivery = await services.webhooks.endpoints.webhooks.delivery(found.id, call.params[1] ?? '');
+      if (delivery === undefined) return noDelivery();
+      return { status: 200, body: { ...toOperatorDelivery(delivery), body: delivery.body } };
+    },
+  });
+}
+
+/** Sends one again. */
+export function replayRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks/{id}/deliveries/{event}/replay',
+    operationId: 'replayDelivery',
+    summary: 'Send one event to a webhook again',
+    description: 'Under the same webhook-id, at once, with all tries.',
+    params: deliveryParams,
+    right: 'change',
+    body: webhookActRequest,
+    bodyExample: { reason: 'the server lost it' },
+    replies: { 200: { description: 'It is sent', schema: webhookDone, example: { ok: true } } },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
+    handle: async (call) => {
+      const found = await findWebhook(call, services);
+      if (found instanceof Refusal) return found;
+      const replayed = await replayOne(found, call.params[1] ?? '', actBy(call), services.webhooks.endpoints);
+      return replayed instanceof Refusal ? replayed : { status: 200, body: { ok: true } };
+    },
+  });
+}
+
+/** Sends many again: counted first. */
+export function replayManyRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks/{id}/replay',
+    operationId: 'replayDeliveries',
+    summary: 'Count, or send again, what a webhook was told in some time',
+    description:
+      'With dryRun they are counted. Else they are sent again under their own webhook-ids, at most 10,000; what waits anyway is left as it is. More than was expected, by a tenth, is COUNT_CHANGED, and nothing is sent.',
+    params: webhookParams,
+    right: 'change',
+    perOperator: { name: 'webhook replay', perMinute: 30 },
+    body: replayRequest,
+    bodyExample: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z', dryRun: true },
+    replies: {
+      200: {
+        description: 'What was counted, or is sent',
+        schema: replayReply,
+        example: { matched: 812, expected: 812 },
+      },
+    },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'COUNT_CHANGED', 'QUERY_TOO_BROAD'],
+    handle: async (call) => {
+      const found = await findWebhook(call, services);
+      if (found instanceof Refusal) return found;
+      const { from: fromMs, to: toMs, types, dryRun = false, expected } = call.body;
+      const { endpoints } = services.webhooks;
+      const span = { fromMs, toMs, types };
+      if (dryRun) {
+        const matched = await countReplay(found, span, endpoints);
+        return { status: 200, body: { matched, expected: matched } };
+      }
+      if (expected === undefined)
+        return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
+      const replayed = await replayMany(found, span, expected, actBy(call), endpoints);
+      if (replayed instanceof Refusal) return replayed;
+      return { status: 200, body: { replayed } };
+    },
+  });
+}
+
+/** What webhooks were told of one session. */
+export function sessionDeliveriesRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/sessions/{id}/webhooks',
+    operationId: 'listSessionDeliveries',
+    summary: 'What webhooks were told of a session, newest first',
+    description: `At most ${MAX_OF_SESSION}, of webhooks that whoever asks is shown. ${NAMED}`,
+    params: sessionParams,
+    replies: {
+      200: {
+        description: 'The deliveries',
+        schema: sessionDeliveries,
+        example: { deliveries: [{ ...exampleDelivery, url: exampleWebhook.url, tenantId: 'acme' }] },
+      },
+    },
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
+    handle: async (call) => {
+      const record = await findNamed(call, services);
+      if (record instanceof Refusal) return record;
+      const { webhooks } = services.webhooks.endpoints;
+      const found = await webhooks.ofSession(refOf(record.id), MAX_OF_SESSION);
+      const deliveries = found
+        .filter(({ tenantId }) => seesTenant(call.operator, tenantId))
+        .map(({ url, tenantId, ...delivery }) => ({
+          ...toOperatorDelivery(delivery),
+          url: urlSeenBy(call.operator, url),
+          tenantId,
+        }));
+      return { status: 200, body: { deliveries } };
+    },
+  });
+}

@@ -1,0 +1,290 @@
+import { z } from 'zod';
+import type { Call, Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import {
+  changeWebhookRequest,
+  newWebhookReply,
+  newWebhookRequest,
+  type OperatorWebhook,
+  operatorWebhooks,
+  webhookActRequest,
+  webhookDone,
+  webhookFilters,
+  webhookReply,
+  webhookSecretReply,
+  webhookTestReply,
+} from '../../protocol/operator/webhook.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
+import {
+  addWebhook,
+  changeWebhook,
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  gone,
+  rotateWebhook,
+  tryWebhook,
+} from '../../webhooks/endpoints.ts';
+import { seesTenant, tenantsOf, within } from '../roles.ts';
+import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { toOperatorWebhook } from './view.ts';
+
+export const exampleWebhook: OperatorWebhook = {
+  id: 'wh_Zq3v0m8XcQf1rT6uYp2sLw',
+  tenantId: 'acme',
+  url: 'https://hooks.acme.example/switchboard',
+  types: ['session.settled'],
+  state: 'healthy',
+  failures: 0,
+  failingSince: null,
+  probeAt: null,
+  disabledFor: null,
+  waiting: 0,
+  createdAt: '2030-01-01T12:00:00.000Z',
+  createdBy: 'ada@example.com',
+  version: 1,
+};
+
+const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+
+export const webhookParams = z.object({
+  id: z.string().meta({ description: 'The id of the webhook', examples: [exampleWebhook.id] }),
+});
+
+const CHANGES = ['ORIGIN_MISMATCH', 'NOT_FOUND'] as const;
+
+/** The endpoint that the path of a request names; one of a tenant that the operator is not shown is not there. */
+export async function findWebhook(
+  { operator, params: [id = ''] }: Pick<Call, 'operator' | 'params'>,
+  { webhooks }: Pick<Services, 'webhooks'>,
+): Promise<WebhookEndpoint | Refusal> {
+  const found = await webhooks.endpoints.webhooks.find(id);
+  return found !== undefined && seesTenant(operator, found.tenantId) ? found : gone();
+}
+
+/** The endpoints of webhooks, how they do, and what waits for them. */
+export function webhooksRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/webhooks',
+    operationId: 'listWebhooks',
+    summary: 'Webhooks of tenants and of the installation, how they do, and what waits for them',
+    query: webhookFilters,
+    replies: {
+      200: {
+        description: 'The webhooks',
+        schema: operatorWebhooks,
+        example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook] },
+      },
+    },
+    handle: async (call, { tenantId }) => {
+      const { webhooks, tenants: directory } = services;
+      const store = webhooks.endpoints.webhooks;
+      const operator = within(call.operator, tenantId);
+      const [found] = await Promise.all([store.list(tenantsOf(operator)), directory.reload()]);
+      const waiting = await store.countWaiting(found.map(({ id }) => id));
+      const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
+      const body = {
+        tenants: tenants.map(({ id, name }) => ({ id, name })),
+        webhooks: found.map((one) => toOperatorWebhook(one, operator, waiting.get(one.id))),
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+/** One endpoint. */
+export function webhookRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/webhooks/{id}',
+    operationId: 'getWebhook',
+    summary: 'One webhook, and how many deliveries wait for it',
+    params: webhookParams,
+    replies: { 200: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    refusals: ['NOT_FOUND'],
+    handle: async (call) => {
+      const found = await findWebhook(call, services);
+      return found instanceof Refusal ? found : shown(found, call, services);
+    },
+  });
+}
+
+/** Adds an endpoint. */
+export function addWebhookRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks',
+    operationId: 'addWebhook',
+    summary: 'Add a webhook, and show its secret this once',
+    description: 'A tenant, and the installation, may have ten. It is told of what happens from then on.',
+    right: 'change',
+    body: newWebhookRequest,
+    bodyExample: { tenantId: 'acme', url: 'https://hooks.acme.example/switchboard', types: ['session.settled'] },
+    replies: {
+      201: {
+        description: 'It is added',
+        schema: newWebhookReply,
+        example: { webhook: exampleWebhook, secret: exampleSecret },
+      },
+    },
+    refusals: [...CHANGES, 'CONFLICT'],
+    handle: async (call) => {
+      const tenantId = await findScope(call, services);
+      if (tenantId instanceof Refusal) return tenantId;
+      const { url, types } = call.body;
+      const made = await addWebhook({ tenantId, url, types }, actBy(call), services.webhooks.endpoints);
+      if (made instanceof Refusal) return made;
+      return { status: 201, body: { webhook: toOperatorWebhook(made.endpoint, call.operator), secret: made.secret } };
+    },
+  });
+}
+
+/** Changes where it is, and what it is told. */
+export function changeWebhookRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks/{id}',
+    operationId: 'changeWebhook',
+    summary: 'Change the address of a webhook, or what it is told from now on',
+    params: webhookParams,
+    right: 'change',
+    body: changeWebhookRequest,
+    bodyExample: { types: ['session.settled', 'call.unconfirmed'] },
+    replies: { 200: { description: 'It is changed', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    refusals: CHANGES,
+    handle: (call) =>
+      withWebhook(call, services, async (found) => {
+        const { url, types } = call.body;
+        const changed = await changeWebhook(found, { url, types }, actBy(call), services.webhooks.endpoints);
+        return changed instanceof Refusal ? changed : shown(changed, call, services);
+      }),
+  });
+}
+
+/** Deletes it. */
+export function deleteWebhookRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks/{id}/delete',
+    operationId: 'deleteWebhook',
+    summary: 'Delete a webhook, its secrets, and what waits for it',
+    params: webhookParams,
+    right: 'change',
+    body: webhookActRequest,
+    bodyExample: { reason: 'the server is gone' },
+    replies: { 200: { description: 'It is deleted', schema: webhookDone, example: { ok: true } } },
+    refusals: CHANGES,
+    handle: (call) =>
+      withWebhook(call, services, async (found) => {
+        const deleted = await deleteWebhook(found, actBy(call), services.webhooks.endpoints);
+        return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
+      }),
+  });
+}
+
+/** Makes its next secret. */
+export function rotateWebhookRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks/{id}/rotate',
+    operationId: 'rotateWebhookSecret',
+    summary: 'Make a new secret for a webhook, and show it this once',
+    description: 'The former one signs as well for 24 hours.',
+    params: webhookParams,
+    right: 'change',
+    body: webhookActRequest,
+    bodyExample: { reason: 'once a year' },
+    replies: { 201: { description: 'The secret', schema: webhookSecretReply, example: { secret: exampleSecret } } },
+    refusals: [...CHANGES, 'CONFLICT'],
+    handle: (call) =>
+      withWebhook(call, services, async (found) => {
+        const secret = await rotateWebhook(found, actBy(call), services.webhooks.endpoints);
+        return secret instanceof Refusal ? secret : { status: 201, body: { secret } };
+      }),
+  });
+}
+
+/** Tries it. */
+export function tryWebhookRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/webhooks/{id}/test',
+    operationId: 'tryWebhook',
+    summary: 'Send a webhook.test to a webhook',
+    description: 'What came of it is told by its delivery. One that is disabled gets it once it is enabled.',
+    params: webhookParams,
+    right: 'change',
+    perOperator: { name: 'webhook test', perMinute: 30 },
+    body: webhookActRequest,
+    bodyExample: {},
+    replies: {
+      201: { description: 'It is sent', schema: webhookTestReply, example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' } },
+    },
+    refusals: CHANGES,
+    handle: (call) =>
+      withWebhook(call, services, async (found) => {
+        const event = await tryWebhook(found, actBy(call), services.webhooks.endpoints);
+        return event instanceof Refusal ? event : { status: 201, body: { event } };
+      }),
+  });
+}
+
+/** Switches it on or off. */
+export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): Route {
+  const isOn = to === 'enable';
+  const turn = isOn ? enableWebhook : disableWebhook;
+  return operatorRoute({
+    method: 'POST',
+    path: `/api/operator/webhooks/{id}/${to}`,
+    operationId: `${to}Webhook`,
+    summary: isOn ? 'Send to a webhook again' : 'Send nothing to a webhook until it is enabled',
+    description: isOn
+      ? 'One delivery is tried at once, and all that waits follows once that was taken. One that is failing is probed at once.'
+      : 'What happens meanwhile waits for it.',
+    params: webhookParams,
+    right: 'change',
+    body: webhookActRequest,
+    bodyExample: {},
+    replies: { 200: { description: 'As it is now', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    refusals: CHANGES,
+    handle: (call) =>
+      withWebhook(call, services, async (found) => {
+        const turned = await turn(found, actBy(call), services.webhooks.endpoints);
+        return turned instanceof Refusal ? turned : shown(turned, call, services);
+      }),
+  });
+}
+
+async function withWebhook<T>(
+  call: Pick<Call, 'operator' | 'params'>,
+  services: Services,
+  work: (found: WebhookEndpoint) => Promise<T>,
+): Promise<T | Refusal> {
+  const found = await findWebhook(call, services);
+  return found instanceof Refusal ? found : work(found);
+}
+
+async function shown(endpoint: WebhookEndpoint, { operator }: Pick<Call, 'operator'>, { webhooks }: Services) {
+  const waiting = await webhooks.endpoints.webhooks.countWaiting([endpoint.id]);
+  return { status: 200, body: { webhook: toOperatorWebhook(endpoint, operator, waiting.get(endpoint.id)) } };
+}
+
+/** Whose an endpoint is to be: of a tenant that the operator is shown, or of the installation (null), for those alone who are shown all. */
+async function findScope(
+  { operator, body: { tenantId } }: Call<{ readonly tenantId?: string | undefined }>,
+  { tenants: directory }: Services,
+): Promise<string | null | Refusal> {
+  if (tenantId === undefined)
+    return seesTenant(operator, null)
+      ? null
+      : new Refusal(
+          'FORBIDDEN',
+          'Name a tenantId: you may add webhooks to your own tenants, and not to the installation.',
+        );
+  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
+  // One that was merged a moment ago may not have come round.
+  await directory.reload();
+  return directory.tenant(tenantId) === undefined ? noTenant(tenantId) : tenantId;
+}

@@ -1,0 +1,286 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { webhookSecrets } from '../../src/secrets/webhook-secrets.ts';
+import { service, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build, database } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: STAFF });
+});
+afterEach(async () => {
+  database().isAway = false;
+  const { webhooks } = app.service.stores;
+  for (const { id } of await webhooks.list()) await webhooks.delete(id);
+});
+
+type Headers = Readonly<Record<string, string>>;
+interface Webhook {
+  readonly id: string;
+  readonly url: string;
+}
+
+const root = '/api/operator/webhooks';
+const url = 'https://hooks.acme.example/switchboard';
+const add = (body: object = {}, headers: Headers = service): Promise<Reply> =>
+  app.post(root, { tenantId: 'acme', url, types: ['session.started', 'session.ended'], ...body }, headers);
+const act = (id: string, what: string, body: object = {}, headers: Headers = service): Promise<Reply> =>
+  app.post(`${root}/${id}${what}`, body, headers);
+const look = (path = '', headers: Headers = service): Promise<Reply> => app.get(`${root}${path}`, headers);
+
+async function added(body: object = {}): Promise<string> {
+  const reply = await add(body);
+  expect(reply.status).toBe(201);
+  return (reply.body['webhook'] as Webhook).id;
+}
+
+const listed = async (query = '', headers: Headers = service) =>
+  (await look(query, headers)).body['webhooks'] as readonly Webhook[];
+
+async function deliveriesOf(id: string, query = '') {
+  return (await look(`/${id}/deliveries${query}`)).body['deliveries'] as readonly Record<string, unknown>[];
+}
+
+async function auditOf(id: string): Promise<unknown> {
+  return (await app.get(`/api/operator/audit?target=${id}`, service)).body['rows'];
+}
+
+describe('A webhook', () => {
+  test('is added with a secret that is shown this once, and is listed without it', async () => {
+    const reply = await add({ reason: 'for billing' });
+    const webhook = reply.body['webhook'] as Webhook;
+    expect(reply).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/) } });
+    expect(webhook).toEqual({
+      id: expect.stringMatching(/^wh_[\w-]{22}$/),
+      tenantId: 'acme',
+      url,
+      types: ['session.started', 'session.ended'],
+      state: 'healthy',
+      failures: 0,
+      failingSince: null,
+      probeAt: null,
+      disabledFor: null,
+      waiting: 0,
+      createdAt: new Date(NOON).toISOString(),
+      createdBy: expect.stringMatching(/^service:/),
+      version: 1,
+    });
+    expect(await listed()).toEqual([webhook]);
+    expect((await look(`/${webhook.id}`)).body).toEqual({ webhook });
+    expect(await webhookSecrets({ tenantId: 'acme', id: webhook.id }, NOON, app.service.core.secrets)).toEqual([
+      reply.body['secret'],
+    ]);
+    expect(await auditOf(webhook.id)).toMatchObject([
+      { action: 'webhook.create', result: 'done', reason: 'for billing', tenantId: 'acme' },
+    ]);
+    expect((await app.get('/api/operator/secrets', service)).text).not.toContain('webhook');
+  });
+
+  test.each([
+    ['http://hooks.acme.example/', 'must start with https://'],
+    ['https://ann:secret@hooks.acme.example/', 'must hold no user or password'],
+    ['https://10.0.0.1/', 'must have a name, not an IP address'],
+    ['https://[::1]/', 'must have a name, not an IP address'],
+    ['https://0x7f.1/', 'must have a name, not an IP address'],
+    ['https://localhost/', 'leads to an address that is not of the public internet'],
+    ['https://hooks.acme.example:8443/', 'has the port 8443'],
+    ['not an address', 'must be an address'],
+    [`https://hooks.acme.example/${'x'.repeat(1024)}`, 'at most 1024 characters'],
+  ])('is not added at %s', async (wrong, why) => {
+    const reply = await add({ url: wrong });
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toEqual([{ path: 'url', message: expect.stringContaining(why) }]);
+    expect(await listed()).toEqual([]);
+  });
+
+  test.each([[[]], [['session.starts']], [['webhook.test']]])('is not added for the types %j', async (types) => {
+    const reply = await add({ types });
+    expect(reply).toMatchObject({ status: 400, body: { details: [{ path: 'types' }] } });
+  });
+
+  test('is told all that is wrong at once', async () => {
+    expect((await add({ url: 'x', types: [] })).body['details']).toMatchObject([{ path: 'types' }, { path: 'url' }]);
+  });
+
+  test('is the tenth of its tenant at most, and leaves no secret where it is one too many', async () => {
+    for (let n = 0; n < 10; n += 1) await added();
+    const before = await app.service.stores.tenantSecrets.list(['acme']);
+    expect(errorOf(await add())).toEqual({ status: 409, code: 'CONFLICT' });
+    expect(await app.service.stores.tenantSecrets.list(['acme'])).toEqual(before);
+    expect((await add({ tenantId: 'globex' })).status).toBe(201);
+  });
+
+  test('needs a key that seals its secret', async () => {
+    Object.assign(app.service.core.secrets, { sealer: undefined });
+    expect(errorOf(await add())).toEqual({ status: 409, code: 'CONFLICT' });
+    expect(await listed()).toEqual([]);
+  });
+
+  test('is changed in what is sent, and nothing else', async () => {
+    const id = await added();
+    expect((await act(id, '', { types: ['call.closed', 'call.closed'] })).body['webhook']).toMatchObject({
+      url,
+      types: ['call.closed'],
+      version: 2,
+    });
+    expect((await act(id, '', { url: 'https://other.example/' })).body['webhook']).toMatchObject({
+      url: 'https://other.example/',
+      types: ['call.closed'],
+    });
+    expect(errorOf(await act(id, '', { url: 'https://127.0.0.1/' })).status).toBe(400);
+    expect(errorOf(await act(id, '', { tenantId: 'globex' })).status).toBe(400);
+  });
+
+  test('has a new secret once it is rotated, and the former one for a day', async () => {
+    const { body } = await add();
+    const { id } = body['webhook'] as Webhook;
+    app.clock.advance(1000);
+    const rotated = await act(id, '/rotate');
+    expect(rotated.status).toBe(201);
+    expect(rotated.body['secret']).not.toBe(body['secret']);
+    const both = await webhookSecrets({ tenantId: 'acme', id }, app.clock.now(), app.service.core.secrets);
+    expect(both).toEqual([rotated.body['secret'], body['secret']]);
+  });
+
+  test('is switched off and on', async () => {
+    const id = await added();
+    expect((await act(id, '/disable', { reason: 'moves' })).body['webhook']).toMatchObject({
+      state: 'disabled',
+      disabledFor: 'operator',
+    });
+    expect((await act(id, '/enable')).body['webhook']).toMatchObject({ state: 'failing', disabledFor: null });
+    expect(await auditOf(id)).toMatchObject([
+      { action: 'webhook.enable', result: 'done' },
+      { action: 'webhook.disable', result: 'done', reason: 'moves' },
+      { action: 'webhook.create' },
+    ]);
+  });
+
+  test('is deleted with its secrets and what waits for it', async () => {
+    const id = await added();
+    await act(id, '/test');
+    expect((await act(id, '/delete')).body).toEqual({ ok: true });
+    expect(errorOf(await act(id, '/delete'))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(await listed()).toEqual([]);
+    expect(await app.service.stores.tenantSecrets.find('acme', `:webhook:${id}`)).toEqual([]);
+  });
+
+  test('is refused with 503 while the database is away, and nothing of it is there then', async () => {
+    database().isAway = true;
+    expect((await add()).status).toBe(503);
+    database().isAway = false;
+    expect(await listed()).toEqual([]);
+  });
+});
+
+describe('What a webhook was told', () => {
+  test('is listed, page by page, and shown with the body that is sent', async () => {
+    const id = await added();
+    const key = await app.key();
+    const session = await app.open(key);
+    app.clock.advance(1000);
+    await app.sessions.endForGood(session, 'closed_by_operator', app.clock.now(), undefined);
+    const ref = session.slice(0, 42);
+    const all = await deliveriesOf(id);
+    expect(all).toMatchObject([
+      { type: 'session.ended', session: ref, state: 'waiting', attempts: 0, webhook: id, lastStatus: null },
+      { type: 'session.started', session: ref, state: 'waiting' },
+    ]);
+    const first = (await look(`/${id}/deliveries?limit=1`)).body;
+    expect(first['deliveries']).toEqual(all.slice(0, 1));
+    expect((await look(`/${id}/deliveries?limit=1&cursor=${String(first['nextCursor'])}`)).body).toMatchObject({
+      deliveries: all.slice(1),
+      nextCursor: null,
+    });
+    expect(await deliveriesOf(id, '?type=session.started')).toEqual(all.slice(1));
+    expect(await deliveriesOf(id, '?state=dead')).toEqual([]);
+    expect(await deliveriesOf(id, `?session=${ref}`)).toEqual(all);
+    const one = (await look(`/${id}/deliveries/${String(all[0]?.['event'])}`)).body;
+    expect(one).toMatchObject({ ...all[0] });
+    expect(JSON.parse(String(one['body']))).toMatchObject({ type: 'session.ended', data: { ref } });
+    expect(String(one['body'])).not.toContain(session);
+    const told = await app.get(`/api/operator/sessions/${encodeURIComponent(ref)}/webhooks`, service);
+    expect(told.body['deliveries']).toEqual(all.map((delivery) => ({ ...delivery, url, tenantId: 'acme' })));
+    expect(errorOf(await look(`/${id}/deliveries?cursor=x`)).status).toBe(400);
+    expect(errorOf(await look(`/${id}/deliveries/evt_nothing`)).status).toBe(404);
+    expect((await listed())[0]).toMatchObject({ waiting: 2 });
+  });
+
+  test('is a test that somebody asks for, whatever it wants', async () => {
+    const id = await added({ types: ['call.closed'] });
+    const { status, body } = await act(id, '/test');
+    expect(status).toBe(201);
+    expect(await deliveriesOf(id)).toMatchObject([{ event: body['event'], type: 'webhook.test', session: null }]);
+  });
+
+  test('is sent again, one or many, under the same ids; many only as counted', async () => {
+    const id = await added();
+    const { webhooks } = app.service.stores;
+    for (let n = 0; n < 12; n += 1) {
+      await act(id, '/test');
+      app.clock.advance(1000);
+      const claim = await webhooks.claimOne(id, app.clock.now(), app.clock.now() + 1000);
+      const about = { attempts: 10, nextAtMs: null, atMs: app.clock.now(), status: 500, code: null, ms: 1 };
+      for (const one of claim?.deliveries ?? []) await webhooks.finish(one, { state: 'dead', ...about });
+    }
+    const [newest] = await deliveriesOf(id);
+    expect((await act(id, `/deliveries/${String(newest?.['event'])}/replay`)).body).toEqual({ ok: true });
+    expect((await deliveriesOf(id))[0]).toMatchObject({ event: newest?.['event'], state: 'waiting', attempts: 0 });
+    const span = { from: new Date(NOON).toISOString(), to: new Date(NOON + 60_000).toISOString() };
+    const counted = { matched: 11, expected: 11 };
+    expect((await act(id, '/replay', { ...span, dryRun: true })).body).toEqual(counted);
+    expect((await act(id, '/replay', { ...span, types: ['call.closed'], dryRun: true })).body).toMatchObject({
+      matched: 0,
+    });
+    expect(errorOf(await act(id, '/replay', span)).status).toBe(400);
+    const changed = await act(id, '/replay', { ...span, expected: 9 });
+    expect(changed).toMatchObject({ status: 409, body: { code: 'COUNT_CHANGED', matched: 11 } });
+    expect((await act(id, '/replay', { ...span, expected: 11 })).body).toEqual({ replayed: 11 });
+    expect(await deliveriesOf(id, '?state=waiting')).toHaveLength(12);
+    expect(errorOf(await act(id, '/deliveries/evt_nothing/replay')).status).toBe(404);
+  });
+});
+
+describe('Who may do what with webhooks', () => {
+  test('admins have those of their tenants, and neither others nor those of the installation', async () => {
+    const boss = await app.as('boss@globex.example');
+    const mine = await add({ tenantId: 'globex' }, boss);
+    expect(mine.status).toBe(201);
+    const { id } = mine.body['webhook'] as Webhook;
+    const common = await added({ tenantId: undefined });
+    const others = [await added(), common];
+    expect((await listed('', boss)).map((one) => one.id)).toEqual([id]);
+    for (const other of others) {
+      expect(errorOf(await look(`/${other}`, boss)).status).toBe(404);
+      expect(errorOf(await look(`/${other}/deliveries`, boss)).status).toBe(404);
+      for (const what of ['', '/rotate', '/test', '/enable', '/disable', '/delete'])
+        expect(errorOf(await act(other, what, {}, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    }
+    expect(errorOf(await add({ tenantId: 'acme' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await add({ tenantId: undefined }, boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect((await act(id, '/test', {}, boss)).status).toBe(201);
+    expect((await listed('?tenantId=acme')).map((one) => one.id)).toEqual([others[0]]);
+  });
+
+  test('viewers see all and change nothing, and see no more of an address than where it is', async () => {
+    const vera = await app.as('vera@example.com');
+    const id = await added();
+    expect(await listed('', vera)).toMatchObject([{ id, url: 'https://hooks.acme.example/…' }]);
+    for (const what of ['', '/rotate', '/test', '/enable', '/disable', '/delete'])
+      expect(errorOf(await act(id, what, {}, vera))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await add({}, vera)).status).toBe(403);
+  });
+
+  test('what one of the installation was told of a session its tenant is not shown', async () => {
+    const common = await added({ tenantId: undefined });
+    const key = await app.key({ tenantId: 'globex' });
+    const session = await app.open(key);
+    const path = `/api/operator/sessions/${encodeURIComponent(session)}/webhooks`;
+    const boss = await app.as('boss@globex.example');
+    expect((await app.get(path, boss)).body).toEqual({ deliveries: [] });
+    expect((await app.get(path, service)).body['deliveries']).toMatchObject([{ webhook: common, tenantId: null }]);
+  });
+});
