@@ -19,6 +19,7 @@ import * as tenants from './cli/tenants.ts';
 import * as stop from './cli/stop.ts';
 import { tellFault } from './cli/tell-fault.ts';
 import { exitCode, type Terminal } from './cli/terminal.ts';
+import * as webhooks from './cli/webhooks.ts';
 import { work } from './cli/work.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
@@ -27,6 +28,7 @@ const takeArguments = new Set<string | undefined>([
   'keys',
   'tenants',
   'secrets',
+  'webhooks',
   'stop',
   'resume',
   'export',
@@ -55,6 +57,8 @@ function run([command, ...args]: readonly string[]): Promise<number> {
       return tenants.run(args, terminal);
     case 'secrets':
       return secrets.run(args, { ...terminal, openStores: openSecretStores, readInput: () => readAll(process.stdin) });
+    case 'webhooks':
+      return webhooks.run(args, { ...terminal, openStores: openSecretStores });
     case 'stop':
     case 'resume':
       return stop.run(command, args, { ...terminal, openStores: openKeyStores });

@@ -265,6 +265,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'stores',
       'tenants',
       'secrets',
+      'webhooks',
       'metering',
       'quota',
       'exports',

@@ -10,6 +10,7 @@ import { openProvider } from '../upstream/select.ts';
 import { requireBotSecrets, requireVerifyUrl } from './bot-servers.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
 import { requireToolServers } from './tool-servers.ts';
+import { requireWebhookServers } from './webhook-servers.ts';
 import { requireSupport } from './unsupported.ts';
 
 // What is wrong with the files that a configuration names, and with both together. Nothing is connected to for that.
@@ -65,6 +66,7 @@ export function faultsTogether(
     () => requireVerifyUrl(config),
     () => requireBotSecrets(served, config.tenantsFile, config),
     () => requireToolServers(served, config.tenantsFile, config),
+    () => requireWebhookServers(served, config.tenantsFile, config),
     () => requirePrices(served, config.tenantsFile, prices, config),
   ];
   return rules.map((rule) => attempt(rule)).filter((fault) => fault instanceof Error);

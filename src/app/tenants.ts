@@ -10,6 +10,7 @@ import { requireBotSecrets } from './bot-servers.ts';
 import { createCallModes, requireBrokeringOf } from './call-mode.ts';
 import { findToolWarnings } from './tool-warnings.ts';
 import { requireToolServers } from './tool-servers.ts';
+import { requireWebhookServers } from './webhook-servers.ts';
 import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
 
@@ -57,6 +58,7 @@ export async function startTenants(core: Core, tenants: TenantDirectory, disposa
       requireBrokeringOf(served, config.tenantsFile, provider);
       requireBotSecrets(served, config.tenantsFile, config);
       requireToolServers(served, config.tenantsFile, config);
+      requireWebhookServers(served, config.tenantsFile, config);
       requirePrices(served, config.tenantsFile, prices, config);
       return served;
     },

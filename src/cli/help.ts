@@ -5,6 +5,7 @@ import { reconcileCommands } from './reconcile.ts';
 import { keyCommands } from './keys.ts';
 import { secretCommands } from './secrets.ts';
 import { stopCommands } from './stop.ts';
+import { webhookCommands } from './webhooks.ts';
 import { tenantCommands } from './tenants.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -23,6 +24,7 @@ const commands: readonly CommandHelp[] = [
   ...tenantCommands,
   ...keyCommands,
   ...secretCommands,
+  ...webhookCommands,
   ...stopCommands,
   ...exportCommands,
   ...reconcileCommands,

@@ -4,15 +4,16 @@ import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
 import type { SecretStores } from './secrets.ts';
+import type { WebhookStores } from './webhooks.ts';
 
-/** The stores that the secrets commands use. @throws DirectoryInUse, Unavailable */
-export async function openSecretStores(config: Config): Promise<SecretStores> {
+/** The stores that the commands of secrets and webhooks use. @throws DirectoryInUse, Unavailable */
+export async function openSecretStores(config: Config): Promise<SecretStores & WebhookStores> {
   const database = await openDatabase(config);
   try {
     await migrate(database);
-    const { tenantSecrets, installation, journal } = createPostgresStores(database);
+    const { tenantSecrets, installation, journal, webhooks } = createPostgresStores(database);
     const { secrets: sealer } = await openSealers(config, installation);
-    return { secrets: tenantSecrets, acts: journal, sealer, close: () => database.close() };
+    return { webhooks, secrets: tenantSecrets, acts: journal, sealer, close: () => database.close() };
   } catch (error) {
     await database.close();
     throw error;

@@ -17,9 +17,10 @@ const outline = z
         .object({
           id: word,
           agents: listOf(z.object({ id: word }).catch({})),
+          webhooks: listOf(z.object({ id: word }).catch({})),
           widgetKeys: listOf(z.object({ id: word, key: word, agents: listOf(word) }).catch({ agents: [] })),
         })
-        .catch({ agents: [], widgetKeys: [] }),
+        .catch({ agents: [], webhooks: [], widgetKeys: [] }),
     ),
   })
   .catch({ tenants: [] });
@@ -43,8 +44,10 @@ export function findConflicts(content: unknown): FileProblem[] {
     const here = `tenants[${t}]`;
     const agentId = once('agent id');
     const keyId = once('key id');
+    const webhookId = once('webhook id');
     tenantId(tenant.id, `${here}.id`);
     for (const [a, agent] of tenant.agents.entries()) agentId(agent.id, `${here}.agents[${a}].id`);
+    for (const [w, webhook] of tenant.webhooks.entries()) webhookId(webhook.id, `${here}.webhooks[${w}].id`);
     for (const [k, key] of tenant.widgetKeys.entries()) {
       const isNew = keyText(key.key, `${here}.widgetKeys[${k}].key`);
       // A key without an id takes itself as its id.

@@ -3,6 +3,7 @@ import { agentSettings } from '../protocol/agent.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-event.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 
 interface IssueInput {
@@ -130,6 +131,11 @@ const keySchema = z.strictObject(
   wanted('an object with key and origin'),
 );
 
+const webhookSchema = z.strictObject(
+  { id: identifier(64), url: webhookUrl, types: wantedTypes },
+  wanted('an object with id, url and types'),
+);
+
 const tenantSchema = z.strictObject(
   {
     id: identifier(64),
@@ -142,6 +148,10 @@ const tenantSchema = z.strictObject(
       .optional(),
     totals: totalsSchema.optional(),
     maxKeys: whole(1_000_000).optional(),
+    webhooks: z
+      .array(webhookSchema, wanted('a list of webhooks'))
+      .max(MAX_ENDPOINTS, `must be at most ${MAX_ENDPOINTS}`)
+      .optional(),
   },
   wanted('an object with id and widgetKeys'),
 );

@@ -22,7 +22,7 @@ export class TenantsFileError extends Error {
 
 /**
  * Reads TENANTS_FILE (docs/contract.md, section 3).
- * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`
+ * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`, and that of new webhooks
  * @throws TenantsFileError when the file is missing, unreadable or wrong
  */
 export async function readTenantsFile(file: string, atMs: number): Promise<Tenant[]> {
@@ -82,6 +82,7 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
     adminsMay: entry.adminsMay,
     totals: entry.totals,
     maxKeys: entry.maxKeys,
+    webhooks: entry.webhooks?.map((webhook) => ({ ...webhook, createdAtMs: atMs })),
     keys: entry.widgetKeys.map(({ id, key, revoked, ...rest }) => ({
       ...rest,
       id: id ?? key,

@@ -143,6 +143,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
       calls: createPostgresVoiceCalls(database),
       ledger: createPostgresLedger(database),
       retention: createPostgresRetention(database),
+      tenants: createPostgresTenants(database),
     })),
   );
   retentionContract(name, nodes);

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
+import type { Tenant, Tenants } from '../../src/stores/tenants/contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
@@ -19,6 +21,7 @@ interface Stores {
   readonly calls: VoiceCalls;
   readonly ledger: Ledger;
   readonly retention: Retention;
+  readonly tenants: Tenants;
 }
 
 const SETTLED_MS = 300_000;
@@ -357,6 +360,52 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         const later = await endpoint({ tenantId: one.tenantId, types: ['session.settled'] });
         await settle(DAY_BEGIN + DAY_MS);
         expect(await settled(later)).toEqual([]);
+      });
+    });
+
+    describe('and to whom, by the tenants file', () => {
+      const webhook = {
+        id: 'billing',
+        url: 'https://hooks.acme.example/',
+        types: ['session.started'],
+        createdAtMs: DAY_BEGIN,
+      };
+      const tenant = (id: string, webhooks?: Tenant['webhooks']): Tenant => {
+        return { id, name: id, agents: [], admins: null, keys: [], webhooks };
+      };
+
+      test('is an endpoint of its own for each tenant, which is told like any other', async () => {
+        const [one, other] = [randomId(), randomId()];
+        await stores().tenants.merge([tenant(one, [webhook]), tenant(other, [webhook])]);
+        const [endpoint] = await stores().webhooks.list([one]);
+        expect(endpoint).toEqual({
+          ...newEndpoint(`${one}:billing`),
+          tenantId: one,
+          url: webhook.url,
+          types: webhook.types,
+          createdAtMs: DAY_BEGIN,
+          createdBy: 'file',
+        });
+        await opened(one);
+        expect(await typesTo(endpoint as WebhookEndpoint)).toEqual(['session.started']);
+      });
+
+      test('is changed where the file differs, and keeps how it does; what is not named stays', async () => {
+        const id = randomId();
+        await stores().tenants.merge([tenant(id, [webhook])]);
+        const state = { state: 'disabled', disabledFor: 'operator', version: 2 } as const;
+        await stores().webhooks.save({ ...newEndpoint(`${id}:billing`), ...state }, 1);
+        const merge = (...all: Parameters<typeof tenant>) => stores().tenants.merge([tenant(...all)]);
+        await merge(id, [{ ...webhook, createdAtMs: DAY_BEGIN + 1 }]);
+        expect(await stores().webhooks.find(`${id}:billing`)).toMatchObject({ ...state, createdAtMs: DAY_BEGIN });
+        await merge(id, [{ ...webhook, types: ['call.closed'] }]);
+        await merge(id);
+        await merge(id, []);
+        expect(await stores().webhooks.find(`${id}:billing`)).toMatchObject({
+          ...state,
+          types: ['call.closed'],
+          version: 3,
+        });
       });
     });
 

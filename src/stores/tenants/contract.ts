@@ -74,6 +74,16 @@ export const ADMIN_RIGHTS = ['limits', 'direct', 'whisper'] as const;
 
 export type AdminRight = (typeof ADMIN_RIGHTS)[number];
 
+/** A webhook as the tenants file names it; the database has it as an endpoint (`stores/webhooks`). */
+export interface TenantWebhook {
+  /** Unique in its tenant. */
+  readonly id: string;
+  readonly url: string;
+  readonly types: readonly string[];
+  /** When it was read. */
+  readonly createdAtMs: number;
+}
+
 /** A customer, whole: an object that is never changed, so that a changed tenant is another object. */
 export interface Tenant {
   readonly id: string;
@@ -86,6 +96,8 @@ export interface Tenant {
   readonly totals?: KeyTotals | undefined;
   /** How many keys it may have that are not revoked; any number without it. */
   readonly maxKeys?: number | undefined;
+  /** Of a tenant that was read from the file. */
+  readonly webhooks?: readonly TenantWebhook[] | undefined;
   readonly keys: readonly WidgetKey[];
 }
 
@@ -109,7 +121,7 @@ export class TooManyKeys extends Error {}
 export interface Tenants {
   all(): Promise<Tenant[]>;
   /**
-   * Merges tenants and keys in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
+   * Merges tenants, keys and webhooks in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
    * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a
    *   new id, so that both serve while sites change over), or a key is given twice; then nothing is changed.
    */

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
+import { mergeWebhooks } from '../webhooks/merged.ts';
 import { KeyTaken, TooManyKeys, type Stop, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -77,6 +78,7 @@ export function createPostgresTenants(database: Database): Tenants {
           await sql`lock table widget_key in share row exclusive mode`;
           for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeTenants(sql, some);
           for (const some of chunksOf(keys, CHUNK_ROWS)) await mergeKeys(sql, some);
+          for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeWebhooks(sql, some);
         }, PATIENT),
       );
     },
@@ -136,7 +138,7 @@ export function createPostgresTenants(database: Database): Tenants {
 }
 
 async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
-  const bare = tenants.map((tenant) => ({ ...tenant, keys: undefined }));
+  const bare = tenants.map((tenant) => ({ ...tenant, keys: undefined, webhooks: undefined }));
   await sql`
     insert into tenant as kept (id, name, agents, admins, admins_may, ceilings, max_keys)
     select id, name, agents, admins, "adminsMay", totals, "maxKeys"

@@ -14,6 +14,11 @@ export interface WebhookEndpoint extends EndpointRecord {
   readonly createdBy: string;
 }
 
+/** The id of an endpoint that the tenants file names: those that are added otherwise have no colon. */
+export function namedEndpoint(tenantId: string, name: string): string {
+  return `${tenantId}:${name}`;
+}
+
 /** What may be changed of an endpoint. */
 export type EndpointWish = Partial<Pick<WebhookEndpoint, 'url' | 'types'>>;
 

@@ -57,6 +57,26 @@ describe('A tenants file', () => {
     ]);
   });
 
+  test('tells what is wrong with webhooks: types that nobody is told, ids that come twice, more than ten', () => {
+    const webhook = { id: 'billing', url: 'https://hooks.acme.example/', types: ['session.settled'] };
+    const problemsOf = (webhooks: readonly unknown[]): string => {
+      try {
+        parseTenantsFile(JSON.stringify({ tenants: [{ id: 'acme', webhooks }] }), 'tenants.json', atMs);
+        return '';
+      } catch (error) {
+        return (error as TenantsFileError).message;
+      }
+    };
+    expect(problemsOf([webhook])).toBe('');
+    expect(problemsOf([{ ...webhook, types: ['session.begun'] }])).toContain(
+      'tenants[0].webhooks[0].types[0]: must be one of session.started',
+    );
+    expect(problemsOf([{ ...webhook, types: [] }])).toContain('must name a type');
+    expect(problemsOf([webhook, webhook])).toContain('tenants[0].webhooks[1].id: is the same webhook id as');
+    expect(problemsOf([{ ...webhook, secret: 'x' }])).toContain('secret');
+    expect(problemsOf(Array.from({ length: 11 }, (_, n) => ({ ...webhook, id: `w${n}` })))).toContain('at most 10');
+  });
+
   test('takes everything that the contract shows', () => {
     const tool = {
       kind: 'http_tool',
@@ -77,6 +97,7 @@ describe('A tenants file', () => {
       limits,
       totals,
     };
+    const webhook = { id: 'billing', url: 'https://hooks.acme.example/', types: ['session.settled'] };
     const tenants = [
       {
         id: 'acme',
@@ -85,6 +106,7 @@ describe('A tenants file', () => {
         agents: [agent],
         totals,
         maxKeys: 9,
+        webhooks: [webhook],
         admins: ['Ops@Acme.example', '@acme.org'],
       },
     ];
@@ -94,6 +116,7 @@ describe('A tenants file', () => {
       agents: [agent],
       totals,
       maxKeys: 9,
+      webhooks: [{ ...webhook, createdAtMs: atMs }],
       admins: ['ops@acme.example', '@acme.org'],
     });
     expect(tenant?.keys[0]).toMatchObject({ id: 'site', agents: ['support'], allowOverrides: false, limits, totals });
