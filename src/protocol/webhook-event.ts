@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /**
  * What webhooks tell: a row for each type, with what has happened then (docs/contract.md, section 12). Where a fact of the type is saved the
  * statement that saves it tells of it (`stores/webhooks/told.ts`).
@@ -22,16 +20,3 @@ export const webhookTypes = Object.keys(WEBHOOK_TYPES) as [WebhookType, ...Webho
 
 /** What somebody asks for to try an endpoint: it needs no subscription. */
 export const TEST_TYPE = 'webhook.test';
-
-/** Endpoints that a tenant, or the installation, may have. */
-export const MAX_ENDPOINTS = 10;
-
-/** Whatever else is wrong with an address is told by the rule of all servers that tenants name (`kernel/server-url.ts`). */
-export const webhookUrl = z
-  .string('must be an address such as https://hooks.example.com/switchboard')
-  .max(1024, 'must be at most 1024 characters');
-
-export const wantedTypes = z
-  .array(z.enum(webhookTypes, `must be one of ${webhookTypes.join(', ')}`), 'must be a list of types')
-  .min(1, 'must name a type')
-  .max(webhookTypes.length, 'must name each type once');

@@ -3,7 +3,7 @@ import { agentSettings } from '../protocol/agent.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
-import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-event.ts';
+import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 
 interface IssueInput {

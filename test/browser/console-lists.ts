@@ -209,6 +209,22 @@ const secret = (index: number, isLong: boolean): object => ({
   agents: isLong ? ['guide', LONG_TEXT] : ['guide'],
 });
 
+const webhook = (index: number, isLong: boolean): object => ({
+  id: isLong ? `demo:${index}-${LONG_ID}` : `wh_${hex(index, 22)}`,
+  tenantId: index % 2 === 0 ? 'demo' : null,
+  url: isLong ? `${LONG_ORIGIN}/${LONG_ID}` : 'https://hooks.acme.example/switchboard',
+  types: isLong ? ['session.started', 'session.ended', 'session.settled', 'call.unconfirmed'] : ['session.settled'],
+  state: (['healthy', 'failing', 'disabled'] as const)[index % 3],
+  failures: index % 5,
+  failingSince: index % 3 === 1 ? at(index) : null,
+  probeAt: index % 3 === 1 ? new Date(Date.now() + 600_000).toISOString() : null,
+  disabledFor: index % 3 === 2 ? 'gone' : null,
+  waiting: 123_456,
+  createdAt: at(index),
+  createdBy: isLong ? LONG_EMAIL : 'ada@example.com',
+  version: 1,
+});
+
 const setting = (index: number, isLong: boolean): object => ({
   name: isLong ? `UPSTREAM_PROVIDER_MAX_CONCURRENT_SESSIONS_${index}` : `MAX_SESSION_MINUTES_${index}`,
   value: isLong ? `${LONG_ORIGIN},${LONG_ORIGIN},${LONG_EMAIL}` : '60',
@@ -279,6 +295,11 @@ export const LISTS: readonly ListFixture[] = [
       secrets: times(count, (index) => secret(index, isLong)),
       missing: times(Math.min(count, 7), (index) => ({ tenantId: 'demo', name: `missing${index}`, agents: ['guide'] })),
     }),
+  },
+  {
+    path: '/console/webhooks',
+    api: 'webhooks',
+    body: (count, isLong) => ({ tenants, types: [], webhooks: times(count, (index) => webhook(index, isLong)) }),
   },
   {
     path: '/console/logins',

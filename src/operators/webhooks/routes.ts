@@ -15,6 +15,7 @@ import {
   webhookTestReply,
 } from '../../protocol/operator/webhook.ts';
 import { Refusal } from '../../protocol/refusal.ts';
+import { WEBHOOK_TYPES } from '../../protocol/webhook-event.ts';
 import type { WebhookEndpoint } from '../../stores/webhooks/contract.ts';
 import {
   addWebhook,
@@ -46,6 +47,8 @@ export const exampleWebhook: OperatorWebhook = {
   version: 1,
 };
 
+const TYPES = Object.entries(WEBHOOK_TYPES).map(([type, meaning]) => ({ type, meaning }));
+
 const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
 export const webhookParams = z.object({
@@ -75,7 +78,7 @@ export function webhooksRoute(services: Services): Route {
       200: {
         description: 'The webhooks',
         schema: operatorWebhooks,
-        example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook] },
+        example: { tenants: [{ id: 'acme', name: 'Acme' }], webhooks: [exampleWebhook], types: TYPES },
       },
     },
     handle: async (call, { tenantId }) => {
@@ -87,6 +90,7 @@ export function webhooksRoute(services: Services): Route {
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
       const body = {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
+        types: TYPES,
         webhooks: found.map((one) => toOperatorWebhook(one, operator, waiting.get(one.id))),
       };
       return { status: 200, body };

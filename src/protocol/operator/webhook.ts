@@ -39,6 +39,9 @@ export const webhookFilters = z.object({ tenantId: text(128).optional() });
 export const operatorWebhooks = z.object({
   tenants: z.array(z.object({ id: z.string(), name: z.string() })),
   webhooks: z.array(operatorWebhook),
+  types: z
+    .array(z.object({ type: z.string(), meaning: z.string() }))
+    .meta({ description: 'What a webhook can be told, and when' }),
 });
 
 export const webhookReply = z.object({ webhook: operatorWebhook });

@@ -29,7 +29,7 @@ export function toldStarted(sql: AnySql): Fragment {
         nullif((setup -> 'metadata')::text, 'null')::json as metadata
       from given join made on made.id = given.id where made.ended_at_ms is null`,
     data: sql`
-      json_build_object(${ofSession(sql)}, 'startedAt', ${isoOf(sql, sql`fact.at_ms`)}, 'callMode', fact.setup ->> 'callMode',
+      json_build_object(${ofSession(sql)}, 'startedAt', ${isoOf(sql, sql`fact.at_ms`)}, 'callMode', coalesce(fact.setup ->> 'callMode', 'direct'),
         'model', fact.setup ->> 'model')`,
   });
 }

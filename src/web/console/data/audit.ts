@@ -13,5 +13,6 @@ export function targetPage({ action, target }: Pick<AuditRow, 'action' | 'target
   if (action.startsWith('key.')) return `/console/keys/${target.split('/').map(encodeURIComponent).join('/')}`;
   if (action.startsWith('secret.'))
     return `/console/secrets${queryText({ tenantId: target.slice(0, target.indexOf('/')) })}`;
+  if (action.startsWith('webhook.')) return `/console/webhooks/${encodeURIComponent(target)}`;
   return action === 'login.revoke' ? `/console/logins/${target}` : undefined;
 }

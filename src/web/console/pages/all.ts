@@ -94,6 +94,13 @@ export const PLACES: readonly Place[] = [
     component: later(() => import('./figures.ts').then(({ SecretsPage }) => SecretsPage)),
   },
   {
+    path: '/console/webhooks',
+    title: 'Webhooks',
+    key: 'w',
+    icon: 'M2 13.5 8 2.5l6 11M4.75 8.5h6.5M8 11v3',
+    component: later(() => import('./webhook-pages.ts').then(({ WebhooksPage }) => WebhooksPage)),
+  },
+  {
     path: '/console/logins',
     title: 'Logins',
     key: 'l',
@@ -140,6 +147,14 @@ export const DETAILS: readonly Page[] = [
   {
     path: '/console/keys/:tenantId/:keyId',
     component: later(() => import('./figures.ts').then(({ KeyPage }) => KeyPage)),
+  },
+  {
+    path: '/console/webhooks/:id',
+    component: later(() => import('./webhook-pages.ts').then(({ WebhookPage }) => WebhookPage)),
+  },
+  {
+    path: '/console/webhooks/:id/deliveries/:event',
+    component: later(() => import('./webhook-pages.ts').then(({ DeliveryPage }) => DeliveryPage)),
   },
   {
     path: '/console/logins/:id',

@@ -4,10 +4,13 @@ import { useEffect } from 'preact/hooks';
 import { get, type ReadMore } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
+import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
 import type { EventPage, OperatorEvent, SessionDetail } from '../data/shapes.ts';
+import type { SessionDelivery } from '../data/webhooks.ts';
 import { Calls } from '../parts/calls.tsx';
+import { SessionDeliveries } from '../parts/deliveries.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { StateMark } from '../parts/marks.tsx';
@@ -46,6 +49,12 @@ function Shown({ detail, path, text }: ShownProps) {
   const { route } = useLocation();
   const { to } = useScope();
   const { events, hasMore, more } = useSessionEvents(ref, detail);
+  const told = useResource<{ readonly deliveries: readonly SessionDelivery[] }>(
+    `/api/operator/sessions/${ref}/webhooks`,
+    { topics: ['counts'], ref },
+    { besideFeedMs: UNTOLD_MS },
+  );
+  const deliveries = told.body.value?.deliveries ?? [];
 
   const end = (): void => {
     if (state !== 'ended' && mayChange.value) endTargets.value = [ref];
@@ -88,6 +97,7 @@ function Shown({ detail, path, text }: ShownProps) {
         <Calls calls={detail.calls} />
         <SessionNotes detail={detail} />
       </History>
+      <SessionDeliveries deliveries={deliveries} />
     </div>
   );
 }

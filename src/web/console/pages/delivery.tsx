@@ -1,0 +1,78 @@
+import { useRoute } from 'preact-iso';
+import { say } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { refreshAll } from '../data/live.ts';
+import { useResource } from '../data/resource.ts';
+import { replayDelivery, webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
+import { Fact } from '../parts/card.tsx';
+import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
+import { wordsOf } from '../parts/modal.tsx';
+import { Countdown, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { Unread } from '../parts/view-states.tsx';
+import { countText, latencyText } from '../words/format.ts';
+
+/** One event for one webhook: what came of it, and what was sent. */
+export function DeliveryPage() {
+  const { id = '', event = '' } = useRoute().params;
+  usePage('Delivery');
+  const path = `${webhookApi(id)}/deliveries/${event}`;
+  const resource = useResource<DeliveryDetail>(path, { topics: ['audit'] }, { besideFeedMs: 2000 });
+  const delivery = resource.body.value;
+  if (delivery === undefined) return <Unread title="Delivery" resource={resource} what="this delivery" />;
+  const replay = async (): Promise<void> => {
+    const answer = await replayDelivery(delivery);
+    say(answer.ok ? 'It is sent again' : wordsOf(answer.failure));
+    void refreshAll();
+  };
+  const { type, state, at, session, attempts, lastAt, ms, nextAt, doneAt } = delivery;
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>
+          <code>{type}</code>
+        </h1>
+        <DeliveryMark state={state} />
+        <span class="spring" />
+        {mayChange.value && (
+          <button type="button" onClick={() => void replay()}>
+            Send again
+          </button>
+        )}
+      </div>
+      <p class="ref">
+        <code class="break">{delivery.event}</code>
+      </p>
+      <section class="card" aria-labelledby="delivery-facts">
+        <h2 id="delivery-facts">What came of it</h2>
+        <dl class="facts">
+          <Fact name="Happened">
+            <Moment at={at} hasMs />
+          </Fact>
+          <Fact name="Answer">{answerWords(delivery)}</Fact>
+          <Fact name="Tries">{countText(attempts)}</Fact>
+          <Fact name="Last try">{lastAt === null ? null : <Moment at={lastAt} hasMs />}</Fact>
+          <Fact name="Took">{ms === null ? null : latencyText(ms)}</Fact>
+          <Fact name="Next try">{nextAt === null ? null : <Countdown to={nextAt} />}</Fact>
+          <Fact name="Over">{doneAt === null ? null : <Moment at={doneAt} hasMs />}</Fact>
+          <Fact name="Session">
+            {session === null ? null : (
+              <a href={`/console/sessions/${session}`}>
+                <code class="break">{session}</code>
+              </a>
+            )}
+          </Fact>
+          <Fact name="Webhook">
+            <a href={webhookPage(delivery.webhook)}>
+              <code class="break">{delivery.webhook}</code>
+            </a>
+          </Fact>
+        </dl>
+      </section>
+      <section class="card" aria-labelledby="delivery-body">
+        <h2 id="delivery-body">What is sent</h2>
+        <pre>{JSON.stringify(JSON.parse(delivery.body), null, 2)}</pre>
+      </section>
+    </div>
+  );
+}

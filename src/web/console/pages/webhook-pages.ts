@@ -1,0 +1,4 @@
+/** Pages of webhooks: one file, because each window gets all pages soon. */
+export { DeliveryPage } from './delivery.tsx';
+export { WebhookPage } from './webhook.tsx';
+export { WebhooksPage } from './webhooks.tsx';

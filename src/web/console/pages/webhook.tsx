@@ -1,0 +1,212 @@
+import { useLocation, useRoute } from 'preact-iso';
+import { auditOf } from '../data/audit.ts';
+import { dialog, say } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { refreshAll } from '../data/live.ts';
+import { usePagedRows } from '../data/paged.ts';
+import { queryText } from '../data/query.ts';
+import { useResource } from '../data/resource.ts';
+import {
+  tryWebhook,
+  turnWebhook,
+  webhookApi,
+  webhookPage,
+  type Delivery,
+  type DeliveryPage,
+  type Webhook,
+  type Webhooks,
+} from '../data/webhooks.ts';
+import { Fact } from '../parts/card.tsx';
+import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
+import { Choice, Text } from '../parts/filter-fields.tsx';
+import { FoundList } from '../parts/found-list.tsx';
+import { Matter } from '../parts/matter.tsx';
+import { Countdown, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { Empty, Unread, Warning } from '../parts/view-states.tsx';
+import { wordsOf } from '../parts/modal.tsx';
+import { countText } from '../words/format.ts';
+import { WebhookMark } from './webhooks.tsx';
+import { ReplayDialog } from './webhooks/replay-dialog.tsx';
+import {
+  ChangeWebhookDialog,
+  DeleteWebhookDialog,
+  DisableWebhookDialog,
+  RotateWebhookDialog,
+} from './webhooks/webhook-dialogs.tsx';
+
+const EVERY_MS = 2000;
+const STATES = ['waiting', 'delivered', 'dead'].map((state) => [state, state] as const);
+
+/** One webhook: how it does, and what it was told. */
+export function WebhookPage() {
+  const id = useRoute().params['id'] ?? '';
+  const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: EVERY_MS });
+  const all = resource.body.value;
+  const webhook = all?.webhooks.find((one) => one.id === id);
+  usePage(webhook === undefined ? 'Webhook' : new URL(webhook.url).host);
+  if (all === undefined) return <Unread title="Webhook" resource={resource} what="this webhook" />;
+  if (webhook === undefined)
+    return (
+      <div class="page">
+        <h1>Webhook</h1>
+        <Empty title="There is no such webhook">
+          <p>
+            <a href="/console/webhooks">See the webhooks that there are</a>
+          </p>
+        </Empty>
+      </div>
+    );
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1 class="break">{new URL(webhook.url).host}</h1>
+        <WebhookMark state={webhook.state} />
+        <span class="spring" />
+        {mayChange.value && <Changes webhook={webhook} types={all.types} />}
+      </div>
+      <p class="ref">
+        <code class="break">{webhook.url}</code>
+      </p>
+      <Trouble webhook={webhook} />
+      <section class="card" aria-labelledby="webhook-facts">
+        <h2 id="webhook-facts">The webhook</h2>
+        <dl class="facts">
+          <Fact name="Tenant">{webhook.tenantId ?? 'all: it is of the installation'}</Fact>
+          <Fact name="Is told">{webhook.types.join(', ')}</Fact>
+          <Fact name="Waiting">{countText(webhook.waiting)}</Fact>
+          <Fact name="Added">
+            <Moment at={webhook.createdAt} /> by {webhook.createdBy}
+          </Fact>
+          <Fact name="Id">
+            <code class="break">{webhook.id}</code>
+          </Fact>
+          <Fact name="Audit">
+            <a href={auditOf(webhook.id)}>What was done to it</a>
+          </Fact>
+        </dl>
+      </section>
+      <Deliveries id={id} />
+    </div>
+  );
+}
+
+/** Why it is sent nothing, or little. */
+function Trouble({ webhook: { state, failingSince, probeAt, disabledFor, failures } }: { readonly webhook: Webhook }) {
+  if (state === 'healthy')
+    return failures === 0 ? null : (
+      <Matter degree="watch">The last {failures === 1 ? 'request' : `${failures} requests`} failed.</Matter>
+    );
+  if (state === 'failing')
+    return (
+      <Matter degree="watch">
+        It fails since {failingSince === null ? 'some time' : <Moment at={failingSince} />}: all waits but one request
+        now and then, the next {probeAt === null ? 'soon' : <Countdown to={probeAt} />}. After five days it is given up.
+      </Matter>
+    );
+  const why =
+    disabledFor === 'gone'
+      ? 'Its server answered 410, that it wants nothing any more.'
+      : disabledFor === 'failing'
+        ? 'It failed for five days.'
+        : 'Somebody switched it off.';
+  return <Matter degree="watch">{why} What happens waits until it is enabled.</Matter>;
+}
+
+interface ChangesProps {
+  readonly webhook: Webhook;
+  readonly types: Webhooks['types'];
+}
+
+function Changes({ webhook, types }: ChangesProps) {
+  const { route } = useLocation();
+  const { id, state } = webhook;
+  const test = async (): Promise<void> => {
+    const answer = await tryWebhook(id);
+    say(answer.ok ? 'A test is sent: see below what comes of it' : wordsOf(answer.failure));
+    void refreshAll();
+  };
+  const enable = async (): Promise<void> => {
+    const answer = await turnWebhook(id, 'enable');
+    say(answer.ok ? 'It is tried at once' : wordsOf(answer.failure));
+    void refreshAll();
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void test()}>
+        Test
+      </button>
+      {state !== 'healthy' && (
+        <button type="button" onClick={() => void enable()}>
+          Enable
+        </button>
+      )}
+      {state !== 'disabled' && (
+        <button type="button" onClick={() => (dialog.value = <DisableWebhookDialog id={id} />)}>
+          Disable…
+        </button>
+      )}
+      <button type="button" onClick={() => (dialog.value = <RotateWebhookDialog id={id} />)}>
+        New secret…
+      </button>
+      <button type="button" onClick={() => (dialog.value = <ChangeWebhookDialog webhook={webhook} types={types} />)}>
+        Change…
+      </button>
+      <button
+        type="button"
+        class="danger"
+        onClick={() =>
+          (dialog.value = <DeleteWebhookDialog webhook={webhook} onDone={() => route('/console/webhooks')} />)
+        }
+      >
+        <Warning /> Delete…
+      </button>
+    </>
+  );
+}
+
+/** What it was told, the newest first. The filter is the address. */
+function Deliveries({ id }: { readonly id: string }) {
+  const { query, route } = useLocation();
+  const filter = { state: query['state'], type: query['type']?.trim(), session: query['session']?.trim() };
+  const address = `${webhookApi(id)}/deliveries${queryText(filter)}`;
+  const list = usePagedRows<DeliveryPage, Delivery>(address, {
+    address: () => address,
+    rowsOf: ({ deliveries }) => deliveries,
+    keyOf: ({ event }) => event,
+    watch: { topics: ['audit'] },
+    besideFeedMs: EVERY_MS,
+    dimsMissing: true,
+  });
+  const isFiltered = queryText(filter) !== '';
+  const set = (change: Partial<typeof filter>): void => route(webhookPage(id) + queryText({ ...filter, ...change }));
+  return (
+    <>
+      <div class="title-row">
+        <h2>What it was told</h2>
+        <span class="spring" />
+        {mayChange.value && (
+          <button type="button" onClick={() => (dialog.value = <ReplayDialog id={id} />)}>
+            Send again…
+          </button>
+        )}
+      </div>
+      <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+        <Choice label="State" values={STATES} value={filter.state ?? ''} onSet={(state) => set({ state })} />
+        <Text label="Event" value={filter.type ?? ''} onSet={(type) => set({ type: type.trim() })} isFirst />
+        <Text label="Session" value={filter.session ?? ''} onSet={(session) => set({ session: session.trim() })} />
+        {isFiltered && (
+          <button type="button" class="quiet" onClick={() => route(webhookPage(id))}>
+            Clear
+          </button>
+        )}
+      </form>
+      <FoundList
+        what="What it was told"
+        list={list}
+        columns={DELIVERY_COLUMNS}
+        empty={<Empty title={isFiltered ? 'Nothing is like that' : 'It was told nothing yet'} />}
+      />
+    </>
+  );
+}

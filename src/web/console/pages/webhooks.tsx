@@ -1,0 +1,75 @@
+import { dialog } from '../data/dialogs.ts';
+import { mayChange, me } from '../data/identity.ts';
+import { isPassing } from '../data/api.ts';
+import { useResource } from '../data/resource.ts';
+import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
+import { Standing } from '../parts/marks.tsx';
+import { Ago } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { Empty, Unread } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
+import { AddWebhookDialog } from './webhooks/webhook-dialogs.tsx';
+
+/** How an endpoint stands. */
+export function WebhookMark({ state }: Pick<Webhook, 'state'>) {
+  const kind = state === 'healthy' ? 'on' : state === 'failing' ? 'bad' : 'off';
+  return <Standing kind={kind}>{state}</Standing>;
+}
+
+/** The webhooks of all tenants, or of the one that the address names, and of the installation. */
+export function WebhooksPage() {
+  usePage('Webhooks');
+  const { tenantId } = useScope();
+  const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: 5000 });
+  const found = resource.body.value;
+  const failure = resource.failure.value;
+  if (found === undefined || (failure !== undefined && !isPassing(failure)))
+    return <Unread title="Webhooks" resource={resource} what="the webhooks" />;
+  const webhooks = found.webhooks.filter((one) => tenantId === '' || one.tenantId === tenantId);
+  // Whoever is shown all tenants may add one for the installation.
+  const hasAll = me.value?.tenants === '*';
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Webhooks</h1>
+        <span class="spring" />
+        {mayChange.value && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => (dialog.value = <AddWebhookDialog {...found} tenantId={tenantId} hasAll={hasAll} />)}
+          >
+            Add…
+          </button>
+        )}
+      </div>
+      {webhooks.length === 0 ? (
+        <Empty title="There is no webhook yet">
+          <p>A server of yours can be told what happens: sessions that begin and end, calls, and what each cost.</p>
+        </Empty>
+      ) : (
+        <Table caption="Webhooks" columns={COLUMNS} rows={webhooks.map((row) => ({ key: row.id, row }))} />
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    title: 'Address',
+    style: 'text',
+    isName: true,
+    cell: ({ id, url }) => (
+      <a class="break" href={webhookPage(id)}>
+        {url}
+      </a>
+    ),
+  },
+  { title: 'Tenant', style: 'text', cell: ({ tenantId }) => tenantId ?? <span class="soft">installation</span> },
+  { title: 'State', cell: ({ state }) => <WebhookMark state={state} /> },
+  { title: 'Waiting', style: 'number', cell: ({ waiting }) => countText(waiting) },
+  { title: 'Is told', style: 'text', cell: ({ types }) => types.join(', ') },
+  { title: 'Added', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+];

@@ -1,0 +1,64 @@
+import type { Delivery, SessionDelivery } from '../data/webhooks.ts';
+import { deliveryPath, webhookPage } from '../data/webhooks.ts';
+import { latencyText } from '../words/format.ts';
+import { Standing } from './marks.tsx';
+import { Countdown, Moment } from './moments.tsx';
+import { Table, type Column } from './table.tsx';
+
+/** How a delivery stands. */
+export function DeliveryMark({ state }: Pick<Delivery, 'state'>) {
+  const kinds = { waiting: 'waiting', delivered: 'on', dead: 'bad' } as const;
+  return <Standing kind={kinds[state]}>{state}</Standing>;
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  forbidden: 'its address is not public',
+  unreachable: 'could not be reached',
+  timed_out: 'did not answer in time',
+  unsigned: 'its secret cannot be read',
+};
+
+/** What the server answered last, or why it did not, in few words. */
+export function answerWords({ lastStatus, lastCode, lastAt }: Pick<Delivery, 'lastStatus' | 'lastCode' | 'lastAt'>) {
+  if (lastAt === null) return 'not sent yet';
+  return lastStatus === null ? (CODES[lastCode ?? ''] ?? lastCode ?? 'no answer') : String(lastStatus);
+}
+
+export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'Happened', cell: ({ at }) => <Moment at={at} /> },
+  {
+    title: 'Event',
+    isName: true,
+    cell: (delivery) => (
+      <a href={deliveryPath(delivery)}>
+        <code>{delivery.type}</code>
+      </a>
+    ),
+  },
+  { title: 'State', cell: ({ state }) => <DeliveryMark state={state} /> },
+  { title: 'Answer', style: 'text', cell: answerWords },
+  { title: 'Tries', style: 'number', cell: ({ attempts }) => String(attempts) },
+  { title: 'Took', style: 'number', cell: ({ ms }) => (ms === null ? '–' : latencyText(ms)) },
+  { title: 'Next', cell: ({ nextAt }) => (nextAt === null ? '–' : <Countdown to={nextAt} />) },
+];
+
+const OF_SESSION: readonly Column<SessionDelivery>[] = [
+  ...DELIVERY_COLUMNS.slice(0, 5),
+  {
+    title: 'Webhook',
+    style: 'text',
+    cell: ({ webhook, url }) => <a href={webhookPage(webhook)}>{new URL(url).host}</a>,
+  },
+];
+
+/** What webhooks were told of a session; nothing where none was told. */
+export function SessionDeliveries({ deliveries }: { readonly deliveries: readonly SessionDelivery[] }) {
+  if (deliveries.length === 0) return null;
+  const rows = deliveries.map((row) => ({ key: `${row.event}/${row.webhook}`, row }));
+  return (
+    <section class="card" aria-labelledby="session-webhooks">
+      <h2 id="session-webhooks">What webhooks were told</h2>
+      <Table caption="What webhooks were told" columns={OF_SESSION} rows={rows} />
+    </section>
+  );
+}
