@@ -10,6 +10,7 @@ function disabled({ version }: EndpointRecord, disabledFor: DisabledFor): Partia
     failingSinceMs: null,
     probeAtMs: null,
     probes: 0,
+    healthySinceMs: null,
     version: version + 1,
   };
 }
@@ -23,6 +24,7 @@ function failing({ version }: EndpointRecord, at: number, probeAtMs: number): Pa
     failingSinceMs: at,
     probeAtMs,
     probes: 0,
+    healthySinceMs: null,
     version: version + 1,
   };
 }
@@ -63,12 +65,13 @@ export const webhookEndpointMachine = setup({
       version: version + 1,
     })),
     hurry: assign(({ context: { version }, event }) => ({ probeAtMs: event.at, version: version + 1 })),
-    recover: assign(({ context: { version } }) => ({
+    recover: assign(({ context: { version }, event }) => ({
       state: 'healthy',
       failures: 0,
       failingSinceMs: null,
       probeAtMs: null,
       probes: 0,
+      healthySinceMs: event.at,
       version: version + 1,
     })),
     giveUp: assign(({ context }) => disabled(context, 'failing')),

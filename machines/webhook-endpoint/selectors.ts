@@ -17,6 +17,7 @@ export function newEndpoint(id: string): EndpointRecord {
     failingSinceMs: null,
     probeAtMs: null,
     probes: 0,
+    healthySinceMs: null,
     disabledFor: null,
     version: 1,
   };

@@ -15,6 +15,8 @@ export interface EndpointRecord {
   readonly probeAtMs: number | null;
   /** Probes in a row that failed. */
   readonly probes: number;
+  /** When it answered again, of one that is healthy and had failed or was disabled before; else null. */
+  readonly healthySinceMs: number | null;
   /** Null unless it is disabled. */
   readonly disabledFor: DisabledFor | null;
   readonly version: number;

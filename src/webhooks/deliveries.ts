@@ -30,10 +30,10 @@ const LANES = 2;
 const MAX_BUSY = 48;
 const MAX_PROBING = 16;
 const EACH = 20;
-/** What is older than this waits for a server that was away: it gets so many of it every quarter of a second. */
-const LATE_MS = MINUTE_MS;
-const EACH_LATE = 2;
-const SETTLED_AT_ONCE = 50;
+/** Of what an endpoint missed that came back it gets so many every quarter of a second. */
+const EACH_MISSED = 2;
+const SETTLED_AT_ONCE = 100;
+const SETTLE_ROUNDS = 10;
 /** Secrets are asked of the database so often. */
 const SECRETS_MS = 30 * SECOND_MS;
 const MAX_SECRETS = 10_000;
@@ -93,15 +93,15 @@ export class Deliveries {
     if (this.#isStopping || (this.#quietAtMs !== undefined && Math.abs(atMs - this.#quietAtMs) < QUIET_MS)) return;
     const busy = [...this.#busy];
     const maxEndpoints = Math.max(0, MAX_BUSY - busy.length + this.#probing.size);
-    const late = { eachLate: EACH_LATE, lateBeforeMs: atMs - LATE_MS };
-    const request = { atMs, untilMs: atMs + LEASE_MS, busy, maxEndpoints, each: EACH, ...late };
-    const { hasEndpoints, claimed } = await webhooks.claim(request);
+    const most = { maxEndpoints, each: EACH, eachMissed: EACH_MISSED };
+    const { hasEndpoints, claimed } = await webhooks.claim({ atMs, untilMs: atMs + LEASE_MS, busy, ...most });
     this.#quietAtMs = hasEndpoints ? undefined : atMs;
     for (const endpoint of claimed) this.#begin(endpoint);
     if (!hasEndpoints || Math.abs(atMs - this.#settledAtMs) < SETTLE_MS) return;
     this.#settledAtMs = atMs;
-    await webhooks.settle(atMs, atMs - DIRECT_MS, SETTLED_AT_ONCE);
     await this.#probe(atMs);
+    for (let round = 0; round < SETTLE_ROUNDS; round += 1)
+      if ((await webhooks.settle(atMs, atMs - DIRECT_MS, SETTLED_AT_ONCE)) < SETTLED_AT_ONCE) return;
   }
 
   /** Resolves when nothing is being sent. */
@@ -164,7 +164,7 @@ export class Deliveries {
     } finally {
       await webhooks.release(waiting, clock.now());
     }
-    return !isFailing && deliveries.length === EACH;
+    return !isFailing && deliveries.length >= EACH;
   }
 
   /** @returns whether it was delivered */

@@ -29,8 +29,7 @@ export function claimRequest(atMs: number, changes: Partial<ClaimRequest> = {}):
     busy: [],
     maxEndpoints: 10_000,
     each: 100,
-    eachLate: 100,
-    lateBeforeMs: 0,
+    eachMissed: 100,
     ...changes,
   };
 }
@@ -156,15 +155,23 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect((await claimOf(id, at + LEASE_MS))?.deliveries).toHaveLength(20);
       });
 
-      test('have as many as are asked for, fewer of a server that was away, and none of one that is busy', async () => {
+      test('have as many as are asked for, and none of an endpoint that is busy', async () => {
         const { id } = await added();
         await tell(id, 5);
         const at = DAY_BEGIN + 60_000;
         expect(await claimOf(id, at, { busy: [id] })).toBeUndefined();
-        expect((await claimOf(id, at, { each: 3, eachLate: 1, lateBeforeMs: DAY_BEGIN + 1 }))?.deliveries).toHaveLength(
-          1,
-        );
-        expect((await claimOf(id, at, { each: 3, eachLate: 1, lateBeforeMs: DAY_BEGIN }))?.deliveries).toHaveLength(3);
+        expect((await claimOf(id, at, { each: 3 }))?.deliveries).toHaveLength(3);
+        expect((await claimOf(id, at, { each: 3, eachMissed: 1 }))?.deliveries).toHaveLength(2);
+      });
+
+      test('have fewer of what an endpoint missed that came back, beside what happened since', async () => {
+        const { id } = await added({ healthySinceMs: DAY_BEGIN + 4 });
+        await tell(id, 8);
+        const agesOf = async (atMs: number) =>
+          (await claimOf(id, atMs, { each: 3, eachMissed: 1 }))?.deliveries.map((one) => one.atMs - DAY_BEGIN);
+        expect(await agesOf(DAY_BEGIN + 10)).toEqual([0, 4, 5, 6]);
+        expect(await agesOf(DAY_BEGIN + 10)).toEqual([1, 7]);
+        expect(await agesOf(DAY_BEGIN + 10)).toEqual([2]);
       });
 
       test.each(['failing', 'disabled'] as const)('have nothing of an endpoint that is %s', async (state) => {

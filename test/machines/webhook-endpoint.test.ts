@@ -61,6 +61,7 @@ describe('A webhook endpoint', () => {
       failingSinceMs: null,
       probeAtMs: null,
       probes: 0,
+      healthySinceMs: null,
       disabledFor: null,
       version: 1,
     });
@@ -90,7 +91,7 @@ describe('A webhook endpoint', () => {
       'is healthy again with the first delivery',
       [...five, delivered(10_000)],
       'healthy',
-      { failures: 0, probes: 0, probeAtMs: null, failingSinceMs: null },
+      { failures: 0, probes: 0, probeAtMs: null, failingSinceMs: null, healthySinceMs: 10_000 },
       ['webhook.failing', 'webhook.healthy'],
     ],
     ['is not given up early', [...five, clock(FAILING_MS - 1)], 'failing', {}],
@@ -101,6 +102,7 @@ describe('A webhook endpoint', () => {
     ['that fails and wants nothing more is disabled', [...five, gone()], 'disabled', { disabledFor: 'gone' }],
     ['is switched off', [disable()], 'disabled', { disabledFor: 'operator' }],
     ['is switched off while it fails', [...five, disable()], 'disabled', { failingSinceMs: null }],
+    ['that fails again came back no more', [...five, delivered(1), ...five], 'failing', { healthySinceMs: null }],
     ['stays off whatever is under way', [disable(), delivered(), ...five, gone()], 'disabled', { version: 2 }],
     [
       'that is switched on is probed at once',

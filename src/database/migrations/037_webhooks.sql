@@ -12,6 +12,7 @@ create table webhook_endpoint (
   failing_since_ms bigint,
   probe_at_ms      bigint,
   probes           integer not null,
+  healthy_since_ms bigint,
   disabled_for     text,
   version          integer not null
 );

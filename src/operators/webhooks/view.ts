@@ -5,7 +5,17 @@ import { actorSeenBy, mayDo, type Operator } from '../roles.ts';
 
 /** An endpoint as an operator sees it. @param waiting deliveries */
 export function toOperatorWebhook(
-  { failingSinceMs, probeAtMs, createdAtMs, createdBy, probes: _probes, types, url, ...endpoint }: WebhookEndpoint,
+  {
+    failingSinceMs,
+    probeAtMs,
+    createdAtMs,
+    createdBy,
+    probes: _probes,
+    healthySinceMs: _since,
+    types,
+    url,
+    ...endpoint
+  }: WebhookEndpoint,
   operator: Operator,
   waiting = 0,
 ): OperatorWebhook {

@@ -8,10 +8,7 @@ type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> & Pick<ClaimedDelivery, 'e
  * See `Webhooks.claim`. Endpoints that have what waits are found one after the other in the index, each by its first row: however much waits for
  * one that does not answer, it costs one step.
  */
-export async function claimDue(
-  sql: Sql,
-  { atMs, untilMs, busy, maxEndpoints, each, eachLate, lateBeforeMs }: ClaimRequest,
-) {
+export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, each, eachMissed }: ClaimRequest) {
   const rows = await sql<(ClaimedRow | { readonly id: null })[]>`
     with recursive loaded (id) as (
       (select endpoint_id from webhook_delivery where state = 'waiting' order by endpoint_id limit 1)
@@ -20,23 +17,29 @@ export async function claimDue(
         select endpoint_id from webhook_delivery where state = 'waiting' and endpoint_id > loaded.id order by endpoint_id limit 1)
       from loaded where loaded.id is not null
     ), ready as materialized (
-      select endpoint.id, oldest.at_ms as oldest_at_ms
+      select endpoint.id, coalesce(endpoint.healthy_since_ms, 0) as since_ms
       from loaded join webhook_endpoint as endpoint on endpoint.id = loaded.id
       cross join lateral (
-        select delivery.at_ms, delivery.next_at_ms from webhook_delivery as delivery
+        select delivery.next_at_ms from webhook_delivery as delivery
         where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms <= ${atMs}
         order by delivery.next_at_ms limit 1
       ) as oldest
       where endpoint.state = 'healthy' and endpoint.id <> all(${[...busy]}::text[])
       order by oldest.next_at_ms limit ${maxEndpoints}
-    ), picked as materialized (
+    ), missed as materialized (
       select chosen.event_id, chosen.endpoint_id from ready cross join lateral (
         select event_id, endpoint_id from webhook_delivery
-        where endpoint_id = ready.id and state = 'waiting' and next_at_ms <= ${atMs}
-        order by next_at_ms
-        limit case when ready.oldest_at_ms < ${lateBeforeMs}::bigint then ${eachLate}::integer else ${each}::integer end
-        for update skip locked
+        where endpoint_id = ready.id and state = 'waiting' and next_at_ms < least(ready.since_ms, ${atMs}::bigint + 1)
+        order by next_at_ms limit ${eachMissed} for update skip locked
       ) as chosen
+    ), fresh as materialized (
+      select chosen.event_id, chosen.endpoint_id from ready cross join lateral (
+        select event_id, endpoint_id from webhook_delivery
+        where endpoint_id = ready.id and state = 'waiting' and next_at_ms >= ready.since_ms and next_at_ms <= ${atMs}
+        order by next_at_ms limit ${each} for update skip locked
+      ) as chosen
+    ), picked as (
+      select * from missed union all select * from fresh
     ), claimed as (
       update webhook_delivery as delivery set next_at_ms = ${untilMs} from picked
       where delivery.event_id = picked.event_id and delivery.endpoint_id = picked.endpoint_id

@@ -85,9 +85,8 @@ export interface ClaimRequest {
   readonly maxEndpoints: number;
   /** Deliveries of each endpoint. */
   readonly each: number;
-  /** Those of an endpoint whose oldest is from before `lateBeforeMs`: a server that was away is not flooded. */
-  readonly eachLate: number;
-  readonly lateBeforeMs: number;
+  /** Of an endpoint that came back, those that it missed, beside the others: a server that was away is not flooded. */
+  readonly eachMissed: number;
 }
 
 export interface ClaimedEndpoint extends Pick<WebhookEndpoint, 'id' | 'tenantId' | 'url' | 'failures' | 'state'> {

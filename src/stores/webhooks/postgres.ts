@@ -18,11 +18,21 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     },
 
     async save(record, expectedVersion) {
-      const { id, state, failures, failingSinceMs, probeAtMs, probes: failed, disabledFor, version } = record;
+      const {
+        id,
+        state,
+        failures,
+        failingSinceMs,
+        probeAtMs,
+        probes: failed,
+        healthySinceMs,
+        disabledFor,
+        version,
+      } = record;
       const { count } = await database.run(
         (sql) => sql`
           update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
-            probe_at_ms = ${probeAtMs}, probes = ${failed}, disabled_for = ${disabledFor}, version = ${version}
+            probe_at_ms = ${probeAtMs}, probes = ${failed}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
           where id = ${id} and version = ${expectedVersion}`,
       );
       return count === 1;
@@ -35,10 +45,10 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
         await sql`select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext(${tenant}))`;
         const { count } = await sql`
           insert into webhook_endpoint (id, tenant_id, url, types, created_at_ms, created_by, state, failures, failing_since_ms,
-            probe_at_ms, probes, disabled_for, version)
+            probe_at_ms, probes, healthy_since_ms, disabled_for, version)
           select ${endpoint.id}, ${tenant}, ${endpoint.url}, ${[...endpoint.types]}::text[], ${endpoint.createdAtMs}, ${endpoint.createdBy},
             ${endpoint.state}, ${endpoint.failures}, ${endpoint.failingSinceMs}, ${endpoint.probeAtMs}, ${endpoint.probes},
-            ${endpoint.disabledFor}, ${endpoint.version}
+            ${endpoint.healthySinceMs}, ${endpoint.disabledFor}, ${endpoint.version}
           where (select count(*) from webhook_endpoint where tenant_id = ${tenant}) < ${most}::integer
           on conflict do nothing`;
         return count === 1;
@@ -141,7 +151,8 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 
 function recordOf(sql: AnySql) {
   return sql`
-    id, state, failures, failing_since_ms as "failingSinceMs", probe_at_ms as "probeAtMs", probes, disabled_for as "disabledFor", version`;
+    id, state, failures, failing_since_ms as "failingSinceMs", probe_at_ms as "probeAtMs", probes,
+    healthy_since_ms as "healthySinceMs", disabled_for as "disabledFor", version`;
 }
 
 function columns(sql: AnySql) {

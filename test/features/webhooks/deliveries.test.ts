@@ -218,23 +218,35 @@ describe('A delivery', () => {
     expect(new Set(ids).size).toBe(12);
   });
 
-  test('of an hour ago reaches a server that was away at a pace that it can bear, the oldest first', async () => {
-    await subscribe(['session.started']);
+  test('that a server missed while it was away reaches it at a pace that it can bear, and what happens then at once', async () => {
+    const { endpoint } = await subscribe(['session.started']);
     const refs: string[] = [];
     for (let n = 0; n < 6; n += 1) {
       refs.push((await open()).slice(0, 42));
       app.clock.advance(SECOND);
     }
     app.clock.advance(HOUR);
-    for (let n = 2; n <= 6; n += 2) {
-      await send();
-      expect(receiver.requests).toHaveLength(n);
-    }
+    const healthySinceMs = app.clock.now();
+    await app.service.stores.webhooks.save({ ...endpoint, healthySinceMs, version: 2 }, 1);
+    const fresh = (await open()).slice(0, 42);
+    await send();
     expect(
       bodies()
         .map(({ data }) => data.ref)
         .toSorted(),
-    ).toEqual(refs.toSorted());
+    ).toEqual([...refs.slice(0, 2), fresh].toSorted());
+    for (let n = 5; n <= 7; n += 2) {
+      await send();
+      expect(receiver.requests).toHaveLength(n);
+    }
+  });
+
+  test('that waited because the database was away is not paced', async () => {
+    await subscribe(['session.started']);
+    for (let n = 0; n < 30; n += 1) await open();
+    app.clock.advance(HOUR);
+    await send();
+    expect(receiver.requests).toHaveLength(30);
   });
 });
 
