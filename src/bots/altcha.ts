@@ -6,7 +6,7 @@ import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult } from './checker.ts';
 import type { ChallengedKey } from './contract.ts';
 
-/** A phone tries so many numbers in about a second; half of them are enough on average. */
+/** A phone tries so many numbers in about two seconds; half of them are enough on average. */
 const MAX_NUMBER = 250_000;
 /** Of whoever is suspect for many reasons. */
 const MAX_TIMES_HARDER = 8;

@@ -25,7 +25,7 @@ export interface ExampleRequest {
 /** The address of the page of a key in the examples, where no key is known. */
 const examplePage = 'https://www.acme.example';
 /** Operations that a widget key or a ticket binds to the origin of a page. */
-const boundToPages: ReadonlySet<string> = new Set(['createSession', 'getAgent', 'openCall']);
+const boundToPages: ReadonlySet<string> = new Set(['createSession', 'getAgent', 'getCreateChallenge', 'openCall']);
 const firstFrames: Readonly<Record<string, object>> = {
   openSocket: { type: 'attach', sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A' },
   openFeed: { type: 'watch', topics: ['counts', 'sessions'] },
@@ -67,7 +67,11 @@ function withParameters(path: string, { parameters = [] }: Endpoint['operation']
   });
   const needed = parameters.filter((one) => one.in === 'query' && one.required === true);
   const values = withKey(Object.fromEntries(needed.map((one) => [one.name, exampleOf(one)])), key);
-  const given = Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  // A key brings an agent along, which not every operation takes.
+  const isTaken = (name: string): boolean => parameters.some((one) => one.in === 'query' && one.name === name);
+  const given = Object.entries(values).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string' && isTaken(pair[0]),
+  );
   const query = new URLSearchParams(given).toString();
   return query === '' ? filled : `${filled}?${query}`;
 }
