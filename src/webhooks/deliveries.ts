@@ -34,8 +34,8 @@ const EACH = 20;
 const EACH_MISSED = 2;
 const SETTLED_AT_ONCE = 100;
 const SETTLE_ROUNDS = 10;
-/** Secrets are asked of the database so often. */
-const SECRETS_MS = 30 * SECOND_MS;
+/** Secrets are asked of the database so often: a new one signs within that time. */
+const SECRETS_MS = 5 * SECOND_MS;
 const MAX_SECRETS = 10_000;
 /** What a stop waits for, before it breaks off what is under way. */
 const STOP_MS = 3 * SECOND_MS;

@@ -1,5 +1,6 @@
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { LOCK_CLASSES } from '../../database/locks.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
 import { claimDue, claimNext, finishOne, probes, releaseAll } from './claims.ts';
 import type { WebhookEndpoint, Webhooks } from './contract.ts';
@@ -42,7 +43,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       const tenant = endpoint.tenantId ?? INSTALLATION;
       return database.transaction(async (sql) => {
         // Those who add to one tenant take turns, so that two together do not pass what each alone would not.
-        await sql`select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext(${tenant}))`;
+        await sql`select pg_advisory_xact_lock(${LOCK_CLASSES.webhooks}::integer, hashtext(${tenant}))`;
         const { count } = await sql`
           insert into webhook_endpoint (id, tenant_id, url, types, created_at_ms, created_by, state, failures, failing_since_ms,
             probe_at_ms, probes, healthy_since_ms, disabled_for, version)

@@ -30,7 +30,7 @@ export function told(sql: AnySql, { facts, data }: Telling): Fragment {
 }
 
 /** The same for one endpoint, which need not want it. */
-export function toldOne(sql: AnySql, endpointId: string, { facts, data }: Telling): Fragment {
+function toldOne(sql: AnySql, endpointId: string, { facts, data }: Telling): Fragment {
   return sql`
     webhook_fact as materialized (
       select ${eventId(sql)} as event_id, fact.type, fact.tenant_id, fact.at_ms, fact.ref, array[${endpointId}::text] as endpoints,
