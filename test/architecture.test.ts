@@ -81,7 +81,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   quota: {
     files: /^src\/quota\//,
-    rings: ['machines', 'kernel', 'settings', 'contracts', 'protocol', 'tenants'],
+    rings: ['machines', 'kernel', 'settings', 'host', 'contracts', 'protocol', 'tenants'],
     packages: ['node:'],
   },
   metering: {

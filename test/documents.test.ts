@@ -148,7 +148,9 @@ describe('The contract', () => {
 
   test('has every request of the interface description, and no other', () => {
     const [, table = ''] = contract.split('### 2.8 All requests\n\n');
-    const listed = [...(table.split('\n\n')[0] ?? '').matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, name = '']) => name);
+    const listed = [...(table.split('\n\n')[0] ?? '').matchAll(/`((?:GET|POST|PATCH|DELETE) [^`]+)`/g)].map(
+      ([, name = '']) => name,
+    );
     expect(listed.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
   });
 

@@ -57,6 +57,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(FEED_MS, () => feed.count(), onError),
     every(TICK_MS, () => usage.budgets.tick(), onError),
     every(WEBHOOKS_MS, () => webhooks.deliveries.tick(), onError),
+    every(MINUTE_MS, () => usage.budgetLimits.lookAtAll(core.clock.now()), onError),
     every(CARRY_MS, () => carryOver(core), onError),
     every(PURGE_MS, () => purge(service), onError),
     every(RECOUNT_MS, () => recount(core), onError),
@@ -81,7 +82,10 @@ export async function carryOver({ stores, clock }: Pick<Core, 'stores' | 'clock'
 async function purge({ core, usage, calls }: Service): Promise<void> {
   const { config, clock, stores, events, onError } = core;
   const { calendar } = usage;
-  await deleteWhatIsOver(clock.now(), { retention: stores.retention, days: config.retentionDays, calendar, onError });
+  const at = clock.now();
+  const countedFromMs = usage.budgetLimits.countedFromMs(at);
+  const days = config.retentionDays;
+  await deleteWhatIsOver(at, { retention: stores.retention, days, calendar, countedFromMs, onError });
   // As often, because who waits for what is held in vain is refused meanwhile.
   const wrong = (await stores.holds.recount()) ?? 0;
   if (wrong > 0) events.warned('sums of what sessions hold back were wrong, and are mended', { sums: wrong });

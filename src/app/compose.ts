@@ -20,6 +20,7 @@ import { openOperators, type OpenOperators } from './operators.ts';
 import { allRoutes } from './serve.ts';
 import { openServerTools, type OpenServerTools } from './tools.ts';
 import { openTenants } from './tenants.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
 import { openWebhooks, type OpenWebhooks } from './webhooks.ts';
 
@@ -46,9 +47,11 @@ export interface Service extends Services {
 export async function buildService(foundations: Foundations): Promise<Service> {
   const core = await openCore(foundations);
   const sessions = openSessions(core);
-  const tenants = openTenants(core, sessions);
+  const tenants: TenantDirectory = openTenants(core, sessions, async (budgets) => {
+    await usage.budgetLimits.look(budgets, core.clock.now());
+  });
   const identity = await openIdentity(core);
-  const usage = openUsage(core, { sessions, tenants });
+  const usage: OpenUsage = openUsage(core, { sessions, tenants });
   const serverTools = openServerTools(core, tenants);
   const bots = openBots(core, usage);
   const calls = openCalls(core, { sessions, usage, serverTools });

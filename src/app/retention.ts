@@ -12,6 +12,8 @@ const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
 /** Longer than any device cookie lasts. */
 const ADDRESS_DAYS = 400;
+/** What was told of a period is shown with it, and of no use once it is over. */
+const BUDGET_DAYS = 2;
 /** Activity by the minute shows the present, by the hour the past. */
 const ACTIVITY_MINUTES_DAYS = 2;
 const ACTIVITY_HOURS_DAYS = 400;
@@ -25,6 +27,8 @@ export interface RetentionDeps {
   /** 0 keeps for ever. */
   readonly days: RetentionDays;
   readonly calendar: (atMs: number) => QuotaDay;
+  /** Since when budgets count, by what is kept of each day and hour: that is never deleted. */
+  readonly countedFromMs: number;
   /** Hears of a step that failed. */
   readonly onError: (error: unknown) => void;
 }
@@ -32,7 +36,7 @@ export interface RetentionDeps {
 /** Deletes what nobody will ask for again (docs/operations.md). One kind that fails holds up no other. Never rejects. */
 export async function deleteWhatIsOver(
   at: number,
-  { retention, days, calendar, onError }: RetentionDeps,
+  { retention, days, calendar, countedFromMs, onError }: RetentionDeps,
 ): Promise<void> {
   const daysAgo = (count: number): number => at - count * DAY_MS;
   let beyondMs: Promise<number | undefined> | undefined;
@@ -53,6 +57,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('usageSessions', daysAgo(REPORT_DAYS)),
     () => retention.deleteSome('usageHolds', at),
     () => retention.deleteSome('webhookEvents', daysAgo(days.webhooks)),
+    () => retention.deleteSome('budgetStates', daysAgo(BUDGET_DAYS)),
   ];
   if (days.sessions > 0)
     steps.push(
@@ -65,9 +70,9 @@ export async function deleteWhatIsOver(
       () => retention.deleteSome('usageEntries', daysAgo(days.usage)),
       // Not before the entries: a meter says what its entries are the differences of.
       () => retention.deleteSome('callMeters', daysAgo(Math.max(days.usage, REPORT_DAYS))),
-      () => retention.deleteDays('usageTotals', calendar(daysAgo(days.usage)).day),
+      () => retention.deleteDays('usageTotals', calendar(Math.min(daysAgo(days.usage), countedFromMs)).day),
       () => retention.deleteDays('usageDays', calendar(daysAgo(days.usage)).day),
-      () => retention.deleteSome('usageHours', daysAgo(days.usage)),
+      () => retention.deleteSome('usageHours', Math.min(daysAgo(days.usage), countedFromMs)),
     );
   if (days.events > 0)
     steps.push(
@@ -86,7 +91,11 @@ export async function deleteWhatIsOver(
       () => retention.deleteSome('refusals', daysAgo(days.refusals)),
       () => retention.deleteSome('nodeMinutes', daysAgo(days.refusals)),
     );
-  if (days.audit > 0) steps.push(() => retention.deleteSome('acts', daysAgo(days.audit)));
+  if (days.audit > 0)
+    steps.push(
+      () => retention.deleteSome('acts', daysAgo(days.audit)),
+      () => retention.deleteSome('facts', daysAgo(days.audit)),
+    );
 
   for (const step of steps) await repeatWhileFull(step).catch(onError);
 }

@@ -5,6 +5,8 @@ import { TenantDirectory } from '../tenants/directory.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
+import { createCalendar } from '../quota/calendar.ts';
+import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { requireBotSecrets } from './bot-servers.ts';
 import { createCallModes, requireBrokeringOf } from './call-mode.ts';
@@ -18,7 +20,11 @@ import type { Core } from './core.ts';
 const MAX_KEYS_TOLD = 20;
 
 /** The tenants, in memory once they are started. The sessions of a key that is revoked are ended. */
-export function openTenants(core: Core, sessions: VoiceSessions): TenantDirectory {
+export function openTenants(
+  core: Core,
+  sessions: VoiceSessions,
+  lookAtBudgets: (budgets: readonly Budget[]) => Promise<void>,
+): TenantDirectory {
   const { config, clock, stores, live, publicUrl, onError } = core;
   return new TenantDirectory({
     // A database that served development before still holds the demo.
@@ -29,6 +35,7 @@ export function openTenants(core: Core, sessions: VoiceSessions): TenantDirector
             stops: () => stores.tenants.stops(),
           }
         : stores.tenants,
+    budgets: stores.budgets,
     bus: live.bus,
     needsAdmins: config.needsAdmins,
     onError,
@@ -38,6 +45,7 @@ export function openTenants(core: Core, sessions: VoiceSessions): TenantDirector
     async onStopped(tenantIds) {
       for (const id of tenantIds) await sessions.stopTenant(id, clock.now());
     },
+    onBudgets: (budgets) => lookAtBudgets(budgets),
   });
 }
 
@@ -47,9 +55,12 @@ export function openTenants(core: Core, sessions: VoiceSessions): TenantDirector
  */
 export async function startTenants(core: Core, tenants: TenantDirectory, disposables: Disposables): Promise<void> {
   const { config, clock, database, stores, live, provider, prices, publicUrl, onError } = core;
+  const calendar = createCalendar(config.quotaTimeZone);
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
+    budgets: stores.budgets,
+    dayOf: (atMs) => calendar(atMs).day,
     bus: live.bus,
     clock,
     adapt(read) {

@@ -2,7 +2,8 @@ import { CallBudgets } from '../metering/call-budgets.ts';
 import { createClientReports } from '../metering/client-reports.ts';
 import { CallMetering } from '../metering/metering.ts';
 import { transcriptionOf } from '../protocol/behaviour.ts';
-import { createCalendar } from '../quota/calendar.ts';
+import { BudgetLimits } from '../quota/budgets/budgets.ts';
+import { createCalendar, createPeriods } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/ceilings.ts';
 import type { ReserveDeps } from '../quota/reserve-usage.ts';
 import { createUsage } from '../quota/usage.ts';
@@ -22,10 +23,28 @@ export type OpenUsage = ReturnType<typeof openUsage>;
 export function openUsage(core: Core, { sessions, tenants }: UsageNeighbours) {
   const { config, stores, live, journal, metrics, provider } = core;
   const { ledger, holds } = stores;
+  const calendar = createCalendar(config.quotaTimeZone);
+  const budgetLimits = new BudgetLimits({
+    ...stores,
+    node: core.node.id,
+    onShares(shares) {
+      // Budgets that were deleted, or renamed, are gone.
+      metrics.budgetUsed.reset();
+      for (const [{ tenantId, id, of }, share] of shares)
+        // Of users there may be any number.
+        if (!of.startsWith('user:')) metrics.budgetUsed.set({ tenant: tenantId ?? '', budget: id }, share);
+    },
+    clock: core.clock,
+    directory: tenants,
+    sessions,
+    calendar,
+    periodAt: createPeriods(config.quotaTimeZone, calendar),
+  });
   const parts = {
     ...core,
     ...createCeilings({ limits: config.callers, tenants }),
-    calendar: createCalendar(config.quotaTimeZone),
+    calendar,
+    budgets: budgetLimits,
     ledger,
     holds,
     sessions,

@@ -10,7 +10,7 @@ const RETRY_WHEN_AWAY_SEC = 2;
 
 /** The body that tells of a refusal; JSON leaves out what it does not have. */
 export function errorBodyOf(refusal: Refusal, language: Language): ErrorBody {
-  const { retryAfter, reason, maxMinutes, counted, usage, matched, challenge, details } = refusal.additions;
+  const { retryAfter, reason, maxMinutes, counted, usage, budget, matched, challenge, details } = refusal.additions;
   return {
     error: refusal.error,
     code: refusal.code,
@@ -20,6 +20,7 @@ export function errorBodyOf(refusal: Refusal, language: Language): ErrorBody {
     maxMinutes,
     counted,
     usage,
+    budget,
     matched,
     challenge,
     details,

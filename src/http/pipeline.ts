@@ -92,7 +92,7 @@ function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'ste
     [countCaller, ({ window }) => window === 'api'],
     [createMethodCheck(services), ({ route }) => route === undefined],
     [readBody, ({ route }) => route?.body !== undefined || route?.text !== undefined],
-    [(x) => (usesCookie(x) ? checkOrigin(x) : undefined), ({ route }) => route?.method === 'POST'],
+    [(x) => (usesCookie(x) ? checkOrigin(x) : undefined), ({ route }) => route !== undefined && route.method !== 'GET'],
     [(x) => requireRole(x) ?? countOperation(x), ({ access }) => access === 'operator'],
     [(x) => x.endpoint.route?.handle(x), () => true],
   ];

@@ -93,7 +93,7 @@ export interface Route<B = unknown> {
    *   close a socket whose upgrade came later than its request (uWebSockets pull request 1929).
    */
   readonly kind: 'request' | 'socket';
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With parameters in braces, as in OpenAPI: `/api/operator/sessions/{id}`; `{name*}` is all that follows, for pages. */
   readonly path: string;
   /** The operation's name in the interface description: what generated clients call it. */

@@ -15,6 +15,7 @@ import type { Refusal } from '../protocol/refusal.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
+import type { BudgetDeps } from '../tenants/budgets.ts';
 import type { KeyDeps } from '../tenants/keys.ts';
 import type { StopDeps } from '../tenants/stops.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
@@ -64,6 +65,7 @@ export interface Services extends OperatorServices {
     readonly figures: Figures;
     readonly keys: KeyDeps & StopDeps;
     readonly secrets: SecretsDeps;
+    readonly budgetDeps: BudgetDeps;
     /** Made when it is first asked for; it changes only with the build and the settings. */
     readonly machines: () => { readonly machines: OperatorMachine[] };
     /** Of this process. */

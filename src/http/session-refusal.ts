@@ -17,7 +17,9 @@ export function refusedOf(
 ): Eventually<Result> {
   const refusal = refused.because({ tenantId, keyId, subject });
   const { code, additions } = refusal;
-  const costsLogin = code === 'DAILY_QUOTA_EXCEEDED' || isViolation(additions.reason ?? null);
+  // What budgets end is nobody's own violation: others may have used it up.
+  const isOwnDay = code === 'DAILY_QUOTA_EXCEEDED' && additions.budget === undefined;
+  const costsLogin = isOwnDay || isViolation(additions.reason ?? null);
   // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
   if (!costsLogin || login === undefined || loginId !== login.id) return refusal;
   return andThen(logins.destroy(login.id, 'violation', request.atMs, request.requestId), () => ({

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
+import type { BudgetLimits } from '../quota/budgets/budgets.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { boundedDays, totalCeilings, type CallerCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -38,6 +39,7 @@ const REARM_MS = 120_000;
 const ENDED_AT_ONCE = 50;
 export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf' | 'sharedOf'> {
   readonly holds: Pick<Holds, 'standing'>;
+  readonly budgets: Pick<BudgetLimits, 'accountsOf'>;
   readonly prices: Prices;
   readonly clock: Clock;
   readonly calendar: (atMs: number) => QuotaDay;
@@ -215,16 +217,21 @@ export class CallBudgets implements Budgets, MeteringListener {
 
   async #accountsOf(call: MeteredCall, atMs: number): Promise<readonly Account[]> {
     const { subject, caller, sessionId, tenantId, keyId } = call;
-    const { limitsOf, sharedOf, holds, calendar } = this.#deps;
+    const { limitsOf, sharedOf, holds, calendar, budgets } = this.#deps;
     const { day } = calendar(atMs);
     const read = async (account: string, ceilings: Ceilings): Promise<Account> => {
       const standing = await holds.standing(account, day, sessionId, atMs);
       return { ceilings, ...standing };
     };
     const shared = boundedDays(sharedOf(tenantId, keyId));
-    return Promise.all([
+    const days = Promise.all([
       read(subject, limitsOf(caller, tenantId, keyId)),
       ...shared.map(({ account, totals }) => read(account, totalCeilings(totals))),
     ]);
+    const ofBudgets = (await budgets.accountsOf(call, atMs)).map(async ({ account, ...rest }) => {
+      const standing = account === null ? undefined : await holds.standing(account, day, sessionId, atMs);
+      return { ...rest, heldByOthers: standing?.heldByOthers ?? NOTHING_USED };
+    });
+    return [...(await days), ...(await Promise.all(ofBudgets))];
   }
 }

@@ -192,8 +192,8 @@ export class CallMetering implements Metering {
     const { kind, added } = answer;
     if (kind === 'counted') this.#tell(call, usage, answer);
     try {
-      const { atMs } = usage;
-      await afterCounted(call, { ...answer, added: kind === 'counted' ? added : null, atMs }, this.#deps);
+      const { atMs, day } = usage;
+      await afterCounted(call, { ...answer, day, added: kind === 'counted' ? added : null, atMs }, this.#deps);
       await this.#deps.listener?.counted(call, usage, answer);
     } catch (error) {
       // It is counted; whom it carried over a ceiling is ended by the next entry or create.

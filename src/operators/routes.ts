@@ -14,6 +14,7 @@ import { liftAddressRoute, loginRoute, loginsRoute, revokeLoginRoute } from './l
 import { auditRoute } from './audit/routes.ts';
 import { challengeRoute, challengesRoute } from './logins/challenge-routes.ts';
 import { issueKeyRoute, keysRoute, pauseKeyRoute, resumeKeyRoute, revokeKeyRoute } from './keys/routes.ts';
+import { budgetsRoute, changeBudgetRoute, deleteBudgetRoute, makeBudgetRoute } from './budgets/routes.ts';
 import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } from './secrets/routes.ts';
 import { searchRoute } from './search/routes.ts';
 import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
@@ -80,6 +81,10 @@ export function operatorRoutes(services: Services): Route[] {
     meRoute(services),
     settingsRoute(services),
     searchRoute(services),
+    budgetsRoute(services),
+    makeBudgetRoute(services),
+    changeBudgetRoute(services),
+    deleteBudgetRoute(services),
     stopsRoute(services),
     stopRoute(services),
     resumeRoute(services),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { challenge } from './challenge.ts';
+import { budgetNamed } from './budget.ts';
 import { endReason } from './session.ts';
 import { usage } from './usage.ts';
 
@@ -20,6 +21,9 @@ export const errorBody = z.object({
     .optional()
     .meta({ description: 'A usage report: it was counted although it is refused, so do not send it again' }),
   usage: usage.optional().meta({ description: 'With counted: the totals right after the report' }),
+  budget: budgetNamed.optional().meta({
+    description: 'With DAILY_QUOTA_EXCEEDED: the budget of which nothing is left, where it is not a ceiling of the day',
+  }),
   matched: z.int().optional().meta({ description: 'With COUNT_CHANGED: how many sessions match now' }),
   challenge: challenge
     .optional()

@@ -2,6 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
+import type { BudgetLimits, UsedUp } from './budgets/budgets.ts';
 import {
   exceeded,
   exceeds,
@@ -23,6 +24,8 @@ export interface UsageOwner {
 
 /** What the ledger says of an entry of today. */
 export interface CountedUsage extends SharedTotals {
+  /** The calendar day that it was counted on. */
+  readonly day: string;
   readonly totals: UsageTotals;
   /** What it added; null for a repeat. */
   readonly added: UsageTotals | null;
@@ -44,6 +47,7 @@ export interface AfterCountedDeps extends CallerCeilings {
     /** Those of all its widget keys. */
     endTenant(tenantId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
   };
+  readonly budgets: Pick<BudgetLimits, 'counted'>;
   readonly bus: Pick<Bus, 'publish'>;
   /** What a session used is a part of what happened in it. */
   readonly note: NoteSession;
@@ -52,9 +56,14 @@ export interface AfterCountedDeps extends CallerCeilings {
 /**
  * What follows usage that was counted today, whoever told of it (docs/contract.md, section 5.8): every session of the subject whose own
  * key's ceiling a total exceeds ends, and every session of the widget key, or of all keys of its tenant, when the total over all of their
- * subjects exceeds its own; who nears a ceiling is warned.
+ * subjects exceeds its own; who nears a ceiling is warned. Then what follows from budgets.
+ * @returns the first budget that ends sessions and has nothing left
  */
-export async function afterCounted(who: UsageOwner, counted: CountedUsage, deps: AfterCountedDeps): Promise<void> {
+export async function afterCounted(
+  who: UsageOwner,
+  counted: CountedUsage,
+  deps: AfterCountedDeps,
+): Promise<UsedUp | undefined> {
   const { totals, added, atMs, requestId } = counted;
   const [tenantId, keyId] = [who.tenantId ?? '', who.keyId ?? ''];
   noteUsage(who, counted, deps);
@@ -64,6 +73,7 @@ export async function afterCounted(who: UsageOwner, counted: CountedUsage, deps:
       ? deps.sessions.endKey(tenantId, keyId, 'quota_exceeded', atMs, requestId)
       : deps.sessions.endTenant(tenantId, 'quota_exceeded', atMs, requestId));
   if (added !== null) warnOfCeilings(who, totals, added, deps);
+  return deps.budgets.counted(who, counted);
 }
 
 /** The ceilings that are exceeded by all subjects of the key together, or of its tenant's keys. */

@@ -1,4 +1,5 @@
-import { HOUR_MS } from '../kernel/time.ts';
+import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
+import type { BudgetPeriod } from '../protocol/budget.ts';
 
 /** A calendar day in QUOTA_TIMEZONE and when the next one begins. */
 export interface QuotaDay {
@@ -26,6 +27,98 @@ export function recentDay(calendar: (atMs: number) => QuotaDay, day: string, atM
     if (then.day === day) return then;
   }
   return calendar(atMs);
+}
+
+/** How long a budget counts until it begins anew. */
+export interface Period {
+  /** `2030-01-31`, `2030-W05`, `2030-01`, `once`; of budgets of sessions `session`. */
+  readonly name: string;
+  /** The first day that counts, as YYYY-MM-DD. */
+  readonly firstDay: string;
+  /** When that day begins. */
+  readonly fromMs: number;
+  /** Null for what never begins anew. */
+  readonly resetAtMs: number | null;
+}
+
+/** The period of a budget at an instant. */
+export type PeriodAt = (of: { readonly period: BudgetPeriod; readonly from: string | null }, atMs: number) => Period;
+
+/** Periods of budgets in whole days of a time zone. The present ones are remembered, so that asking costs nothing. */
+export function createPeriods(timeZone: string, calendar: (atMs: number) => QuotaDay): PeriodAt {
+  let dayOf: ((atMs: number) => string) | undefined;
+  const present = new Map<BudgetPeriod, Period & { readonly untilMs: number }>();
+  const begins = new Map<string, number>();
+
+  /** The first instant of a day; of one that a time zone left out the first after it. */
+  function beginOf(day: string): number {
+    const known = begins.get(day);
+    if (known !== undefined) return known;
+    if (begins.size >= MAX_BEGINS) begins.clear();
+    dayOf ??= timeZone === 'UTC' ? dayInUtc : daysIn(timeZone);
+    const atMs = firstInstant(day, dayOf);
+    begins.set(day, atMs);
+    return atMs;
+  }
+
+  return ({ period, from }, atMs) => {
+    if (period === 'once' || period === 'session') {
+      const firstDay = from ?? calendar(atMs).day;
+      return { name: period, firstDay, fromMs: beginOf(firstDay), resetAtMs: null };
+    }
+    const known = present.get(period);
+    if (known !== undefined && atMs >= known.fromMs && atMs < known.untilMs) return known;
+    const { name, firstDay, nextDay } = spans[period](calendar(atMs).day);
+    const untilMs = beginOf(nextDay);
+    const made = { name, firstDay, fromMs: beginOf(firstDay), resetAtMs: untilMs, untilMs };
+    present.set(period, made);
+    return made;
+  };
+}
+
+/** Days whose begin is remembered: budgets that count once may each have another. */
+const MAX_BEGINS = 1000;
+
+interface Span {
+  readonly name: string;
+  readonly firstDay: string;
+  readonly nextDay: string;
+}
+
+/** The period that a day is of, and the first day of the next one. */
+const spans: Readonly<Record<'day' | 'week' | 'month', (day: string) => Span>> = {
+  day: (day) => ({ name: day, firstDay: day, nextDay: daysAfter(day, 1) }),
+  week(day) {
+    // A week of ISO begins with its Monday, and is of the year that its Thursday is of.
+    const weekday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
+    const firstDay = daysAfter(day, -weekday);
+    const thursday = new Date(`${daysAfter(firstDay, 3)}T00:00:00Z`);
+    const year = thursday.getUTCFullYear();
+    const week = 1 + Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS));
+    return { name: `${year}-W${String(week).padStart(2, '0')}`, firstDay, nextDay: daysAfter(firstDay, 7) };
+  },
+  month(day) {
+    const firstDay = `${day.slice(0, 7)}-01`;
+    return { name: day.slice(0, 7), firstDay, nextDay: `${daysAfter(firstDay, 31).slice(0, 7)}-01` };
+  },
+};
+
+/** A calendar day so many days later. */
+function daysAfter(day: string, days: number): string {
+  return dayInUtc(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS);
+}
+
+/** By bisection between instants of which the one is before the day and the other after it in every time zone. */
+function firstInstant(day: string, dayOf: (atMs: number) => string): number {
+  const noon = Date.parse(`${day}T12:00:00Z`);
+  let before = noon - 48 * HOUR_MS;
+  let after = noon + 72 * HOUR_MS;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (dayOf(middle) < day) before = middle;
+    else after = middle;
+  }
+  return after;
 }
 
 function dayInUtc(atMs: number): string {

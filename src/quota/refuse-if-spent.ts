@@ -4,6 +4,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { KeyLimits } from '../stores/tenants/contract.ts';
+import type { BudgetLimits } from './budgets/budgets.ts';
 import type { QuotaDay } from './calendar.ts';
 import {
   isSpent,
@@ -21,6 +22,7 @@ const MICRO = 1_000_000;
 /** Whose ceilings of the day are looked at. */
 export interface CeilingsHolder {
   readonly subject: string;
+  readonly tenantId: string;
   readonly keyId: string | null;
   /** The subject's own. */
   readonly limits: CallerLimits;
@@ -28,39 +30,58 @@ export interface CeilingsHolder {
   readonly overrides?: KeyLimits | undefined;
   /** Those that the subject shares with others. */
   readonly shared: readonly SharedCeilings[];
+  /** The agent that the session speaks with; undefined where only the session knows it. */
+  readonly agentId?: string | null | undefined;
+  /** The session whose call is to be opened; undefined for one that is to be created. */
+  readonly sessionId?: string | undefined;
+}
+
+export interface SpentDeps {
+  readonly ledger: Pick<Ledger, 'totals'>;
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly budgets: Pick<BudgetLimits, 'usedUp'>;
 }
 
 /**
- * DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or one that it shares (docs/contract.md, section 5.8).
+ * DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or one that it shares (docs/contract.md, section 5.8),
+ * or when nothing is left of a budget.
  * @throws Unavailable when the database is away
  */
 export async function refuseIfSpent(
-  { subject, keyId, limits, overrides, shared }: CeilingsHolder,
+  holder: CeilingsHolder,
   atMs: number,
-  { ledger, calendar }: { readonly ledger: Pick<Ledger, 'totals'>; readonly calendar: (atMs: number) => QuotaDay },
+  { ledger, calendar, budgets }: SpentDeps,
 ): Promise<Refusal | undefined> {
+  const { subject, keyId, limits, overrides, shared } = holder;
   const { day } = calendar(atMs);
+  const usedUp = budgets.usedUp(holder, atMs, holder.sessionId === undefined);
   const others = boundedDays(shared).map(async (one) => ({ one, used: await ledger.totals(one.account, day) }));
-  const [own, ...used] = await Promise.all([ledger.totals(subject, day), ...others]);
+  const [budget, own, ...used] = await Promise.all([usedUp, ledger.totals(subject, day), ...others]);
   if (isSpent(own, limits)) return quotaRefusal({}, whySpent(own, limits, ownCeilings({ keyId, overrides })));
   const spent = used.find((each) => isSpent(each.used, totalCeilings(each.one.totals)));
-  if (spent === undefined) return undefined;
+  if (spent === undefined) return budget && quotaRefusal({ budget: budget.budget }, budget.why);
   return quotaRefusal({}, whySpent(spent.used, totalCeilings(spent.one.totals), sharedLevers(spent.one)));
 }
 
 /** @param report what a refused report was counted to; a refused create has none */
 export function quotaRefusal(
-  report: Pick<ErrorAdditions, 'counted' | 'usage' | 'saysEnd'> = {},
+  report: Pick<ErrorAdditions, 'counted' | 'usage' | 'saysEnd' | 'budget'> = {},
   why: Why = {},
 ): Refusal {
-  return new Refusal(
-    'DAILY_QUOTA_EXCEEDED',
-    report.counted === true
-      ? 'This report was counted, so do not send it again; it carried a total over its daily ceiling, which resets at usage.resetAt.'
-      : 'The daily token or dollar ceiling is reached; it resets with the next day.',
-    report,
-    why,
-  );
+  return new Refusal('DAILY_QUOTA_EXCEEDED', wordsOf(report), report, why);
+}
+
+function wordsOf({ counted, budget }: Pick<ErrorAdditions, 'counted' | 'budget'>): string {
+  if (budget !== undefined) {
+    const begins = budget.resetAt === null ? 'it does not begin anew' : `it begins anew at ${budget.resetAt}`;
+    const usedUp = `the budget "${budget.id}" has nothing left, and ${begins} unless somebody raises it.`;
+    return counted === true
+      ? `This report was counted, so do not send it again; ${usedUp}`
+      : usedUp.replace('the', 'The');
+  }
+  return counted === true
+    ? 'This report was counted, so do not send it again; it carried a total over its daily ceiling, which resets at usage.resetAt.'
+    : 'The daily token or dollar ceiling is reached; it resets with the next day.';
 }
 
 /** Which of two ceilings of the day is reached, and by how much. @param lever what sets each */

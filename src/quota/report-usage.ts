@@ -5,6 +5,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
 import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
 import { afterCounted, sharedOver, type AfterCountedDeps, type CountedUsage } from './after-counted.ts';
+import type { UsedUp } from './budgets/budgets.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
 import { ownCeilings, whySpent, quotaRefusal } from './refuse-if-spent.ts';
@@ -73,8 +74,8 @@ export async function reportUsage(
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
   const added = isCounted ? { tokens, microDollars } : null;
-  if (isToday) await afterCounted(who, { ...answer, added, atMs, requestId }, deps);
-  return replyTo(who, answer, isToday ? today : recentDay(deps.calendar, answer.day, atMs), deps);
+  const usedUp = isToday ? await afterCounted(who, { ...answer, added, atMs, requestId }, deps) : undefined;
+  return replyTo(who, answer, isToday ? today : recentDay(deps.calendar, answer.day, atMs), deps, usedUp);
 }
 
 /** The client of a session whose calls are metered here: its word fills gaps and nothing else (docs/contract.md, section 5.12). */
@@ -99,16 +100,22 @@ function replyTo(
   counted: Pick<CountedUsage, 'totals' | 'keyTotals' | 'tenantTotals'>,
   day: QuotaDay,
   deps: ReportUsageDeps,
+  usedUp?: UsedUp,
 ): ReportAnswer | Refusal {
   const { totals } = counted;
   const limits = deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId);
   const view = usageView(totals, limits, day);
-  if (sharedOver(who, counted, deps).length === 0 && !exceeds(totals, limits)) return { usage: view };
+  const isOverDay = sharedOver(who, counted, deps).length > 0 || exceeds(totals, limits);
+  if (!isOverDay && usedUp === undefined) return { usage: view };
   const { tenantId, keyId, subject } = who;
-  const numbers = exceeds(totals, limits) ? whySpent(totals, limits, ownCeilings(who)) : {};
+  const numbers = exceeds(totals, limits) ? whySpent(totals, limits, ownCeilings(who)) : isOverDay ? {} : usedUp?.why;
+  const budget = isOverDay ? undefined : usedUp?.budget;
   // The session that reports it has just ended.
   const words = who.sessionId === null ? {} : { saysEnd: 'quota_exceeded' as const };
-  return quotaRefusal({ counted: true, usage: view, ...words }, { tenantId, keyId, subject, ...numbers });
+  return quotaRefusal(
+    { counted: true, usage: view, ...words, ...(budget && { budget }) },
+    { tenantId, keyId, subject, ...numbers },
+  );
 }
 
 function implausibleRefusal(): Refusal {

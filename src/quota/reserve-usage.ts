@@ -1,4 +1,5 @@
 import { Refusal } from '../protocol/refusal.ts';
+import type { BudgetLimits } from './budgets/budgets.ts';
 import type { QuotaDay } from './calendar.ts';
 import { boundedDays, totalCeilings, type Ceilings } from './ceilings.ts';
 import type { CeilingsHolder } from './refuse-if-spent.ts';
@@ -8,6 +9,7 @@ import type { SessionSetup } from '../stores/session-setups/contract.ts';
 export interface ReserveDeps {
   readonly holds: Pick<Holds, 'take'>;
   readonly calendar: (atMs: number) => QuotaDay;
+  readonly budgets: Pick<BudgetLimits, 'dayCeilingsOf'>;
   /** Micro-dollars that the session holds back from others (RESERVE_SEC); undefined where its calls are not metered here. */
   readonly reserveOf: (setup: Pick<SessionSetup, 'callMode' | 'model' | 'price' | 'behaviour'>) => number | undefined;
 }
@@ -24,23 +26,41 @@ export async function reserveUsage(
   setup: SessionSetup,
   untilMs: number,
   at: number,
-  { holds, calendar, reserveOf }: ReserveDeps,
+  { holds, calendar, budgets, reserveOf }: ReserveDeps,
 ): Promise<Refusal | undefined> {
   const microDollars = reserveOf(setup);
   if (microDollars === undefined) return undefined;
-  const accounts = accountsOf(who, calendar(at).day);
+  const accounts = accountsOf(who, calendar(at).day, await budgets.dayCeilingsOf(who, at));
   const isHeld = await holds.take(setup.sessionId, accounts, { tokens: 0, microDollars }, untilMs, at);
   return isHeld ? undefined : nothingLeft();
 }
 
-function accountsOf({ subject, limits, shared }: CeilingsHolder, day: string): HeldAccount[] {
+/** Each account once, with the lowest of its ceilings. */
+function accountsOf(
+  { subject, limits, shared }: CeilingsHolder,
+  day: string,
+  ofBudgets: readonly { readonly account: string; readonly ceilings: Ceilings }[],
+): HeldAccount[] {
   const own = { account: subject, day, ceilings: ceilingsOf(limits) };
   const others = boundedDays(shared).map(({ account, totals }) => ({
     account,
     day,
     ceilings: ceilingsOf(totalCeilings(totals)),
   }));
-  return [own, ...others];
+  const found = new Map<string, HeldAccount>();
+  for (const one of [
+    own,
+    ...others,
+    ...ofBudgets.map(({ account, ceilings }) => ({ account, day, ceilings: ceilingsOf(ceilings) })),
+  ]) {
+    const known = found.get(one.account)?.ceilings ?? one.ceilings;
+    const ceilings = {
+      tokens: Math.min(known.tokens, one.ceilings.tokens),
+      microDollars: Math.min(known.microDollars, one.ceilings.microDollars),
+    };
+    found.set(one.account, { ...one, ceilings });
+  }
+  return [...found.values()];
 }
 
 function ceilingsOf({ dailyTokens, dailyMicroDollars }: Ceilings): HeldAccount['ceilings'] {

@@ -1,6 +1,7 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Holds } from '../stores/holds/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { BudgetLimits } from './budgets/budgets.ts';
 import { exceeds } from './ceilings.ts';
 import { refuseIfSpent, type CeilingsHolder } from './refuse-if-spent.ts';
 import { reportUsage, type ReportUsageDeps, type UsageReport } from './report-usage.ts';
@@ -9,6 +10,7 @@ import { subjectOfSession, type UsageSubject } from './session-proof.ts';
 
 interface UsageDeps extends ReportUsageDeps, ReserveDeps {
   readonly holds: Pick<Holds, 'take' | 'release'>;
+  readonly budgets: BudgetLimits;
 }
 
 export type Usage = ReturnType<typeof createUsage>;
@@ -21,6 +23,7 @@ export function createUsage(deps: UsageDeps) {
     limitsOf,
     ceilingsOf,
     sharedOf,
+    budgetLimits: deps.budgets,
     refuseIfSpent: (who: CeilingsHolder, atMs: number) => refuseIfSpent(who, atMs, deps),
     subjectOfSession: (record: VoiceRecord, isService: boolean, atMs: number) =>
       subjectOfSession(record, isService, atMs, deps),

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { WorkHealth } from '../kernel/passive-health.ts';
 import type { ActivityStore } from './activity/contract.ts';
+import type { Budgets, BudgetStates, BudgetUse } from './budgets/contract.ts';
 import type { Bus } from './bus/contract.ts';
 import type { CallTickets } from './call-tickets/contract.ts';
 import type { Challenges } from './challenges/contract.ts';
@@ -68,6 +69,9 @@ export interface LiveStores {
 /** The stores that keep what must never be lost. */
 export interface DurableStores {
   readonly activity: ActivityStore;
+  readonly budgets: Budgets;
+  readonly budgetStates: BudgetStates;
+  readonly budgetUse: BudgetUse;
   readonly callTickets: CallTickets;
   readonly calls: VoiceCalls;
   readonly challenges: Challenges;

@@ -1,5 +1,8 @@
 import type { Database } from '../database/database.ts';
 import { createPostgresActivity } from './activity/postgres.ts';
+import { createPostgresBudgets } from './budgets/postgres.ts';
+import { createPostgresBudgetStates } from './budgets/postgres-states.ts';
+import { createPostgresBudgetUse } from './budgets/postgres-use.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
 import { createPostgresClockAgreements } from './clock/postgres.ts';
@@ -35,6 +38,9 @@ export interface PostgresStores extends DurableStores {
 export function createPostgresStores(database: Database): PostgresStores {
   return {
     activity: createPostgresActivity(database),
+    budgets: createPostgresBudgets(database),
+    budgetStates: createPostgresBudgetStates(database),
+    budgetUse: createPostgresBudgetUse(database),
     callTickets: createPostgresCallTickets(database),
     calls: createPostgresVoiceCalls(database),
     challenges: createPostgresChallenges(database),

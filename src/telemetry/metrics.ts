@@ -45,6 +45,7 @@ export class Metrics {
   readonly callTrouble: Counter<'provider'>;
   readonly callEventsDropped: Counter<'provider'>;
   readonly callRateLimits: Gauge<'provider' | 'name'>;
+  readonly budgetUsed: Gauge<'tenant' | 'budget'>;
   readonly #replies = new Map<string, number[]>();
   readonly durations = new RequestDurations(this.#replies);
 
@@ -203,6 +204,12 @@ export class Metrics {
       name: 'switchboard_call_rate_limit_remaining',
       help: 'What is left of the provider limits, as told last',
       labelNames: ['provider', 'name'],
+      registers,
+    });
+    this.budgetUsed = new Gauge({
+      name: 'switchboard_budget_used_ratio',
+      help: 'Share that is used of a budget of something that is one, 1 where nothing is left, as each process looked last',
+      labelNames: ['tenant', 'budget'],
       registers,
     });
     const replies = this.#replies;

@@ -2,11 +2,13 @@ import { matchesEmailList } from '../protocol/email.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
+import type { Budget, Budgets } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Stop, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 
 export interface DirectoryDeps {
   readonly tenants: Pick<Tenants, 'all' | 'stops'>;
+  readonly budgets: Pick<Budgets, 'all'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   /** Only tenants that name their admins admit console users (admins.ts); by default those that name none admit all. */
   readonly needsAdmins?: boolean;
@@ -17,6 +19,8 @@ export interface DirectoryDeps {
   readonly onRevoked: (keys: readonly WidgetKey[]) => void | Promise<void>;
   /** The same for stops, which name the tenants that they stop. */
   readonly onStopped: (tenantIds: readonly string[]) => void | Promise<void>;
+  /** The same for budgets that are new, or were changed. */
+  readonly onBudgets: (budgets: readonly Budget[]) => void | Promise<void>;
   /** A load or an announcement failed; told once until one succeeds again. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between loads that no message asked for; makes up for lost messages. */
@@ -36,7 +40,11 @@ interface Snapshot {
   readonly names: ReadonlyMap<string, ReadonlyMap<string, WidgetKey>>;
   /** By tenants; that of the installation has null. */
   readonly stops: ReadonlyMap<string | null, Stop>;
+  /** Likewise. */
+  readonly budgets: ReadonlyMap<string | null, readonly Budget[]>;
 }
+
+const NO_BUDGETS: readonly Budget[] = [];
 
 /**
  * All tenants in memory, for the hot path: lookups never wait. The database is the truth; the last good snapshot stays in use while it is
@@ -45,7 +53,7 @@ interface Snapshot {
 export class TenantDirectory {
   readonly #deps: DirectoryDeps;
   readonly #announced = new Set<string>();
-  #snapshot: Snapshot = index([], []);
+  #snapshot: Snapshot = index([], [], []);
   /** The origins that some key is bound to which is not revoked (docs/contract.md, section 2.4, CORS); another set when they change. */
   widgetOrigins: ReadonlySet<string> = new Set();
   #running: Promise<unknown> = Promise.resolve();
@@ -130,6 +138,15 @@ export class TenantDirectory {
     return stops.get(null) ?? stops.get(tenantId);
   }
 
+  /** The budgets of a tenant; of the installation for null. */
+  budgetsOf(tenantId: string | null): readonly Budget[] {
+    return this.#snapshot.budgets.get(tenantId) ?? NO_BUDGETS;
+  }
+
+  allBudgets(): readonly Budget[] {
+    return [...this.#snapshot.budgets.values()].flat();
+  }
+
   tenant(id: string): Tenant | undefined {
     return this.#snapshot.tenants.get(id);
   }
@@ -169,7 +186,8 @@ export class TenantDirectory {
 
   async #load(): Promise<void> {
     try {
-      this.#snapshot = index(...(await Promise.all([this.#deps.tenants.all(), this.#deps.tenants.stops()])));
+      const { tenants, budgets } = this.#deps;
+      this.#snapshot = index(...(await Promise.all([tenants.all(), tenants.stops(), budgets.all()])));
       this.#troubles.delete('load');
     } catch (error) {
       this.#tell('load', error);
@@ -179,7 +197,7 @@ export class TenantDirectory {
     }
     const keys = [...this.#snapshot.keys.values()].map(({ key }) => key);
     this.widgetOrigins = new Set(keys.flatMap(({ origin, revokedAtMs }) => (revokedAtMs === null ? [origin] : [])));
-    const { onRevoked, onStopped } = this.#deps;
+    const { onRevoked, onStopped, onBudgets } = this.#deps;
     const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
     this.#announce(revoked, ({ key }) => key, onRevoked);
     const stopped = [...this.#snapshot.tenants.keys()].flatMap((id) => {
@@ -190,6 +208,11 @@ export class TenantDirectory {
       stopped,
       ({ id, atMs }) => `stop ${id} ${atMs}`,
       (fresh) => onStopped(fresh.map(({ id }) => id)),
+    );
+    this.#announce(
+      this.allBudgets(),
+      ({ tenantId, id, version, changedAtMs }) => `budget ${tenantId ?? ''}/${id} ${version} ${changedAtMs}`,
+      onBudgets,
     );
   }
 
@@ -225,12 +248,23 @@ export function invalidWidgetKey(why: Why = {}): Refusal {
   return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.', {}, why);
 }
 
-function index(tenants: readonly Tenant[], stops: readonly Stop[]): Snapshot {
+function index(tenants: readonly Tenant[], stops: readonly Stop[], budgets: readonly Budget[]): Snapshot {
   const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ key, tenant })));
   return {
     tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
     keys: new Map(keys.map((entry) => [entry.key.key, entry])),
     names: new Map(tenants.map((tenant) => [tenant.id, new Map(tenant.keys.map((key) => [key.id, key]))])),
     stops: new Map(stops.map((stop) => [stop.tenantId, stop])),
+    budgets: byTenant(budgets),
   };
+}
+
+function byTenant(budgets: readonly Budget[]): ReadonlyMap<string | null, readonly Budget[]> {
+  const found = new Map<string | null, Budget[]>();
+  for (const budget of budgets) {
+    const others = found.get(budget.tenantId);
+    if (others === undefined) found.set(budget.tenantId, [budget]);
+    else others.push(budget);
+  }
+  return found;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentSettings } from '../protocol/agent.ts';
+import { budgetEntry, MAX_BUDGETS } from '../protocol/budget.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
@@ -135,6 +136,9 @@ const webhookSchema = z.strictObject(
   { id: identifier(64), url: webhookUrl, types: wantedTypes },
   wanted('an object with id, url and types'),
 );
+const budgetList = z
+  .array(budgetEntry, wanted('a list of budgets'))
+  .max(MAX_BUDGETS, `must have at most ${MAX_BUDGETS} entries`);
 
 const tenantSchema = z.strictObject(
   {
@@ -152,13 +156,14 @@ const tenantSchema = z.strictObject(
       .array(webhookSchema, wanted('a list of webhooks'))
       .max(MAX_ENDPOINTS, `must be at most ${MAX_ENDPOINTS}`)
       .optional(),
+    budgets: budgetList.optional(),
   },
   wanted('an object with id and widgetKeys'),
 );
 
 /** TENANTS_FILE (docs/contract.md, section 3). */
 export const tenantsFileSchema = z.strictObject(
-  { tenants: z.array(tenantSchema, wanted('a list of tenants')) },
+  { tenants: z.array(tenantSchema, wanted('a list of tenants')), budgets: budgetList.optional() },
   { error: 'must be an object with a list of tenants' },
 );
 

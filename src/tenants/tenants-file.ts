@@ -1,5 +1,7 @@
+import type { NewBudget } from '../stores/budgets/contract.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { readFile } from 'node:fs/promises';
+import { findBudgetFaults, toNewBudget } from './budgets.ts';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
@@ -20,26 +22,43 @@ export class TenantsFileError extends Error {
   }
 }
 
+/** What TENANTS_FILE says. */
+export interface TenantsDocument {
+  readonly tenants: Tenant[];
+  /** Of the installation and of all tenants. */
+  readonly budgets: readonly NewBudget[];
+}
+
+/** The tenants of TENANTS_FILE; see `readTenantsDocument`. @throws TenantsFileError */
+export async function readTenantsFile(file: string, atMs: number): Promise<Tenant[]> {
+  return (await readTenantsDocument(file, atMs)).tenants;
+}
+
 /**
  * Reads TENANTS_FILE (docs/contract.md, section 3).
  * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`, and that of new webhooks
  * @throws TenantsFileError when the file is missing, unreadable or wrong
  */
-export async function readTenantsFile(file: string, atMs: number): Promise<Tenant[]> {
+export async function readTenantsDocument(file: string, atMs: number): Promise<TenantsDocument> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
     throw new TenantsFileError(file, [{ path: '', message: explainUnreadable(error) }], error);
   }
-  return parseTenantsFile(text, file, atMs);
+  return parseTenantsDocument(text, file, atMs);
+}
+
+/** The tenants of a text; see `parseTenantsDocument`. @throws TenantsFileError */
+export function parseTenantsFile(text: string, file: string, atMs: number): Tenant[] {
+  return parseTenantsDocument(text, file, atMs).tenants;
 }
 
 /**
  * @param file the name that error messages use
  * @throws TenantsFileError that lists every problem with its path in the file
  */
-export function parseTenantsFile(text: string, file: string, atMs: number): Tenant[] {
+function parseTenantsDocument(text: string, file: string, atMs: number): TenantsDocument {
   // Some editors begin a file with a byte order mark.
   const body = text.replace(/^\uFEFF/, '');
   let content: unknown;
@@ -53,11 +72,19 @@ export function parseTenantsFile(text: string, file: string, atMs: number): Tena
   const problems = [
     ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).map(toProblem)),
     ...findConflicts(content),
+    ...findBudgetFaults(content),
     ...findServerToolFaults(content),
     ...findUnstorable(content),
   ];
   if (!result.success || problems.length > 0) throw new TenantsFileError(file, problems);
-  return result.data.tenants.map((entry) => toTenant(entry, atMs));
+  const { tenants, budgets = [] } = result.data;
+  return {
+    tenants: tenants.map((entry) => toTenant(entry, atMs)),
+    budgets: [
+      ...budgets.map((terms) => toNewBudget(null, terms, null, atMs)),
+      ...tenants.flatMap(({ id, budgets: own = [] }) => own.map((terms) => toNewBudget(id, terms, null, atMs))),
+    ],
+  };
 }
 
 /** The tenants of the database once those of the file were merged into it: what is not named stays, and no revocation is undone. */

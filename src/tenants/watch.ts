@@ -1,14 +1,18 @@
 import { stat } from 'node:fs/promises';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Budgets } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { KeyTaken, type Tenant, type Tenants } from '../stores/tenants/contract.ts';
-import { readTenantsFile, TenantsFileError } from './tenants-file.ts';
+import { readTenantsDocument, TenantsFileError } from './tenants-file.ts';
 
 export interface MergeDeps {
   /** The path of TENANTS_FILE. */
   readonly file: string;
   readonly tenants: Pick<Tenants, 'merge'>;
+  readonly budgets: Pick<Budgets, 'merge'>;
+  /** The calendar day of an instant. */
+  readonly dayOf: (atMs: number) => string;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
   /** Changes what was read before it is merged: the demo's keys (demo.ts). */
@@ -29,7 +33,8 @@ export interface WatchDeps extends MergeDeps {
  * @throws Unavailable when the database is away
  */
 export async function mergeTenantsFile(deps: MergeDeps): Promise<void> {
-  const read = await readTenantsFile(deps.file, deps.clock.now());
+  const atMs = deps.clock.now();
+  const { tenants: read, budgets } = await readTenantsDocument(deps.file, atMs);
   const tenants = deps.adapt ? deps.adapt(read) : read;
   try {
     await deps.tenants.merge(tenants);
@@ -38,6 +43,7 @@ export async function mergeTenantsFile(deps: MergeDeps): Promise<void> {
     const message = `a key is in the database already, with another tenant or another id; a key keeps both for ever. ${error.message}`;
     throw new TenantsFileError(deps.file, [{ path: '', message }], error);
   }
+  await deps.budgets.merge(budgets, [null, ...read.map(({ id }) => id)], deps.dayOf(atMs));
   deps.bus.publish({ type: 'tenants.changed' });
 }
 

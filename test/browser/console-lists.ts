@@ -82,6 +82,41 @@ const call = (index: number, isLong: boolean): object => {
   };
 };
 
+const budget = (index: number, isLong: boolean): object => ({
+  id: isLong ? `budget-${LONG_ID}`.slice(0, 64) : `budget-${index}`,
+  tenantId: index === 0 ? null : isLong ? LONG_ID : 'demo',
+  of: index === 0 ? 'installation' : index % 3 === 0 ? 'user' : isLong ? `key:${LONG_ID}` : 'tenant',
+  period: ['month', 'once', 'week'][index % 3],
+  from: index % 3 === 1 ? '2030-01-31' : null,
+  dollars: isLong ? 123_456_789.123456 : 2000,
+  tokens: isLong ? 123_456_789_012 : null,
+  warnAt: [50, 80, 95],
+  atLimit: 'end',
+  version: 1,
+  madeBy: 'operator',
+  isInFile: index % 2 === 0,
+  mayChange: index % 4 !== 3,
+  changedAt: at(index),
+  periodName: ['2030-01', 'once', '2030-W05'][index % 3],
+  firstDay: '2030-01-31',
+  resetAt: index % 3 === 1 ? null : at(-20_000),
+  used: index % 3 === 0 && index > 0 ? null : { tokens: 123_456_789, dollars: 1243.5 },
+  percent: index % 3 === 0 && index > 0 ? null : index % 2 === 0 ? 62 : 104,
+  projectedAt: index % 2 === 0 ? at(-10_000) : null,
+  told: index % 2 === 0 ? [] : [{ account: hex(index, 32), percent: 100, exceededAt: at(index) }],
+});
+
+const budgetFact = (index: number): object => ({
+  at: at(index),
+  code: ['budget.warned', 'budget.exceeded', 'budget.raised'][index % 3],
+  tenantId: index === 0 ? null : 'demo',
+  id: `budget-${index}`,
+  periodName: '2030-01',
+  account: hex(index, 32),
+  percent: 80,
+  used: { tokens: 123_456_789, dollars: 1243.5 },
+});
+
 const refusal = (index: number, isLong: boolean): object => ({
   requestId: `req_${hex(index, 9)}`,
   at: at(index),
@@ -300,6 +335,16 @@ export const LISTS: readonly ListFixture[] = [
     path: '/console/webhooks',
     api: 'webhooks',
     body: (count, isLong) => ({ tenants, types: [], webhooks: times(count, (index) => webhook(index, isLong)) }),
+  },
+  {
+    path: '/console/budgets',
+    api: 'budgets',
+    body: (count, isLong) => ({
+      asOf: new Date().toISOString(),
+      tenants: [],
+      facts: times(Math.min(count, 50), budgetFact),
+      budgets: times(count, (index) => budget(index, isLong)),
+    }),
   },
   {
     path: '/console/logins',

@@ -22,6 +22,7 @@ import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/sto
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { createPostgresWebhooks } from '../../src/stores/webhooks/postgres.ts';
 import { activityContract } from './activity.ts';
+import { budgetsContract } from './budgets.ts';
 import { callTicketsContract } from './call-tickets.ts';
 import { resumeTokensContract } from './resume-tokens.ts';
 import { callUsageContract } from './call-usage.ts';
@@ -68,6 +69,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
   );
   activityContract(name, nodes);
+  budgetsContract(name, nodes);
   journalContract(name, nodes);
   formerTablesContract(name, nodes);
   requestTimesContract(name, both(createPostgresRequestTimes));

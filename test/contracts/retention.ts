@@ -97,6 +97,11 @@ const tables: Readonly<Record<Purgeable, Table>> = {
     name: 'webhook_event',
     fill: `insert into webhook_event select 'year' || n, 'acme', 'session.ended', day_ms, '{}' from rows`,
   },
+  budgetStates: {
+    name: 'budget_state',
+    fill: `insert into budget_state select 'acme', 'year' || n, day, 'tenant:acme', 50, null, 1, day_ms, 1 from rows`,
+  },
+  facts: { name: 'journal', fill: entries('fact') },
 };
 
 const kinds = Object.keys(tables) as Purgeable[];

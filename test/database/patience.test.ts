@@ -9,7 +9,7 @@ import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import type { Tenant } from '../../src/stores/tenants/contract.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { TenantDirectory } from '../../src/tenants/directory.ts';
-import { FakeBus } from '../features/tenants/fakes.ts';
+import { FakeBus, noBudgets } from '../features/tenants/fakes.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
 
 /** No request waits for so long. */
@@ -100,9 +100,11 @@ describeEngines('A database that is too slow for requests', (open) => {
     expect(Math.max(...written)).toBe(1000);
     const directory = new TenantDirectory({
       tenants: createPostgresTenants(patientWhile(slow, { isPatient: true })),
+      budgets: noBudgets,
       bus: new FakeBus(),
       onRevoked: () => undefined,
       onStopped: () => undefined,
+      onBudgets: () => undefined,
       onError: () => undefined,
     });
     await directory.start();

@@ -66,7 +66,11 @@ beforeAll(async () => {
     challenges: 'none',
     webhooks: endpoint.id,
     event: await webhooks.tell(endpoint.id, 'webhook.test', {}, app.clock.now()),
+    budgets: 'march',
   });
+  const budget = { of: 'tenant', period: 'month', from: null, microDollars: 1e9, tokens: null, warnAt: [] } as const;
+  const made = { tenantId: 'acme', id: 'march', madeBy: 'operator', changedAtMs: 0, atLimit: 'end' } as const;
+  await app.service.stores.budgets.insert({ ...budget, ...made }, 50);
 });
 
 /** A path of the route that names what is there. */
@@ -82,12 +86,17 @@ function pathOf({ path }: Route): string {
   );
 }
 
+/** What is named in its tenant alone needs the tenant with it. */
+function scopeOf({ path }: Route): string {
+  return path.includes('/budgets/') ? 'tenantId=acme' : '';
+}
+
 /** By default with a body as the documentation shows it, from an address of its own. */
 async function send(
   route: Route,
   headers: Record<string, string>,
   body: unknown = route.bodyExample,
-  query = '',
+  query = scopeOf(route),
 ): Promise<Reply> {
   asked += 1;
   const request = {
@@ -95,7 +104,7 @@ async function send(
     method: route.method,
     path: pathOf(route) + (query === '' ? '' : `?${query}`),
     headers: { ...headers, ...(route.kind === 'socket' ? socket : {}) },
-    ...(route.method === 'POST' ? { body: body ?? {} } : {}),
+    ...(['POST', 'PATCH'].includes(route.method) ? { body: body ?? {} } : {}),
   };
   const reply = await app.send(request);
   conformance.check(request, reply);
@@ -110,6 +119,9 @@ describe('A route of the operator API', () => {
       [
         "change-installation: POST /api/operator/addresses/lift",
         "change-installation: POST /api/operator/logins/{id}/revoke",
+        "change: DELETE /api/operator/budgets/{id}",
+        "change: PATCH /api/operator/budgets/{id}",
+        "change: POST /api/operator/budgets",
         "change: POST /api/operator/keys",
         "change: POST /api/operator/keys/{id}/pause",
         "change: POST /api/operator/keys/{id}/resume",
@@ -139,6 +151,7 @@ describe('A route of the operator API', () => {
         "see-installation: GET /api/operator/settings",
         "see-installation: GET /metrics",
         "see: GET /api/operator/audit",
+        "see: GET /api/operator/budgets",
         "see: GET /api/operator/calls",
         "see: GET /api/operator/calls/{ref}",
         "see: GET /api/operator/changes",

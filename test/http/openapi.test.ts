@@ -150,13 +150,14 @@ async function driveLogins(): Promise<void> {
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = await app.as('ops@example.com');
   const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys', '/api/operator/secrets'];
-  plain.push('/api/operator/stop');
+  plain.push('/api/operator/stop', '/api/operator/budgets');
   const { id: keyId } = await app.key();
   plain.push('/api/operator/logins', '/api/operator/challenges');
   const { body: login } = await get('/api/auth/session', operator);
   const [challenge] = (await app.get('/api/operator/challenges', operator)).body['challenges'] as { id: string }[];
   plain.push(`/api/operator/logins/${String(login['sessionId'])}`, `/api/operator/challenges/${challenge?.id}`);
   const other = await get('/api/auth/session', { cookie: await app.login(somebody()) });
+  const budget = { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 1000 };
   const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
@@ -195,6 +196,10 @@ async function driveOperators(id: string): Promise<void> {
     await post('/api/operator/secrets', { tenantId: 'acme', name: 'crm', value: 'x' }, headers);
     await post('/api/operator/secrets/signing', { tenantId: 'acme' }, headers);
     await post('/api/operator/secrets/crm/delete', { tenantId: 'acme' }, headers);
+    await post('/api/operator/budgets', budget, headers);
+    const path = '/api/operator/budgets/march?tenantId=acme';
+    for (const version of [1, 9]) await send({ method: 'PATCH', path, body: { version, dollars: 3 }, headers });
+    for (let n = 0; n < 2; n += 1) await send({ method: 'DELETE', path, headers });
     for (const what of ['stop', 'resume']) await post(`/api/operator/${what}`, { tenantId: 'globex' }, headers);
     await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
     for (const what of ['pause', 'resume', 'revoke'])
@@ -242,6 +247,35 @@ async function driveOperators(id: string): Promise<void> {
     await post(`/api/operator/${what}`, {}, { ...operator, origin: EVIL });
   }
   await get('/api/operator/stop?tenantId=', operator);
+  await get('/api/operator/budgets?tenantId=', operator);
+  await post('/api/operator/budgets', { ...budget, dollars: 0 }, operator);
+  await post('/api/operator/budgets', { ...budget, tenantId: 'nobody' }, operator);
+  for (let n = 0; n < 2; n += 1) await post('/api/operator/budgets', { ...budget, id: 'twice' }, operator);
+  await post('/api/operator/budgets', budget, { ...operator, origin: EVIL });
+  for (const [method, body] of [
+    ['PATCH', { version: 1, dollars: 3 }],
+    ['DELETE', undefined],
+  ] as const) {
+    const path = '/api/operator/budgets/twice';
+    await send({ method, path: `${path}?tenantId=acme`, body, headers: { ...operator, origin: EVIL } });
+    await send({ method, path: `${path}?tenantId=`, body, headers: operator });
+  }
+  for (const body of [{}, { version: 1, dollars: 3 }])
+    await send({ method: 'PATCH', path: '/api/operator/budgets/nobody', body, headers: operator });
+  const inFile = {
+    ...budget,
+    tenantId: 'acme',
+    of: 'tenant',
+    period: 'month',
+    from: null,
+    microDollars: 1,
+    tokens: null,
+  } as const;
+  const kept = { ...inFile, id: 'filed', warnAt: [], atLimit: 'end', madeBy: null, changedAtMs: 0 } as const;
+  await app.service.stores.budgets.merge([kept], ['acme'], '2030-01-01');
+  await send({ method: 'DELETE', path: '/api/operator/budgets/filed?tenantId=acme', headers: operator });
+  await app.service.stores.budgets.merge([], ['acme'], '2030-01-01');
+  for (const id of ['filed', 'twice']) await app.service.stores.budgets.delete('acme', id);
   await get('/api/operator/secrets?tenantId=', operator);
   for (const [path, body] of [
     ['secrets', { name: 'crm', value: 'x' }],
@@ -373,7 +407,7 @@ async function driveEverywhere(id: string): Promise<void> {
     await send({ ...one, body: {}, duplicates: ['origin'] });
   // Those that take no body look at none.
   const isBodiless = (path: string): boolean => /^\/api\/auth\/(?:logout|logins\/.*)$/.test(path);
-  for (const one of api.filter(({ method, path }) => method === 'POST' && !isBodiless(path))) {
+  for (const one of api.filter(({ method, path }) => ['POST', 'PATCH'].includes(method) && !isBodiless(path))) {
     await send({ ...one, body: 'x'.repeat(70_000) });
     await send({ ...one, body: '{}', headers: { 'content-type': 'text/plain' } });
     await send({ ...one, body: '[]' });

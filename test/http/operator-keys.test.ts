@@ -68,8 +68,16 @@ describe('Widget keys', () => {
     await app.service.directory.reload();
     const opened = await app.post('/api/session', { widgetKey: key.key, agentId: 'support' }, { origin: key.origin });
     expect(opened.status).toBe(200);
-    const { tenants } = app.service.stores;
-    await mergeTenantsFile({ file: defaultTenantsFile(), tenants, bus: app.live.bus, clock: app.clock });
+    const { tenants, budgets } = app.service.stores;
+    const dayOf = () => '2030-01-01';
+    await mergeTenantsFile({
+      file: defaultTenantsFile(),
+      tenants,
+      budgets,
+      dayOf,
+      bus: app.live.bus,
+      clock: app.clock,
+    });
     expect((await keysOf('?tenantId=acme')).find((one) => one.id === id)).toEqual({ ...key, live: 1 });
     const { body } = await app.get(`/api/operator/audit?target=acme/${id}`, service);
     expect(body['rows']).toMatchObject([{ action: 'key.issue', tenantId: 'acme', role: 'service', result: 'done' }]);

@@ -35,7 +35,7 @@ function overlap(one: ChartNode, other: ChartNode): boolean {
 
 describe('The operator API shows the machines', () => {
   test('whose events are kept, and that of held calls, with their definitions and the limits that hold here', () => {
-    expect(machines.map(({ id }) => id)).toEqual([...MACHINES, 'held-call', 'tool-call', 'webhook-endpoint']);
+    expect(machines.map(({ id }) => id)).toEqual([...MACHINES, 'held-call', 'tool-call', 'webhook-endpoint', 'budget']);
     expect(machineNamed('voice-session')).toMatchObject({
       definition: { id: 'voice-session', states: { live: { states: { engaged: { always: expect.any(Array) } } } } },
       words: { hasGoneIdle: 'silent > 90 s' },

@@ -287,7 +287,7 @@ function toHttp(
     method,
     path: bare,
     query,
-    headers: { ...(method === 'POST' ? { 'content-type': 'application/json' } : {}), ...headers },
+    headers: { ...(method !== 'GET' ? { 'content-type': 'application/json' } : {}), ...headers },
     duplicates,
     peer: peer ?? '198.51.100.7',
     requestId: `req_${requestPrefix}${requests.toString(36)}`,

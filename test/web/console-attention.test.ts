@@ -106,7 +106,7 @@ describe('The overview says what stands out', () => {
 
   test('a ceiling that is reached, or will be, and by whom first', () => {
     const atCeiling = [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: AT }];
-    const spend = { tokens: 1, dollars: 5, ceiling: 10, projected: 12, atCeiling };
+    const spend = { tokens: 1, dollars: 5, ceiling: 10, projected: 12, atCeiling, budgets: [] };
     expect(sentences({ spend })).toEqual([
       'watch: At this pace today costs $12.00, more than its ceiling of $10.00',
       'watch: Subject 7f3a…c3b4 reaches its ceiling at',
@@ -114,6 +114,19 @@ describe('The overview says what stands out', () => {
     expect(sentences({ spend: { ...spend, dollars: 10, atCeiling: null } })).toEqual([
       "wrong: Today's ceiling of $10.00 is reached",
     ]);
+  });
+
+  test('budgets of which nothing is left, or will be', () => {
+    const budgets = [
+      { tenantId: null, id: 'all', percent: 100, at: null },
+      { tenantId: 'acme', id: 'month', percent: 90, at: AT },
+    ];
+    const spend = { tokens: 1, dollars: 5, ceiling: null, projected: 12, atCeiling: [], budgets };
+    expect(sentences({ spend })).toEqual([
+      'wrong: The budget all of the installation is used up',
+      'watch: The budget month of acme is used up at this pace at',
+    ]);
+    expect(whatStandsOut(overview({ spend }))[1]).toMatchObject({ href: '/console/budgets?tenantId=acme', at: AT });
   });
 
   test('refusals and ends that came up by half within the hour, where there are ten; usual ends never', () => {

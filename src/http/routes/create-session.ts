@@ -80,7 +80,8 @@ async function create(
     request,
   });
   if (!(reply instanceof Refusal)) return { status: 200, body: reply };
-  if (reply.code !== 'DAILY_QUOTA_EXCEEDED' || body.widgetKey !== undefined || login === undefined) return reply;
+  const isOwnDay = reply.code === 'DAILY_QUOTA_EXCEEDED' && reply.additions.budget === undefined;
+  if (!isOwnDay || body.widgetKey !== undefined || login === undefined) return reply;
   await logins.destroy(login.id, 'violation', request.atMs, request.requestId);
   return { refusal: reply, cookie: { kind: 'clear' } };
 }

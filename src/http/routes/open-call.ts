@@ -119,13 +119,14 @@ async function openHeld(request: OpenCallRequest, { usage, calls }: OpenServices
 
 /** Whose ceilings the calls of a session count against, as they are now. */
 async function holderOf(
-  { subject, caller, tenantId, keyId }: VoiceRecord,
+  { id: sessionId, subject, caller, tenantId, keyId, agentId }: VoiceRecord,
   { tenants, usage }: OpenServices,
 ): Promise<CeilingsHolder> {
   await tenants.refreshIfLate();
   const limits = usage.limitsOf(caller, tenantId, keyId);
   const overrides = keyId === null ? undefined : tenants.keyNamed(tenantId, keyId)?.limits;
-  return { subject, keyId, limits, overrides, shared: usage.sharedOf(tenantId, keyId) };
+  const shared = usage.sharedOf(tenantId, keyId);
+  return { subject, tenantId, keyId, agentId, sessionId, limits, overrides, shared };
 }
 
 async function refuse(

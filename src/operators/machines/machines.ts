@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AnyStateMachine } from 'xstate';
+import { budgetMachine } from '../../../machines/budget/machine.ts';
 import { createAuthSessionMachine } from '../../../machines/auth-session/machine.ts';
 import { otpChallengeMachine } from '../../../machines/otp-challenge/machine.ts';
 import { heldCallMachine } from '../../../machines/held-call/machine.ts';
@@ -30,9 +31,9 @@ export function journaledMachines(limits: MachineLimits): MachineWithWords[] {
   ].map((machine) => withWords(machine, limits));
 }
 
-/** The same, and those of which no events are kept: of calls that a node holds, of calls of tools, of webhook endpoints. */
+/** The same, and those of which no events are kept: of calls that a node holds, of calls of tools, of webhook endpoints, of budgets. */
 export function drawnMachines(limits: MachineLimits): MachineWithWords[] {
-  const others = [heldCallMachine, toolCallMachine, webhookEndpointMachine];
+  const others = [heldCallMachine, toolCallMachine, webhookEndpointMachine, budgetMachine];
   return [...journaledMachines(limits), ...others.map((machine) => withWords(machine, limits))];
 }
 

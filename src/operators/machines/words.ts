@@ -14,7 +14,7 @@ export interface MachineLimits {
 }
 
 /** Machines that are drawn: those whose events are kept, and those of which no events are. */
-export type DrawnMachine = MachineName | 'held-call' | 'tool-call' | 'webhook-endpoint';
+export type DrawnMachine = MachineName | 'held-call' | 'tool-call' | 'webhook-endpoint' | 'budget';
 
 type Words = Readonly<Record<string, string>>;
 
@@ -72,6 +72,16 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     CLOCK: 'clock',
     isLate: 'time is over',
     isNewer: 'newer owner',
+  }),
+  budget: () => ({
+    USED: 'so much is used',
+    isOver: 'period is over',
+    isOutdated: 'before a change',
+    isSpent: 'nothing is left',
+    isHigher: 'next threshold',
+    isCleared: 'raised far',
+    isLeftAgain: 'raised',
+    isNewer: 'was changed',
   }),
   'held-call': () => ({
     CREATED: 'created',

@@ -1,6 +1,7 @@
-import { iso } from '../../kernel/time.ts';
+import { iso, isoOrNull } from '../../kernel/time.ts';
 import { toUsed, type Spend } from '../../protocol/operator/usage.ts';
 import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { covers } from '../../stores/tenants/contract.ts';
 import type { UsageReport } from '../../stores/usage-reports/contract.ts';
 import { projectTo, reachesAtMs } from './projection.ts';
 import { ceilingOfAll, ceilingsOf, recentSinceMs } from './limits.ts';
@@ -35,7 +36,31 @@ export async function spendOf(
     ceiling: ceiling === null ? null : ceiling / 1_000_000,
     projected: projected === undefined ? null : projected.microDollars / 1_000_000,
     atCeiling: await atCeiling(report, atMs, resetAtMs, tenants, services),
+    budgets: await budgetsAtLimit(atMs, resetAtMs, tenants, services),
   };
+}
+
+/** Budgets of which nothing is left, or will be before midnight; those that count for each of several tell so themselves. */
+async function budgetsAtLimit(
+  atMs: number,
+  resetAtMs: number,
+  tenants: readonly string[] | undefined,
+  { tenants: directory, usage }: OperatorServices,
+): Promise<Spend['budgets']> {
+  const scope = tenants ?? '*';
+  const seen = directory.allBudgets().filter(({ tenantId }) => covers(scope, tenantId));
+  const standings = await Promise.all(
+    seen
+      .slice(0, LOOKED_AT)
+      .map(async (budget) => ({ budget, ...(await usage.budgetLimits.standingOf(budget, atMs)) })),
+  );
+  return standings
+    .flatMap(({ budget: { tenantId, id }, percent = 0, projectedAtMs }) => {
+      const isUsedUp = percent >= 100;
+      if (!isUsedUp && (projectedAtMs ?? Infinity) >= resetAtMs) return [];
+      return [{ tenantId, id, percent, at: isUsedUp ? null : isoOrNull(projectedAtMs) }];
+    })
+    .slice(0, TOLD);
 }
 
 /** Who reaches a ceiling before midnight, the first of them first; null where the last hour is too much to add up. */

@@ -205,9 +205,10 @@ export const sessionErrors = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-function spent({ detail: { limit, count, unit, fact } }: RefusalFacts): string {
+function spent({ detail: { limit, count, unit, fact, lever } }: RefusalFacts): string {
   if (fact !== undefined) return `Nothing is left of the day's ceiling: ${fact}`;
   const [used, ceiling] = [amount(count, unit), amount(limit, unit)];
+  if (lever?.startsWith('budget ') === true) return `${used ?? 'All'} of the budget’s ${ceiling ?? 'limit'} were used`;
   return used === undefined || ceiling === undefined
     ? "A ceiling of the day's tokens or dollars was reached"
     : `${used} of the day's ${ceiling} were used`;

@@ -76,6 +76,16 @@ export const spend = z.object({
     .array(z.object({ subject: z.string(), at: instant }))
     .nullable()
     .meta({ description: 'Who reaches a ceiling before midnight, at most 20; null where that is unknown' }),
+  budgets: z
+    .array(
+      z.object({
+        tenantId: z.string().nullable().meta({ description: 'Null for the installation' }),
+        id: z.string(),
+        percent: z.int(),
+        at: instant.nullable().meta({ description: 'When it will be used up; null where nothing is left now' }),
+      }),
+    )
+    .meta({ description: 'Budgets of which nothing is left, or will be before midnight, at most 20' }),
 });
 
 export type Spend = z.infer<typeof spend>;

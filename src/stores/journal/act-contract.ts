@@ -23,6 +23,9 @@ export const ACT_ACTIONS = [
   'webhook.enable',
   'webhook.disable',
   'webhook.replay',
+  'budget.create',
+  'budget.change',
+  'budget.delete',
 ] as const;
 
 export type ActAction = (typeof ACT_ACTIONS)[number];

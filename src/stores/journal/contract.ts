@@ -42,6 +42,9 @@ export type RefusalDetail = RefusalFacts['detail'] & {
   readonly retryAfter?: number | undefined;
 };
 
+/** What operators are told of a budget: the codes of its facts. */
+export type FactCode = 'budget.warned' | 'budget.exceeded' | 'budget.raised';
+
 /** A process that serves, or did. */
 export interface ProcessDetail {
   readonly host: string;
@@ -62,6 +65,8 @@ export interface Details {
   readonly refusal: RefusalDetail;
   /** What an operator did. */
   readonly act: ActDetail;
+  /** What became true of something that is no actor of its own, once over all nodes. */
+  readonly fact: FlatDetail;
   /** The start or the stop of a process. */
   readonly process: ProcessDetail;
 }
@@ -74,6 +79,7 @@ interface Codes {
   readonly lost: 'events';
   readonly refusal: string;
   readonly act: ActAction;
+  readonly fact: FactCode;
   readonly process: 'started' | 'stopped';
 }
 
@@ -85,7 +91,7 @@ export interface About {
   /** Of transitions and notes: which machine the target is an actor of. */
   readonly machine?: MachineName;
   /**
-   * The ref of a voice session, the id of a call, code or login, `<tenant>/<id>` of a key, the filter of many sessions, the hash of an address,
+   * The ref of a voice session, the id of a call, code or login, `<tenant>/<id>` of a key or budget, the filter of many sessions, the hash of an address,
    * or what the request ids of a process begin with.
    */
   readonly target?: string;

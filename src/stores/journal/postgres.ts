@@ -1,6 +1,6 @@
 import type { AnySql, Database } from '../../database/database.ts';
 import { runScan, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
-import type { About, Entry, EntryKind, Journal, JournalPosition, JournalQuery } from './contract.ts';
+import type { About, Entry, EntryKind, Journal, JournalPosition, JournalQuery, NewEntry } from './contract.ts';
 
 const MAX_LOST = 100;
 
@@ -14,17 +14,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
   return {
     async append(entries) {
       if (entries.length === 0) return;
-      const rows = entries.map(({ of, ...entry }) => ({ ...entry, ...of }));
-      await database.run(
-        (sql) => sql`
-          insert into journal (id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id,
-            code, detail)
-          select id, kind, "atMs", node, "requestId", "tenantId", "keyId", subject, machine, target, actor, "batchId", code, detail
-          from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (id text, kind text, "atMs" bigint, node text,
-            "requestId" text, "tenantId" text, "keyId" text, subject text, machine text, target text, actor text,
-            "batchId" text, code text, detail jsonb)
-          on conflict do nothing`,
-      );
+      await database.run((sql) => appended(sql, entries));
     },
 
     async settle(ids, result, count) {
@@ -83,6 +73,19 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
       return row?.actor;
     },
   };
+}
+
+/** The statement that appends entries, also as a part of the transaction of what they tell of. */
+export function appended(sql: AnySql, entries: readonly NewEntry[]) {
+  const rows = entries.map(({ of, ...entry }) => ({ ...entry, ...of }));
+  return sql`
+    insert into journal (id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id,
+      code, detail)
+    select id, kind, "atMs", node, "requestId", "tenantId", "keyId", subject, machine, target, actor, "batchId", code, detail
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (id text, kind text, "atMs" bigint, node text,
+      "requestId" text, "tenantId" text, "keyId" text, subject text, machine text, target text, actor text,
+      "batchId" text, code text, detail jsonb)
+    on conflict do nothing`;
 }
 
 /** Of each tenant that is asked for. */

@@ -27,7 +27,9 @@ export type Purgeable =
   | 'callTickets'
   | 'resumeTokens'
   | 'sessionSetups'
-  | 'webhookEvents';
+  | 'webhookEvents'
+  | 'budgetStates'
+  | 'facts';
 
 /** What is kept by calendar days. */
 export type KeptByDay = 'usageTotals' | 'usageDays';

@@ -35,6 +35,8 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
   sessionSetups: ['session_setup', 'created_at_ms'],
   // With their deliveries.
   webhookEvents: ['webhook_event', 'at_ms'],
+  budgetStates: ['budget_state', 'until_ms'],
+  facts: ['journal', 'at_ms', "kind = 'fact'"],
 };
 
 /** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is, but for the small one of addresses. */

@@ -19,13 +19,13 @@ const MINT_GRACE_MS = 10_000;
 export const beginOpening: CreateStep = {
   name: 'opening',
   take(context: ConfigFound, { clock, usage, config }: Pick<CreateDeps, 'clock' | 'usage' | 'config'>) {
-    const { caller } = context;
+    const { caller, config: terms } = context;
     const atMs = clock.now();
     context.opening = {
       sessionId: `s:${caller.subject}:${randomId()}`,
       atMs,
       leaseUntilMs: atMs + config.upstream.timeoutMs + MINT_GRACE_MS,
-      quotaRefusal: awaitedLater(usage.refuseIfSpent(caller, atMs)),
+      quotaRefusal: awaitedLater(usage.refuseIfSpent({ ...caller, agentId: terms.agentId }, atMs)),
     };
     return undefined;
   },

@@ -155,9 +155,10 @@ export const confirmQuota: CreateStep = {
   name: 'quota once more',
   async take(context: Registered, { stores, usage }: Pick<CreateDeps, 'stores' | 'usage'>) {
     const { caller, record } = context;
+    const { agentId } = record;
     const [isHeld, refusal] = await Promise.all([
       confirmKeySlot(caller, record.id, { stores }),
-      usage.refuseIfSpent(caller, record.startedAtMs),
+      usage.refuseIfSpent({ ...caller, agentId }, record.startedAtMs),
     ]);
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     if (refusal !== undefined) context.endReason = 'quota_exceeded';

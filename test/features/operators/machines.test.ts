@@ -58,7 +58,13 @@ describe('The words of machines', () => {
     fc.assert(
       fc.property(
         anyLimits,
-        fc.constantFrom(...MACHINES, 'held-call' as const, 'tool-call' as const, 'webhook-endpoint' as const),
+        fc.constantFrom(
+          ...MACHINES,
+          'held-call' as const,
+          'tool-call' as const,
+          'webhook-endpoint' as const,
+          'budget' as const,
+        ),
         (limits, machine) => {
           const words = Object.values(machineWords(machine, limits));
           expect(words.filter((word) => word.length > 16 || word.length === 0)).toEqual([]);

@@ -10,6 +10,7 @@ const NOW = Date.UTC(2030, 5, 15, 12);
 function round(
   over: Partial<Record<Purgeable, number>> = {},
   days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0, webhooks: 30 },
+  countedFromMs = Infinity,
 ) {
   const asked = new Map<Purgeable, (number | string)[]>();
   const faults: unknown[] = [];
@@ -34,7 +35,13 @@ function round(
       return Promise.resolve(0);
     },
   };
-  const parts = { retention, days, calendar: createCalendar('UTC'), onError: (fault: unknown) => faults.push(fault) };
+  const parts = {
+    retention,
+    days,
+    countedFromMs,
+    calendar: createCalendar('UTC'),
+    onError: (fault: unknown) => faults.push(fault),
+  };
   return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left, addresses }));
 }
 
@@ -44,6 +51,7 @@ describe('A round of retention', () => {
     expect([...asked.keys()].sort()).toEqual([
       'activityHours',
       'activityMinutes',
+      'budgetStates',
       'callTickets',
       'challenges',
       'counters',
@@ -70,11 +78,23 @@ describe('A round of retention', () => {
     expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
     for (const kind of ['transitions', 'notes', 'lostEvents'] as const)
       expect(asked.get(kind)).toEqual([NOW - 7 * DAY_MS]);
-    expect(asked.get('acts')).toEqual([NOW - 30 * DAY_MS]);
+    for (const kind of ['acts', 'facts'] as const) expect(asked.get(kind)).toEqual([NOW - 30 * DAY_MS]);
     expect(asked.get('refusals')).toEqual([2_000_000, NOW - 7 * DAY_MS]);
     expect(asked.get('nodeMinutes')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('activityMinutes')).toEqual([NOW - 2 * DAY_MS]);
     expect(asked.get('activityHours')).toEqual([NOW - 400 * DAY_MS]);
+  });
+
+  test('keeps what a budget still counts, however long ago it was used', async () => {
+    const { asked } = await round(
+      {},
+      { sessions: 9, usage: 9, events: 9, refusals: 9, audit: 9, webhooks: 9 },
+      NOW - 500 * DAY_MS,
+    );
+    expect(asked.get('usageTotals')).toEqual(['2029-01-31']);
+    expect(asked.get('usageHours')).toEqual([NOW - 500 * DAY_MS]);
+    expect(asked.get('usageDays')).toEqual(['2030-06-06']);
+    expect(asked.get('usageEntries')).toEqual([NOW - 9 * DAY_MS]);
   });
 
   test('forgets addresses that nobody has logged in by for 400 days', async () => {

@@ -1,16 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TenantDirectory, type DirectoryDeps } from '../../../src/tenants/directory.ts';
+import type { Budget } from '../../../src/stores/budgets/contract.ts';
 import type { Stop, WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { aKey, aTenant, FakeBus, FakeTenants, recorder } from './fakes.ts';
+import { aKey, aTenant, FakeBus, FakeTenants, noBudgets, recorder } from './fakes.ts';
 
 function build(tenants: FakeTenants, more: Partial<DirectoryDeps> = {}) {
   const bus = new FakeBus();
   const revoked = recorder<readonly WidgetKey[]>();
   const stopped = recorder<readonly string[]>();
   const errors = recorder<unknown>();
-  const listeners = { onRevoked: revoked.call, onStopped: stopped.call, onError: errors.call };
-  const directory = new TenantDirectory({ tenants, bus, ...listeners, ...more });
-  return { directory, bus, revoked, stopped, errors };
+  const told = recorder<readonly Budget[]>();
+  const listeners = {
+    onRevoked: revoked.call,
+    onStopped: stopped.call,
+    onBudgets: told.call,
+    onError: errors.call,
+  };
+  const directory = new TenantDirectory({ tenants, budgets: noBudgets, bus, ...listeners, ...more });
+  return { directory, bus, revoked, stopped, told, errors };
 }
 
 const site = aKey('acme', 'site');

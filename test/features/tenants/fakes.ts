@@ -114,6 +114,9 @@ export class FakeTenants implements Tenants {
   }
 }
 
+/** There are none, and what a file has of them is taken in. */
+export const noBudgets = { all: async () => [], merge: async () => undefined };
+
 /** A bus that also keeps what was published. */
 export class FakeBus implements Bus {
   readonly published: BusMessage[] = [];

@@ -1,5 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseTenantsFile, readTenantsFile, TenantsFileError } from '../../../src/tenants/tenants-file.ts';
+import {
+  parseTenantsFile,
+  readTenantsDocument,
+  readTenantsFile,
+  TenantsFileError,
+} from '../../../src/tenants/tenants-file.ts';
 
 const atMs = 1_700_000_000_000;
 
@@ -317,4 +325,61 @@ test.each([
   ['{"tenants": [', /not valid JSON: .*end/],
 ])('A JSON mistake is told with the place or the text where it is: %j', (text, message) => {
   expect(problemsOf(text)).toEqual([expect.stringMatching(message)]);
+});
+
+describe('Budgets of a tenants file', () => {
+  const budget = { id: 'march', of: 'tenant', period: 'month', dollars: 2000 };
+  const acme = {
+    id: 'acme',
+    agents: [{ id: 'support' }],
+    widgetKeys: [{ id: 'site', key: 'w_1', origin: 'https://a.example' }],
+  };
+
+  test('are those of the installation and of each tenant, with what is not said by default', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tenants-'));
+    const file = join(folder, 'tenants.json');
+    const all = { ...budget, id: 'all', of: 'installation', tokens: 5, dollars: null };
+    const budgets = [
+      budget,
+      { ...budget, id: 'key', of: 'key:site', period: 'once', from: '2030-01-31', atLimit: 'tell' },
+    ];
+    await writeFile(file, JSON.stringify({ budgets: [all], tenants: [{ ...acme, budgets }] }));
+    const read = await readTenantsDocument(file, 7);
+    await rm(folder, { recursive: true });
+    const usual = { from: null, tokens: null, warnAt: [80, 95], atLimit: 'end', madeBy: null, changedAtMs: 7 };
+    expect(read.budgets).toEqual([
+      { ...usual, id: 'all', of: 'installation', period: 'month', tenantId: null, microDollars: null, tokens: 5 },
+      { ...usual, id: 'march', of: 'tenant', period: 'month', tenantId: 'acme', microDollars: 2e9 },
+      {
+        ...usual,
+        id: 'key',
+        of: 'key:site',
+        period: 'once',
+        from: '2030-01-31',
+        tenantId: 'acme',
+        microDollars: 2e9,
+        atLimit: 'tell',
+      },
+    ]);
+  });
+
+  test.each([
+    ['tenants[0].budgets[0].dollars: must be more than 0', { dollars: 0 }],
+    ['tenants[0].budgets[0].dollars: must be set, or tokens must', { dollars: null }],
+    ['tenants[0].budgets[0].of: "shop" is not a key of this tenant', { of: 'key:shop' }],
+    ['tenants[0].budgets[0].of: "sales" is not an agent of this tenant', { of: 'agent:sales' }],
+    ['tenants[0].budgets[0].of: must not be installation', { of: 'installation' }],
+    ['tenants[0].budgets[0].dolars: is not a known field; did you mean dollars?', { dolars: 1 }],
+    ['tenants[0].budgets[0].from: must be left out', { from: '2030-01-01' }],
+  ])('that cannot be are told of: %s', (problem, fields) => {
+    const file = { tenants: [{ ...acme, budgets: [{ ...budget, ...fields }] }] };
+    expect(() => parseTenantsFile(JSON.stringify(file), 'tenants.json', 0)).toThrow(problem);
+  });
+
+  test('that are there twice, or are of no installation, are told of', () => {
+    const file = { budgets: [budget], tenants: [{ ...acme, budgets: [budget, budget] }] };
+    const read = () => parseTenantsFile(JSON.stringify(file), 'tenants.json', 0);
+    expect(read).toThrow('tenants[0].budgets[1].id: is the same budget id as tenants[0].budgets[0].id');
+    expect(read).toThrow('budgets[0].of: must be installation, or be a budget of a tenant');
+  });
 });

@@ -6,7 +6,7 @@ import { KeyTaken, type Tenant } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch.ts';
-import { FakeBus, FakeTenants, recorder } from './fakes.ts';
+import { FakeBus, FakeTenants, noBudgets, recorder } from './fakes.ts';
 
 let folder: string;
 let file: string;
@@ -35,6 +35,8 @@ function build(more: Partial<WatchDeps> = {}) {
   const watch = new TenantsFileWatch({
     file,
     tenants,
+    budgets: noBudgets,
+    dayOf: () => '1970-01-01',
     bus,
     clock: { now: () => 7 },
     onProblem: problems.call,

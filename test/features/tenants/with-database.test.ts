@@ -12,7 +12,7 @@ import { resolveSessionConfig } from '../../../src/tenants/agents.ts';
 import { TenantDirectory } from '../../../src/tenants/directory.ts';
 import { issueKey } from '../../../src/tenants/keys.ts';
 import { mergeTenantsFile } from '../../../src/tenants/watch.ts';
-import { FakeActs, FakeBus, recorder } from './fakes.ts';
+import { FakeActs, FakeBus, noBudgets, recorder } from './fakes.ts';
 
 let folder: string;
 let file: string;
@@ -40,12 +40,14 @@ const key = { id: 'site', key: 'w_acme_site', origin: 'https://www.acme.example'
 async function merge(more: object): Promise<TenantDirectory> {
   const agents = [{ id: 'guide', instructions: 'Guide.', tools: [tool] }];
   await writeFile(file, JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys: [{ ...key, ...more }] }] }));
-  await mergeTenantsFile({ file, tenants, bus, clock });
+  await mergeTenantsFile({ file, tenants, budgets: noBudgets, dayOf: () => '1970-01-01', bus, clock });
   const directory = new TenantDirectory({
     tenants,
+    budgets: noBudgets,
     bus,
     onRevoked: revoked.call,
     onStopped: () => undefined,
+    onBudgets: () => undefined,
     onError: () => undefined,
   });
   await directory.reload();

@@ -11,7 +11,7 @@ const credentials = {
 export function curl({ method, url, credential, origin, body, socket }: ExampleRequest): string {
   return [
     `curl ${quote(url.replace(/^ws/, 'http'))}`,
-    ...(method === 'POST' && body === undefined ? ['-X POST'] : []),
+    ...(method !== 'GET' && (method !== 'POST' || body === undefined) ? [`-X ${method}`] : []),
     ...(socket === undefined ? [] : upgrade(socket.subprotocol)),
     ...(origin === undefined ? [] : [`-H ${quote(`Origin: ${origin}`)}`]),
     ...credentials[credential],

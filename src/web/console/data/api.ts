@@ -51,6 +51,15 @@ export function post<T>(path: string, body: object): Promise<Answer<T>> {
   });
 }
 
+/** Changes or deletes what an address names. */
+export function change<T>(method: 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer<T>> {
+  const json = { 'Content-Type': 'application/json', ...ENGLISH };
+  return send<T>(
+    path,
+    body === undefined ? { method, headers: ENGLISH } : { method, headers: json, body: JSON.stringify(body) },
+  );
+}
+
 async function send<T>(path: string, init: RequestInit): Promise<Answer<T>> {
   try {
     const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -126,6 +126,13 @@ function ofSpend(spend: Overview['spend']): Matter[] {
       sentence: `At this pace today costs ${moneyText(projected)}, more than its ceiling of ${moneyText(ceiling)}`,
       href: '/console/usage?by=key',
     });
+  // An older server does not tell of them.
+  for (const { tenantId, id, at } of spend.budgets ?? []) {
+    const name = tenantId === null ? `The budget ${id} of the installation` : `The budget ${id} of ${tenantId}`;
+    const href = `/console/budgets${queryText({ tenantId: tenantId ?? undefined })}`;
+    if (at === null) matters.push({ degree: 'wrong', sentence: `${name} is used up`, href });
+    else matters.push({ degree: 'watch', sentence: `${name} is used up at this pace at`, at, href });
+  }
   const [first] = atCeiling ?? [];
   if (first !== undefined)
     matters.push({

@@ -26,6 +26,9 @@ export const mayFindAddresses = computed(isOfInstallation);
 /** Whether a key that they issue may be open. */
 export const mayOpenKeys = computed(isOfInstallation);
 
+/** Whether they may bound what the whole installation uses. */
+export const mayBoundAll = computed(isOfInstallation);
+
 function isOfInstallation(): boolean {
   return me.value?.role === 'operator' || me.value?.role === 'service';
 }

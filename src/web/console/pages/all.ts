@@ -65,6 +65,13 @@ export const PLACES: readonly Place[] = [
     component: later(() => import('./figures.ts').then(({ UsagePage }) => UsagePage)),
   },
   {
+    path: '/console/budgets',
+    title: 'Budgets',
+    key: 'b',
+    icon: 'M2 4.5h12v8H2zM2 7.5h12M10.5 10.25h1.5M4 2.25h8',
+    component: later(() => import('./figures.ts').then(({ BudgetsPage }) => BudgetsPage)),
+  },
+  {
     path: '/console/nodes',
     title: 'Nodes',
     key: 'n',

@@ -23,6 +23,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.enable': 'switched a webhook on',
   'webhook.disable': 'switched a webhook off',
   'webhook.replay': 'sent webhook events again',
+  'budget.create': 'made a budget',
+  'budget.change': 'changed a budget',
+  'budget.delete': 'deleted a budget',
 };
 
 export const ACTION_NAMES = Object.keys(ACTIONS);

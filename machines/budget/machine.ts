@@ -1,0 +1,89 @@
+import { assign, emit, setup } from 'xstate';
+import { reachedOf } from './selectors.ts';
+import type { BudgetEvent, BudgetFact, BudgetRecord } from './types.ts';
+
+/**
+ * The rules by which operators are told of a budget in one period: each threshold once, of several that one entry passes the highest alone,
+ * and nothing twice that a new version of the budget does not make new. What is used never falls within a period, so that only a change of the
+ * budget lowers its share.
+ */
+export const budgetMachine = setup({
+  types: {
+    context: {} as BudgetRecord,
+    events: {} as BudgetEvent,
+    emitted: {} as BudgetFact,
+  },
+  guards: {
+    isOver: ({ context: { resetAtMs }, event }) => resetAtMs !== null && event.at >= resetAtMs,
+    isSpent: ({ event }) => event.percent >= 100,
+    isHigher: ({ context, event }) => reachedOf(event.percent, event.warnAt) > context.toldPercent,
+    /** A node that has not heard of a change yet judges by the budget before it. */
+    isOutdated: ({ context, event }) => event.budgetVersion < context.budgetVersion,
+    isNewer: ({ context, event }) => event.budgetVersion > context.budgetVersion,
+    isLeftAgain: ({ context, event }) => event.budgetVersion > context.budgetVersion && event.percent < 100,
+    isCleared: ({ context, event }) =>
+      event.budgetVersion > context.budgetVersion && reachedOf(event.percent, event.warnAt) === 0,
+  },
+  actions: {
+    warn: assign(({ context, event }) => ({
+      toldPercent: reachedOf(event.percent, event.warnAt),
+      exceededAtMs: null,
+      budgetVersion: Math.max(context.budgetVersion, event.budgetVersion),
+      version: context.version + 1,
+    })),
+    exceed: assign(({ context, event }) => ({
+      toldPercent: 100,
+      exceededAtMs: event.at,
+      budgetVersion: Math.max(context.budgetVersion, event.budgetVersion),
+      version: context.version + 1,
+    })),
+    tellWarned: emit(({ context, event }) => ({
+      type: 'budget.warned' as const,
+      at: event.at,
+      percent: context.toldPercent,
+    })),
+    tellExceeded: emit(({ event }) => ({ type: 'budget.exceeded' as const, at: event.at })),
+    tellRaised: emit(({ event }) => ({ type: 'budget.raised' as const, at: event.at })),
+  },
+}).createMachine({
+  id: 'budget',
+  // Of whoever sends the first event: nothing is kept before there is something to tell.
+  context: {} as BudgetRecord,
+  initial: 'open',
+  states: {
+    open: {
+      on: {
+        USED: [
+          { guard: 'isOver', target: 'closed' },
+          { guard: 'isOutdated' },
+          { guard: 'isSpent', target: 'exceeded', actions: ['exceed', 'tellExceeded'] },
+          { guard: 'isHigher', target: 'warned', actions: ['warn', 'tellWarned'] },
+        ],
+      },
+    },
+    warned: {
+      on: {
+        USED: [
+          { guard: 'isOver', target: 'closed' },
+          { guard: 'isOutdated' },
+          { guard: 'isSpent', target: 'exceeded', actions: ['exceed', 'tellExceeded'] },
+          { guard: 'isHigher', actions: ['warn', 'tellWarned'] },
+          { guard: 'isCleared', target: 'open', actions: 'warn' },
+          { guard: 'isNewer', actions: 'warn' },
+        ],
+      },
+    },
+    exceeded: {
+      on: {
+        USED: [
+          { guard: 'isOver', target: 'closed' },
+          { guard: 'isOutdated' },
+          { guard: 'isSpent' },
+          { guard: 'isCleared', target: 'open', actions: ['warn', 'tellRaised'] },
+          { guard: 'isLeftAgain', target: 'warned', actions: ['warn', 'tellRaised'] },
+        ],
+      },
+    },
+    closed: { type: 'final' },
+  },
+});

@@ -1,0 +1,12 @@
+import type { BudgetRecord, BudgetStateName } from './types.ts';
+
+/** The state in which the machine left the record. */
+export function savedState({ exceededAtMs, toldPercent }: BudgetRecord): BudgetStateName {
+  if (exceededAtMs !== null) return 'exceeded';
+  return toldPercent > 0 ? 'warned' : 'open';
+}
+
+/** The highest threshold that a share has reached; 0 where it has reached none. */
+export function reachedOf(percent: number, warnAt: readonly number[]): number {
+  return Math.max(0, ...warnAt.filter((threshold) => threshold <= percent));
+}

@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import { iso, isoOrNull } from '../../kernel/time.ts';
+import {
+  budgetFilters,
+  budgetReply,
+  changeBudgetRequest,
+  deleteBudgetReply,
+  deleteBudgetFilters,
+  makeBudgetRequest,
+  operatorBudgets,
+  type BudgetFactRow,
+  type OperatorBudget,
+} from '../../protocol/operator/budget.ts';
+import { toUsed } from '../../protocol/operator/usage.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { BudgetRecord } from '../../../machines/budget/types.ts';
+import type { Budget } from '../../stores/budgets/contract.ts';
+import type { ActRole } from '../../stores/journal/act-contract.ts';
+import type { Entry } from '../../stores/journal/contract.ts';
+import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from '../../tenants/budgets.ts';
+import type { Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { seesTenant, within, type Operator } from '../roles.ts';
+import { actBy, operatorRoute } from '../route.ts';
+
+const MAX_TOLD = 20;
+const MAX_FACTS = 50;
+
+const exampleBudget: OperatorBudget = {
+  id: 'march',
+  tenantId: 'acme',
+  of: 'tenant',
+  period: 'month',
+  from: null,
+  dollars: 2000,
+  tokens: null,
+  warnAt: [50, 80, 95],
+  atLimit: 'end',
+  version: 3,
+  madeBy: 'operator',
+  isInFile: false,
+  mayChange: true,
+  changedAt: '2030-03-01T08:00:00.000Z',
+  periodName: '2030-03',
+  firstDay: '2030-03-01',
+  resetAt: '2030-04-01T00:00:00.000Z',
+  used: { tokens: 40_120_000, dollars: 1243.5 },
+  percent: 62,
+  projectedAt: '2030-03-29T11:00:00.000Z',
+  told: [{ account: 'tenant:acme', percent: 50, exceededAt: null }],
+};
+
+/** What may be used, what is used, and what was told of it. */
+export function budgetsRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/budgets',
+    operationId: 'listBudgets',
+    summary: 'Budgets, what is used of them, and what was told of them',
+    description:
+      'The ceilings of each day are not among them: those of keys and tenants are at GET /api/operator/keys.',
+    query: budgetFilters,
+    replies: {
+      200: {
+        description: 'The budgets, those of the installation first',
+        schema: operatorBudgets,
+        example: {
+          budgets: [exampleBudget],
+          facts: [
+            {
+              at: '2030-03-14T09:12:00.000Z',
+              code: 'budget.warned',
+              tenantId: 'acme',
+              id: 'march',
+              periodName: '2030-03',
+              account: 'tenant:acme',
+              percent: 50,
+              used: { tokens: 32_000_000, dollars: 1000.02 },
+            },
+          ],
+          tenants: [{ id: 'acme', name: 'Acme', keys: ['site'], agents: ['support'] }],
+          asOf: '2030-03-18T12:00:00.000Z',
+        },
+      },
+    },
+    async handle(call, { tenantId }) {
+      const { atMs } = call.request;
+      const operator = within(call.operator, tenantId);
+      await services.tenants.reload();
+      const seen = services.tenants.allBudgets().filter((budget) => seesTenant(operator, budget.tenantId));
+      const [budgets, facts] = await Promise.all([
+        Promise.all(seen.map((budget) => toOperatorBudget(budget, call.operator, atMs, services))),
+        factsFor(operator, services),
+      ]);
+      const tenants = services.tenants
+        .all()
+        .flatMap(({ id, name, keys, agents }) =>
+          seesTenant(operator, id)
+            ? [{ id, name, keys: keys.filter(isInUse).map((key) => key.id), agents: agents.map((agent) => agent.id) }]
+            : [],
+        );
+      return { status: 200, body: { budgets, facts, tenants, asOf: iso(atMs) } };
+    },
+  });
+}
+
+/** Makes a budget. */
+export function makeBudgetRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/operator/budgets',
+    operationId: 'makeBudget',
+    summary: 'Make a budget of a tenant, or of the installation',
+    description:
+      'Every node keeps it within a second, and what its period has used already counts. Admins make budgets of their own tenants alone.',
+    right: 'change',
+    body: makeBudgetRequest,
+    bodyExample: { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] },
+    replies: { 201: { description: 'The budget', schema: budgetReply, example: { budget: exampleBudget } } },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    async handle(call) {
+      const { tenantId, reason: _, ...terms } = call.body;
+      const scope = scopeOf(call.operator, tenantId);
+      if (scope instanceof Refusal) return scope;
+      const made = await makeBudget(scope, terms, actBy(call), services.operators.budgetDeps);
+      return made instanceof Refusal ? made : { status: 201, body: await replyOf(made, call, services) };
+    },
+  });
+}
+
+const budgetParams = z.object({
+  id: z.string().meta({ description: 'The id of the budget in its tenant', examples: ['march'] }),
+});
+
+/** Raises, lowers or changes a budget. */
+export function changeBudgetRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'PATCH',
+    path: '/api/operator/budgets/{id}',
+    operationId: 'changeBudget',
+    summary: 'Raise, lower or change a budget',
+    description:
+      'Raising it opens sessions again within a second, lowering it below what is used ends them. With another `version` than the present one it is CONFLICT, and nothing is changed: read it again, so that no change of somebody else is lost.',
+    params: budgetParams,
+    right: 'change',
+    query: budgetFilters,
+    body: changeBudgetRequest,
+    bodyExample: { version: 3, dollars: 2500 },
+    replies: {
+      200: { description: 'The budget as it is now', schema: budgetReply, example: { budget: exampleBudget } },
+    },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    async handle(call, { tenantId }) {
+      const { version, reason: _, ...changes } = call.body;
+      const [id = ''] = call.params;
+      const scope = scopeOf(call.operator, tenantId);
+      if (scope instanceof Refusal) return scope;
+      const changed = await changeBudget(scope, id, changes, version, actBy(call), services.operators.budgetDeps);
+      return changed instanceof Refusal ? changed : { status: 200, body: await replyOf(changed, call, services) };
+    },
+  });
+}
+
+/** Deletes a budget. */
+export function deleteBudgetRoute(services: Services): Route {
+  return operatorRoute({
+    method: 'DELETE',
+    path: '/api/operator/budgets/{id}',
+    operationId: 'deleteBudget',
+    summary: 'Delete a budget',
+    description:
+      'What it had closed is open within a second. One that TENANTS_FILE names is CONFLICT: take it out there first.',
+    params: budgetParams,
+    right: 'change',
+    query: deleteBudgetFilters,
+    replies: { 200: { description: 'It is deleted', schema: deleteBudgetReply, example: { ok: true } } },
+    refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
+    async handle(call, { tenantId, reason = null }) {
+      const [id = ''] = call.params;
+      const scope = scopeOf(call.operator, tenantId);
+      if (scope instanceof Refusal) return scope;
+      const deleted = await deleteBudget(scope, id, { ...actBy(call), reason }, services.operators.budgetDeps);
+      if (deleted instanceof Refusal) return deleted;
+      await services.tenants.catchUp();
+      return { status: 200, body: { ok: true } };
+    },
+  });
+}
+
+/** Whose budget somebody names: of a tenant that they are shown, or of the installation, for those alone who are shown all. */
+function scopeOf(operator: Operator, tenantId: string | undefined): string | null | Refusal {
+  const scope = tenantId ?? null;
+  if (seesTenant(operator, scope)) return scope;
+  return scope === null
+    ? new Refusal('FORBIDDEN', 'Name a tenantId: budgets of the installation are made by its operators.')
+    : new Refusal('NOT_FOUND', `There is no tenant "${scope}".`);
+}
+
+async function replyOf(
+  budget: Budget,
+  { operator, request }: { readonly operator: Operator; readonly request: { readonly atMs: number } },
+  services: Services,
+) {
+  await services.tenants.catchUp();
+  return { budget: await toOperatorBudget(budget, operator, request.atMs, services) };
+}
+
+async function toOperatorBudget(
+  budget: Budget,
+  { role }: Operator,
+  atMs: number,
+  { usage, core: { stores } }: Services,
+): Promise<OperatorBudget> {
+  const { tenantId, version, madeBy, isInFile, changedAtMs } = budget;
+  const standing = await usage.budgetLimits.standingOf(budget, atMs);
+  const { period, used, percent, projectedAtMs } = standing;
+  const told = await stores.budgetStates.ofBudget(tenantId, budget.id, period.name, MAX_TOLD);
+  return {
+    ...termsOf(budget),
+    warnAt: [...budget.warnAt],
+    tenantId,
+    version,
+    madeBy,
+    isInFile,
+    mayChange: role !== 'viewer' && mayChangeBudget(budget, role as ActRole),
+    changedAt: iso(changedAtMs),
+    periodName: period.name,
+    firstDay: period.firstDay,
+    resetAt: isoOrNull(period.resetAtMs),
+    used: used === undefined ? null : toUsed(used),
+    percent: percent ?? null,
+    projectedAt: isoOrNull(projectedAtMs),
+    told: told.map(toToldRow),
+  };
+}
+
+function toToldRow({ account, toldPercent, exceededAtMs }: BudgetRecord): OperatorBudget['told'][number] {
+  return { account, percent: toldPercent, exceededAt: isoOrNull(exceededAtMs) };
+}
+
+async function factsFor({ tenants }: Operator, { core: { stores } }: Services): Promise<BudgetFactRow[]> {
+  const { entries } = await stores.journal.list({ kinds: ['fact'], tenants }, undefined, MAX_FACTS);
+  return entries.map(toFactRow);
+}
+
+function toFactRow({ atMs, code, of, detail }: Entry<'fact'>): BudgetFactRow {
+  const { periodName, account, percent, usedTokens, usedMicroDollars } = detail;
+  const target = of.target ?? '';
+  return {
+    at: iso(atMs),
+    code,
+    tenantId: of.tenantId ?? null,
+    id: target.slice(target.indexOf('/') + 1),
+    periodName: String(periodName),
+    account: String(account),
+    percent: Number(percent),
+    used: toUsed({ tokens: Number(usedTokens), microDollars: Number(usedMicroDollars) }),
+  };
+}
+
+function isInUse({ revokedAtMs }: { readonly revokedAtMs: number | null }): boolean {
+  return revokedAtMs === null;
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+
+interface IssueInput {
+  readonly input?: unknown;
+}
+
+/** The message of a field that has the wrong type, which tells a missing field apart. */
+function wanted(what: string): { error: (issue: IssueInput) => string } {
+  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
+}
+
+const MAX_DOLLARS = 1_000_000_000;
+const MAX_TOKENS = 1_000_000_000_000_000;
+
+export const BUDGET_PERIODS = ['session', 'day', 'week', 'month', 'once'] as const;
+
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+
+/** What follows once nothing is left: creates are refused and live sessions ended, or creates alone are refused, or it is only told. */
+const BUDGET_ENDS = ['end', 'refuse', 'tell'] as const;
+
+const dollars = z
+  .number(wanted('an amount of dollars'))
+  .gt(0, 'must be more than 0')
+  .max(MAX_DOLLARS, `must be at most ${MAX_DOLLARS}`)
+  .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals')
+  .nullable()
+  .meta({ description: 'At most 6 decimals; null for any amount' });
+
+const tokens = z
+  .int(wanted('a whole number of tokens'))
+  .gt(0, 'must be more than 0')
+  .max(MAX_TOKENS, `must be at most ${MAX_TOKENS}`)
+  .nullable()
+  .meta({ description: 'Input and output together; null for any number' });
+
+const PERCENT = 'must be a whole percent from 1 to 100';
+
+const warnAt = z
+  .array(z.int(wanted('a whole percent from 1 to 100')).min(1, PERCENT).max(100, PERCENT), wanted('a list of percents'))
+  .max(5, 'must have at most 5 entries')
+  .refine((all) => all.every((one, at) => at === 0 || one > (all[at - 1] ?? 0)), 'must ascend')
+  .meta({ description: 'At most 5 whole percents, ascending: operators are told once a period that each is reached' });
+
+const atLimit = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
+  description:
+    '`end` refuses creates and ends live sessions, `refuse` refuses creates and lets live sessions go on, `tell` only tells operators',
+});
+
+const OF = /^(?:installation|tenant|user|(?:key|agent|user):[A-Za-z0-9._:-]{1,200})$/;
+
+/** A calendar day of QUOTA_TIMEZONE. */
+const day = z
+  .string(wanted('a day such as 2030-01-31'))
+  .refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text), 'must be a day such as 2030-01-31');
+
+function isDay(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+/** What may be changed of a budget. */
+const changeable = {
+  dollars: dollars.default(null),
+  tokens: tokens.default(null),
+  warnAt: warnAt.default([80, 95]),
+  atLimit: atLimit.default('end'),
+};
+
+const identity = {
+  id: z
+    .string(wanted('1 to 64 letters, digits, dots, hyphens and underscores'))
+    .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores')
+    .meta({ description: 'Unique in its tenant' }),
+  of: z
+    .string(wanted('installation, tenant, key:ID, agent:ID, user or user:SUBJECT'))
+    .regex(OF, 'must be installation, tenant, key:ID, agent:ID, user or user:SUBJECT')
+    .meta({
+      description:
+        'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each for itself) or `user:SUBJECT`',
+    }),
+  period: z.enum(BUDGET_PERIODS, wanted(BUDGET_PERIODS.join(', '))).meta({
+    description:
+      'How long it counts until it begins anew: a session, a calendar day, week (ISO) or month of QUOTA_TIMEZONE; `once` never does',
+  }),
+  from: day
+    .nullable()
+    .default(null)
+    .meta({ description: 'Of `once` alone: the first day that counts; by default the day on which it is made' }),
+};
+
+/** The fields of a budget (docs/contract.md, section 3). Whoever adds fields to them checks them with `checkBudget` as well. */
+export const budgetFields = { ...identity, ...changeable };
+
+interface Amounts {
+  readonly dollars: number | null;
+  readonly tokens: number | null;
+}
+
+/** What only shows between the fields of a budget. */
+export function checkBudget(
+  {
+    dollars: most,
+    tokens: count,
+    period,
+    from,
+  }: Amounts & { readonly period: BudgetPeriod; readonly from: string | null },
+  { addIssue }: { readonly addIssue: (issue: { code: 'custom'; path: string[]; message: string }) => void },
+): void {
+  if (most === null && count === null)
+    addIssue({ code: 'custom', path: ['dollars'], message: 'must be set, or tokens must' });
+  if (from !== null && period !== 'once')
+    addIssue({ code: 'custom', path: ['from'], message: 'must be left out: it is of budgets with period once alone' });
+}
+
+/** A budget as the tenants file has it. */
+export const budgetEntry = z
+  .strictObject(budgetFields, wanted('an object with id, of and period'))
+  .superRefine(checkBudget);
+
+/** What may be used of something in a time (docs/contract.md, section 3). */
+export type BudgetTerms = Readonly<Omit<z.output<typeof budgetEntry>, 'warnAt'>> & {
+  readonly warnAt: readonly number[];
+};
+
+/** What of a budget can be changed once it is there. */
+export const budgetChanges = z.object({
+  dollars: dollars.optional(),
+  tokens: tokens.optional(),
+  warnAt: warnAt.optional(),
+  atLimit: atLimit.optional(),
+});
+
+/** The budget that a refusal is about, and when it begins anew. */
+export const budgetNamed = z.object({
+  id: z.string(),
+  of: z.string(),
+  period: z.enum(BUDGET_PERIODS),
+  resetAt: z.iso.datetime().nullable().meta({ description: 'Null for a budget that never begins anew' }),
+});
+
+export type BudgetNamed = z.infer<typeof budgetNamed>;
+
+/** Whom the usage of a budget is counted for; null for `of` that names nobody in particular. */
+export function idOfBudget(of: string, kind: 'key' | 'agent' | 'user'): string | null {
+  return of.startsWith(`${kind}:`) ? of.slice(kind.length + 1) : null;
+}
+
+/** Budgets that one tenant, or the installation, may have. */
+export const MAX_BUDGETS = 50;

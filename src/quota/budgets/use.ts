@@ -1,0 +1,177 @@
+import { Lru } from '../../kernel/lru.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import { idOfBudget } from '../../protocol/budget.ts';
+import type { Budget, BudgetUse, UsageScope } from '../../stores/budgets/contract.ts';
+import { keyAccount, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
+import type { Period, QuotaDay } from '../calendar.ts';
+import { countedBy, isUsedUp, type BudgetOwner } from './matching.ts';
+
+/** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
+const MAX_PROJECTED_MS = Date.UTC(9999, 0);
+/** Subjects and keys whose former days are remembered. */
+const MAX_ACCOUNTS = 20_000;
+/** A sum of hours is read again after this; meanwhile what this node counts is added. */
+const FRESH_MS = SECOND_MS;
+/** Days that are over hardly change: an entry that waited for the database is seen so much later. */
+const PAST_MS = MINUTE_MS;
+
+/** What is known of the present day without asking. */
+export interface KnownDay {
+  readonly day: string;
+  readonly totals: UsageTotals;
+  readonly keyTotals: UsageTotals | null;
+}
+
+interface Past {
+  readonly readAtMs: number;
+  readonly used: Promise<UsageTotals>;
+}
+
+/** A sum of hours: of those that are over, which is read once an hour, and of the last two, which is read every second. */
+interface HourSum {
+  readonly scope: UsageScope;
+  /** The last two hours begin here. */
+  cutMs: number;
+  base: UsageTotals;
+  recent: UsageTotals;
+  /** What this node has counted since then. */
+  since: UsageTotals;
+  readAtMs: number;
+  reading: Promise<void> | undefined;
+}
+
+export interface UseDeps {
+  readonly budgetUse: BudgetUse;
+  readonly ledger: Pick<Ledger, 'totals'>;
+  readonly calendar: (atMs: number) => QuotaDay;
+}
+
+/**
+ * What has been used of budgets. Of subjects, keys and sessions it is exact: the total of the day is that of the entry itself. Of agents,
+ * tenants and the installation no row has a total, because all entries would wait for each other there: what other nodes counted is known a
+ * second later.
+ */
+export class UsedOfBudgets {
+  readonly #deps: UseDeps;
+  readonly #past = new Lru<Past>(MAX_ACCOUNTS);
+  readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
+
+  constructor(deps: UseDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
+  async of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<UsageTotals> {
+    const by = countedBy(budget);
+    const { tenantId, keyId, subject, sessionId } = owner;
+    if (by === 'session') return sessionId == null ? NOTHING_USED : this.#deps.budgetUse.ofSession(sessionId);
+    if (by === 'subject') return this.#ofDays(subject, period, atMs, known, known?.totals);
+    if (by === 'key')
+      return this.#ofDays(keyAccount(tenantId ?? '', keyId ?? ''), period, atMs, known, known?.keyTotals);
+    return this.#ofHours(budget, period, atMs);
+  }
+
+  /** What this node has just counted, for sums that are read less often. */
+  add(budget: Budget, period: Period, added: UsageTotals): void {
+    const sum = this.#hours.get(nameOf(budget, period));
+    if (sum !== undefined) sum.since = plus(sum.since, added);
+  }
+
+  /** What was used before the present day. */
+  async before(account: string, { firstDay }: Period, atMs: number): Promise<UsageTotals> {
+    const { day } = this.#deps.calendar(atMs);
+    if (day <= firstDay) return NOTHING_USED;
+    const name = `${account} ${firstDay} ${day}`;
+    const found = this.#past.get(name);
+    if (found !== undefined && atMs - found.readAtMs < PAST_MS) return found.used;
+    const used = this.#deps.budgetUse.ofDays(account, firstDay, day);
+    this.#past.set(name, { readAtMs: atMs, used });
+    used.catch(() => this.#past.delete(name));
+    return used;
+  }
+
+  /**
+   * When a budget of something that is one will be used up, if all goes on as in this hour and the one before; null where it will not in its
+   * period, and of subjects, whose hours nobody adds up. @throws Unavailable when the database is away
+   */
+  async projectedAtMs(budget: Budget, { resetAtMs }: Period, used: UsageTotals, atMs: number): Promise<number | null> {
+    const by = countedBy(budget);
+    if (by === 'session' || by === 'subject' || isUsedUp(used, budget)) return null;
+    const sinceMs = atMs - (atMs % HOUR_MS) - HOUR_MS;
+    const scope = {
+      tenantId: budget.tenantId,
+      agentId: idOfBudget(budget.of, 'agent'),
+      keyId: idOfBudget(budget.of, 'key'),
+    };
+    const pace = await this.#deps.budgetUse.ofHours(scope, sinceMs);
+    const lasts = (left: number, burnt: number): number => (burnt > 0 ? (left / burnt) * (atMs - sinceMs) : Infinity);
+    const leftMs = Math.min(
+      lasts((budget.microDollars ?? Infinity) - used.microDollars, pace.microDollars),
+      lasts((budget.tokens ?? Infinity) - used.tokens, pace.tokens),
+    );
+    const reachedMs = Math.round(atMs + leftMs);
+    return reachedMs < (resetAtMs ?? MAX_PROJECTED_MS) ? reachedMs : null;
+  }
+
+  async #ofDays(
+    account: string,
+    period: Period,
+    atMs: number,
+    known: KnownDay | undefined,
+    knownTotals: UsageTotals | null | undefined,
+  ): Promise<UsageTotals> {
+    const { day } = this.#deps.calendar(atMs);
+    if (day < period.firstDay) return NOTHING_USED;
+    const isKnown = known?.day === day && knownTotals != null;
+    const [past, today] = await Promise.all([
+      this.before(account, period, atMs),
+      isKnown ? knownTotals : this.#deps.ledger.totals(account, day),
+    ]);
+    return plus(past, today);
+  }
+
+  async #ofHours(budget: Budget, period: Period, atMs: number): Promise<UsageTotals> {
+    if (atMs < period.fromMs) return NOTHING_USED;
+    const name = nameOf(budget, period);
+    const agentId = idOfBudget(budget.of, 'agent');
+    const sum = this.#hours.get(name) ?? newSum({ tenantId: budget.tenantId, agentId, keyId: null });
+    this.#hours.set(name, sum);
+    if (atMs - sum.readAtMs >= FRESH_MS) await (sum.reading ??= this.#read(sum, period, atMs));
+    return plus(sum.base, plus(sum.recent, sum.since));
+  }
+
+  async #read(sum: HourSum, { fromMs }: Period, atMs: number): Promise<void> {
+    const { budgetUse } = this.#deps;
+    try {
+      const cutMs = Math.max(fromMs, atMs - (atMs % HOUR_MS) - HOUR_MS);
+      let { base } = sum;
+      if (cutMs !== sum.cutMs)
+        base = cutMs === fromMs ? NOTHING_USED : await budgetUse.ofHours(sum.scope, fromMs, cutMs);
+      const recent = await budgetUse.ofHours(sum.scope, cutMs);
+      // What was counted while it was read may be in it, or not: the next time it is for sure.
+      Object.assign(sum, { base, cutMs, recent, since: NOTHING_USED, readAtMs: atMs });
+    } finally {
+      sum.reading = undefined;
+    }
+  }
+}
+
+function newSum(scope: UsageScope): HourSum {
+  return {
+    scope,
+    cutMs: NaN,
+    base: NOTHING_USED,
+    recent: NOTHING_USED,
+    since: NOTHING_USED,
+    readAtMs: -Infinity,
+    reading: undefined,
+  };
+}
+
+function nameOf({ tenantId, of }: Budget, { name, firstDay }: Period): string {
+  return `${tenantId ?? ''} ${of} ${name} ${firstDay}`;
+}
+
+function plus(a: UsageTotals, b: UsageTotals): UsageTotals {
+  return { tokens: a.tokens + b.tokens, microDollars: a.microDollars + b.microDollars };
+}

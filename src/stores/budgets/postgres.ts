@@ -1,0 +1,107 @@
+import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
+import { LOCK_CLASSES } from '../../database/locks.ts';
+import type { Budget, Budgets, NewBudget } from './contract.ts';
+
+/** No tenant has this id. */
+const INSTALLATION = '';
+
+/** Budgets in PostgreSQL. */
+export function createPostgresBudgets(database: Database): Budgets {
+  return {
+    async all() {
+      const rows = await database.run(
+        (sql) => sql<Budget[]>`select ${columns(sql)} from budget order by tenant_id, id`,
+      );
+      return [...rows];
+    },
+
+    insert: (budget, most) =>
+      database.transaction(async (sql) => {
+        const tenantId = budget.tenantId ?? INSTALLATION;
+        // Who makes budgets of one tenant takes turns, so that two together do not pass what each alone would not.
+        await sql`select pg_advisory_xact_lock(${LOCK_CLASSES.budgets}::integer, hashtext(${tenantId}))`;
+        const ids = await sql<{ id: string }[]>`select id from budget where tenant_id = ${tenantId}`;
+        if (ids.some(({ id }) => id === budget.id)) return 'taken';
+        if (ids.length >= most) return 'too_many';
+        const [made] = await insertAll(sql, [{ ...rowOf(budget), inFile: null }], sql`nothing`);
+        return made ?? 'taken';
+      }),
+
+    async save({ tenantId, id, microDollars, tokens, warnAt, atLimit, madeBy, changedAtMs }, expectedVersion) {
+      const { count } = await database.run(
+        (sql) => sql`
+          update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, warn_at = ${JSON.stringify(warnAt)}::text::jsonb,
+            at_limit = ${atLimit}, made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
+          where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`,
+      );
+      return count > 0;
+    },
+
+    async delete(tenantId, id) {
+      const { count } = await database.run(
+        (sql) =>
+          sql`delete from budget where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and in_file is null`,
+      );
+      return count > 0;
+    },
+
+    async merge(budgets, tenantIds, day) {
+      await database.transaction(async (sql) => {
+        const named = tenantIds.map((id) => id ?? INSTALLATION);
+        const ids = budgets.map(({ tenantId, id }) => `${tenantId ?? INSTALLATION}/${id}`);
+        await sql`
+          update budget set in_file = null
+          where tenant_id = any(${named}::text[]) and in_file is not null and not (tenant_id || '/' || id = any(${ids}::text[]))`;
+        if (budgets.length > 0) await mergeAll(sql, budgets, day);
+      }, PATIENT);
+    },
+  };
+}
+
+/** What has no first day of its own begins with the day of its first merge, whatever a later merge says of other fields. */
+async function mergeAll(sql: TransactionSql, budgets: readonly NewBudget[], day: string): Promise<void> {
+  const rows = budgets.map((budget) => {
+    const { of, period, from, microDollars, tokens, warnAt, atLimit } = budget;
+    const begins = from ?? (period === 'once' ? day : null);
+    return { ...rowOf(budget), from: begins, inFile: { of, period, from, microDollars, tokens, warnAt, atLimit } };
+  });
+  await insertAll(
+    sql,
+    rows,
+    sql`
+      update set of_what = excluded.of_what, period = excluded.period, micro_dollars = excluded.micro_dollars,
+        from_day = case when excluded.in_file ->> 'from' is null and kept.period = excluded.period then kept.from_day
+          else excluded.from_day end,
+        tokens = excluded.tokens, warn_at = excluded.warn_at, at_limit = excluded.at_limit, made_by = excluded.made_by,
+        in_file = excluded.in_file, version = kept.version + 1, changed_at_ms = excluded.changed_at_ms
+      where kept.in_file is distinct from excluded.in_file`,
+  );
+}
+
+function rowOf({ tenantId, ...budget }: NewBudget) {
+  return { ...budget, tenantId: tenantId ?? INSTALLATION };
+}
+
+function insertAll(
+  sql: TransactionSql,
+  rows: readonly (ReturnType<typeof rowOf> & { readonly inFile: object | null })[],
+  onConflict: ReturnType<TransactionSql>,
+) {
+  return sql<Budget[]>`
+    insert into budget as kept (tenant_id, id, of_what, period, from_day, micro_dollars, tokens, warn_at, at_limit, made_by, in_file,
+      version, changed_at_ms)
+    select "tenantId", id, "of", period, "from", "microDollars", tokens, "warnAt", "atLimit", "madeBy", "inFile", 1 + coalesce(
+      (select max(budget_version) from budget_state where tenant_id = "tenantId" and budget_id = id), 0), "changedAtMs"
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as given ("tenantId" text, id text, "of" text, period text, "from" text,
+      "microDollars" bigint, tokens bigint, "warnAt" jsonb, "atLimit" text, "madeBy" text, "inFile" jsonb, "changedAtMs" bigint)
+    order by "tenantId" collate "C", id collate "C"
+    on conflict (tenant_id, id) do ${onConflict}
+    returning ${columns(sql)}`;
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    nullif(tenant_id, ${INSTALLATION}) as "tenantId", id, of_what as "of", period, from_day as "from", micro_dollars as "microDollars",
+    tokens, warn_at as "warnAt", at_limit as "atLimit", made_by as "madeBy", in_file is not null as "isInFile", version,
+    changed_at_ms as "changedAtMs"`;
+}

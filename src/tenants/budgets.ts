@@ -1,0 +1,273 @@
+import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
+import { idOfBudget, MAX_BUDGETS, type BudgetTerms } from '../protocol/budget.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import type { Budget, Budgets, NewBudget } from '../stores/budgets/contract.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
+import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
+import type { Tenant, Tenants } from '../stores/tenants/contract.ts';
+import type { FileProblem } from './conflicts.ts';
+
+export interface BudgetDeps {
+  readonly budgets: Pick<Budgets, 'all' | 'insert' | 'save' | 'delete'>;
+  readonly tenants: Pick<Tenants, 'all'>;
+  readonly acts: ActLog;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly clock: Clock;
+  /** The calendar day of an instant. */
+  readonly dayOf: (atMs: number) => string;
+}
+
+/** What can be changed of a budget; what is left out stays. */
+export type BudgetChanges = {
+  readonly [K in 'dollars' | 'tokens' | 'warnAt' | 'atLimit']?: BudgetTerms[K] | undefined;
+};
+
+const MICRO = 1_000_000;
+
+/** A budget as it is kept. @param madeBy null for the tenants file */
+export function toNewBudget(
+  tenantId: string | null,
+  { dollars, ...terms }: BudgetTerms,
+  madeBy: ActRole | null,
+  atMs: number,
+): NewBudget {
+  return { ...terms, tenantId, microDollars: toMicro(dollars), madeBy, changedAtMs: atMs };
+}
+
+/** A budget in the fields in which it is set. */
+export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, atLimit }: Budget): BudgetTerms {
+  return {
+    id,
+    of,
+    period,
+    from,
+    dollars: microDollars === null ? null : microDollars / MICRO,
+    tokens,
+    warnAt,
+    atLimit,
+  };
+}
+
+/**
+ * Makes a budget of a tenant, or of the installation; every node keeps it at once, and what its period has used already counts.
+ * @param tenantId null for the installation
+ * @returns the budget; or a Refusal INVALID_REQUEST for `of` that is not there, NOT_FOUND for a tenant, or CONFLICT for an id that is in use
+ * or one budget too many
+ * @throws Unavailable when the database is away
+ */
+export async function makeBudget(
+  tenantId: string | null,
+  terms: BudgetTerms,
+  by: ChangedBy,
+  deps: BudgetDeps,
+): Promise<Budget | Refusal> {
+  const tenant = (await deps.tenants.all()).find(({ id }) => id === tenantId);
+  if (tenantId !== null && tenant === undefined) return noTenant(tenantId);
+  const message = faultOf(terms.of, tenant && namesOf(tenant));
+  if (message !== undefined)
+    return new Refusal('INVALID_REQUEST', `of: ${message}`, { details: [{ path: 'of', message }] });
+  const atMs = deps.clock.now();
+  const from = terms.period === 'once' ? (terms.from ?? deps.dayOf(atMs)) : null;
+  const budget = { ...toNewBudget(tenantId, terms, by.role, atMs), from };
+  const inserted = await audited(
+    deps.acts,
+    entryOf('budget.create', budget, by, atMs),
+    () => deps.budgets.insert(budget, MAX_BUDGETS),
+    (result) => (typeof result === 'string' ? 'failed' : 'done'),
+  );
+  if (inserted === 'taken')
+    return new Refusal('CONFLICT', `There is a budget "${terms.id}" already; change it, or take another id.`);
+  if (inserted === 'too_many')
+    return new Refusal(
+      'CONFLICT',
+      `There are ${MAX_BUDGETS} budgets already, the most there may be; delete one first.`,
+    );
+  deps.bus.publish({ type: 'tenants.changed' });
+  return inserted;
+}
+
+/**
+ * Changes a budget: raising opens what it had closed at once, and lowering it below what is used acts at once.
+ * @param expectedVersion as it was read: of two who change it at once one is refused, so that no change is lost
+ * @returns the budget as it is now; or a Refusal CONFLICT for another version, NOT_FOUND where there is none, FORBIDDEN for an admin of the
+ * tenant where somebody else made it, or INVALID_REQUEST where nothing would be left that it limits
+ * @throws Unavailable when the database is away
+ */
+export async function changeBudget(
+  tenantId: string | null,
+  id: string,
+  { dollars, ...changes }: BudgetChanges,
+  expectedVersion: number,
+  by: ChangedBy,
+  deps: BudgetDeps,
+): Promise<Budget | Refusal> {
+  const found = await findOwn(tenantId, id, by, deps);
+  if (found instanceof Refusal) return found;
+  if (found.version !== expectedVersion) return changedMeanwhile(found.version);
+  const atMs = deps.clock.now();
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  const changed: Budget = {
+    ...found,
+    ...given,
+    ...(dollars === undefined ? {} : { microDollars: toMicro(dollars) }),
+    // What somebody else has set no admin of the tenant takes back.
+    madeBy: by.role === 'tenant_admin' ? found.madeBy : by.role,
+    version: expectedVersion + 1,
+    changedAtMs: atMs,
+  };
+  if (changed.microDollars === null && changed.tokens === null) {
+    const message = 'must be set, or tokens must';
+    return new Refusal('INVALID_REQUEST', `dollars: ${message}`, { details: [{ path: 'dollars', message }] });
+  }
+  const isSaved = await audited(
+    deps.acts,
+    entryOf('budget.change', found, by, atMs),
+    () => deps.budgets.save(changed, expectedVersion),
+    (saved) => (saved ? 'done' : 'failed'),
+  );
+  if (!isSaved) return changedMeanwhile(undefined);
+  deps.bus.publish({ type: 'tenants.changed' });
+  return changed;
+}
+
+/**
+ * Deletes a budget.
+ * @returns a Refusal CONFLICT where the tenants file names it, and those of `changeBudget`
+ * @throws Unavailable when the database is away
+ */
+export async function deleteBudget(
+  tenantId: string | null,
+  id: string,
+  by: ChangedBy,
+  deps: BudgetDeps,
+): Promise<true | Refusal> {
+  const found = await findOwn(tenantId, id, by, deps);
+  if (found instanceof Refusal) return found;
+  if (found.isInFile) return isInFile();
+  const isDeleted = await audited(
+    deps.acts,
+    entryOf('budget.delete', found, by, deps.clock.now()),
+    () => deps.budgets.delete(tenantId, id),
+    (deleted) => (deleted ? 'done' : 'unchanged'),
+  );
+  deps.bus.publish({ type: 'tenants.changed' });
+  return isDeleted ? true : noBudget(id);
+}
+
+/** Whether somebody may change a budget: admins of a tenant those alone that admins of it made. */
+export function mayChangeBudget({ madeBy }: Pick<Budget, 'madeBy'>, role: ActRole): boolean {
+  return role !== 'tenant_admin' || madeBy === 'tenant_admin';
+}
+
+async function findOwn(
+  tenantId: string | null,
+  id: string,
+  { role }: ChangedBy,
+  { budgets }: BudgetDeps,
+): Promise<Budget | Refusal> {
+  const found = (await budgets.all()).find((one) => one.tenantId === tenantId && one.id === id);
+  if (found === undefined) return noBudget(id);
+  if (mayChangeBudget(found, role)) return found;
+  return new Refusal('FORBIDDEN', 'An operator of the installation made this budget, and one has to change it.');
+}
+
+function toMicro(dollars: number | null): number | null {
+  return dollars === null ? null : Math.round(dollars * MICRO);
+}
+
+function entryOf(
+  action: ActAction,
+  { tenantId, id }: Pick<Budget, 'tenantId' | 'id'>,
+  by: ChangedBy,
+  atMs: number,
+): NewEntry<'act'> {
+  return newAct({ ...by, atMs, action, target: `${tenantId ?? 'installation'}/${id}`, tenantId });
+}
+
+function changedMeanwhile(version: number | undefined): Refusal {
+  const now = version === undefined ? '' : `; it is at version ${version}`;
+  return new Refusal(
+    'CONFLICT',
+    `The budget was changed since it was read${now}. Read it again, and change what you find.`,
+  );
+}
+
+function isInFile(): Refusal {
+  return new Refusal('CONFLICT', 'TENANTS_FILE names this budget: take it out there first, or raise it.');
+}
+
+function noBudget(id: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no budget "${id}"; GET /api/operator/budgets names those that there are.`);
+}
+
+function noTenant(tenantId: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no tenant "${tenantId}"; tenants come from TENANTS_FILE.`);
+}
+
+/** The names that `of` of a budget may have. */
+interface Names {
+  readonly keys: readonly (string | undefined)[];
+  readonly agents: readonly (string | undefined)[];
+}
+
+function namesOf({ keys, agents }: Tenant): Names {
+  return { keys: keys.map(({ id }) => id), agents: agents.map(({ id }) => id) };
+}
+
+/** What is wrong with whom a budget is of. @param names of its tenant; undefined for the installation */
+function faultOf(of: string, names: Names | undefined): string | undefined {
+  if (names === undefined)
+    return of === 'installation' ? undefined : 'must be installation, or be a budget of a tenant';
+  if (of === 'installation') return 'must not be installation: that is a budget of no tenant';
+  const [key, agent] = [idOfBudget(of, 'key'), idOfBudget(of, 'agent')];
+  if (key !== null && !names.keys.includes(key)) return `"${key}" is not a key of this tenant`;
+  return agent === null || names.agents.includes(agent) ? undefined : `"${agent}" is not an agent of this tenant`;
+}
+
+const word = z.string().optional().catch(undefined);
+const budgetsOutline = z.array(z.object({ id: word, of: word }).catch({})).catch([]);
+
+/** The names in a file, read without complaint, so that clashes are told beside all other problems. */
+const outline = z
+  .object({
+    budgets: budgetsOutline,
+    tenants: z
+      .array(
+        z
+          .object({
+            budgets: budgetsOutline,
+            agents: z.array(z.object({ id: word }).catch({})).catch([]),
+            widgetKeys: z.array(z.object({ id: word, key: word }).catch({})).catch([]),
+          })
+          .catch({ budgets: [], agents: [], widgetKeys: [] }),
+      )
+      .catch([]),
+  })
+  .catch({ budgets: [], tenants: [] });
+
+/** What only shows between the entries of a tenants file: ids of budgets that are used twice, and keys and agents that are not there. */
+export function findBudgetFaults(content: unknown): FileProblem[] {
+  const { budgets, tenants } = outline.parse(content);
+  return [
+    ...faultsAt('budgets', budgets, undefined),
+    ...tenants.flatMap(({ budgets: own, agents, widgetKeys }, t) => {
+      const names = { agents: agents.map(({ id }) => id), keys: widgetKeys.map(({ id, key }) => id ?? key) };
+      return faultsAt(`tenants[${t}].budgets`, own, names);
+    }),
+  ];
+}
+
+function faultsAt(place: string, budgets: z.output<typeof budgetsOutline>, names: Names | undefined): FileProblem[] {
+  return budgets.flatMap(({ id, of = '' }, at) => {
+    const first = budgets.findIndex((one) => one.id === id);
+    const fault = of === '' ? undefined : faultOf(of, names);
+    return [
+      ...(id !== undefined && first < at
+        ? [{ path: `${place}[${at}].id`, message: `is the same budget id as ${place}[${first}].id` }]
+        : []),
+      ...(fault === undefined ? [] : [{ path: `${place}[${at}].of`, message: fault }]),
+    ];
+  });
+}

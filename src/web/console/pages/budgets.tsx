@@ -1,0 +1,214 @@
+import { isPassing } from '../data/api.ts';
+import type { Budget, BudgetFact, Budgets } from '../data/budgets.ts';
+import { dialog } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { UNTOLD_MS } from '../data/live.ts';
+import { useResource } from '../data/resource.ts';
+import { Ago, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { NoTenant, Unread, Warning } from '../parts/view-states.tsx';
+import { AT_LIMIT, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
+import { moneyText, shortName } from '../words/format.ts';
+import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
+
+/** What may be used in a time, of all tenants or of the one that the address names. */
+export function BudgetsPage() {
+  usePage('Budgets');
+  const { tenantId } = useScope();
+  // All of them: whoever chooses another tenant must be told of it.
+  const resource = useResource<Budgets>('/api/operator/budgets', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
+  const { failure } = resource;
+  const found = resource.body.value;
+  if (found === undefined || (failure.value !== undefined && !isPassing(failure.value)))
+    return <Unread title="Budgets" resource={resource} what="the budgets" />;
+  const isShown = (one: { readonly tenantId: string | null }): boolean =>
+    tenantId === '' || one.tenantId === tenantId || one.tenantId === null;
+  const budgets = found.budgets.filter(isShown);
+  const facts = found.facts.filter(isShown);
+  const isKnown = tenantId === '' || found.tenants.some(({ id }) => id === tenantId);
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Budgets</h1>
+        <span class="spring" />
+        {mayChange.value && isKnown && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => (dialog.value = <MakeBudgetDialog tenants={found.tenants} tenantId={tenantId} />)}
+          >
+            Make…
+          </button>
+        )}
+      </div>
+      {!isKnown && <NoTenant tenantId={tenantId} />}
+      {budgets.length === 0 ? (
+        <p class="soft">There are none: only the ceilings of each day bound what is used.</p>
+      ) : (
+        <section class="budgets" aria-label="Budgets">
+          <Table
+            caption="Budgets"
+            columns={mayChange.value ? [...COLUMNS, CHANGES] : COLUMNS}
+            rows={budgets.map((budget) => ({ key: `${budget.tenantId ?? ''}/${budget.id}`, row: budget }))}
+          />
+        </section>
+      )}
+      {facts.length > 0 && (
+        <section class="told" aria-label="What was told">
+          <h2>What was told</h2>
+          <Table
+            caption="What was told of budgets"
+            columns={FACTS}
+            rows={facts.map((fact) => ({
+              key: `${fact.at} ${fact.tenantId} ${fact.id} ${fact.code} ${fact.account}`,
+              row: fact,
+            }))}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Budget>[] = [
+  {
+    title: 'Budget',
+    style: 'text',
+    cell: ({ id, tenantId, of }) => (
+      <>
+        <b>{id}</b>{' '}
+        <span class="soft">
+          {tenantId === null ? '' : `${tenantId}, `}
+          {ofWords(of)}
+        </span>
+      </>
+    ),
+  },
+  { title: 'Used', style: 'text', cell: (budget) => <Used budget={budget} /> },
+  { title: 'Period', style: 'text', cell: (budget) => <Period budget={budget} /> },
+  { title: 'Lasts until', cell: (budget) => <Lasts budget={budget} /> },
+  { title: 'Then', style: 'text', cell: ({ atLimit }) => AT_LIMIT[atLimit] },
+];
+
+/** Used of the limit, and where operators are told. */
+function Used({ budget }: { readonly budget: Budget }) {
+  const { percent, warnAt, told } = budget;
+  const used = usedWords(budget);
+  if (percent === null || used === undefined) {
+    const over = told.filter(({ exceededAt }) => exceededAt !== null).length;
+    return (
+      <>
+        {limitWords(budget)} each
+        {over > 0 && (
+          <span class="problem">
+            {' '}
+            <Warning /> {over === 20 ? 'at least 20' : over} used it up
+          </span>
+        )}
+      </>
+    );
+  }
+  const isOver = percent >= 100;
+  return (
+    <div class="budget-used">
+      <svg class="gauge" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="gauge-all" width="100" height="8" />
+        <rect class={isOver ? 'gauge-over' : 'gauge-used'} width={Math.min(100, percent)} height="8" />
+        {warnAt
+          .filter((threshold) => threshold < 100)
+          .map((threshold) => (
+            <rect key={threshold} class="gauge-mark" x={threshold} width="0.6" height="8" />
+          ))}
+      </svg>
+      <span class={isOver ? 'problem' : ''}>
+        {isOver && <Warning />} {used} of {limitWords(budget)} <span class="soft">({percent} %)</span>
+      </span>
+    </div>
+  );
+}
+
+function Period({ budget: { period, periodName, firstDay, resetAt } }: { readonly budget: Budget }) {
+  if (period === 'session') return <>{PERIODS.session}</>;
+  if (resetAt === null)
+    return (
+      <>
+        {PERIODS.once} <span class="soft">since {firstDay}</span>
+      </>
+    );
+  return (
+    <>
+      {periodName}{' '}
+      <span class="soft">
+        until <Moment at={resetAt} />
+      </span>
+    </>
+  );
+}
+
+/** When it is used up at the present pace. */
+function Lasts({ budget: { percent, projectedAt, resetAt, told } }: { readonly budget: Budget }) {
+  if (percent === null) return <span class="soft">–</span>;
+  const since = told.find(({ exceededAt }) => exceededAt !== null)?.exceededAt;
+  if (percent >= 100)
+    return (
+      <span class="problem">
+        used up
+        {since != null && (
+          <>
+            {' '}
+            <Ago at={since} />
+          </>
+        )}
+      </span>
+    );
+  if (projectedAt !== null)
+    return (
+      <span class="problem">
+        <Warning /> <Moment at={projectedAt} />
+      </span>
+    );
+  return <span class="soft">{resetAt === null ? 'nobody knows' : 'its end'}</span>;
+}
+
+const CHANGES: Column<Budget> = {
+  title: '',
+  cell: (budget) =>
+    budget.mayChange ? (
+      <span class="buttons">
+        <button type="button" onClick={() => (dialog.value = <ChangeBudgetDialog budget={budget} />)}>
+          Change<span class="hidden"> {budget.id}</span>…
+        </button>
+        {!budget.isInFile && (
+          <button type="button" onClick={() => (dialog.value = <DeleteBudgetDialog budget={budget} />)}>
+            Delete<span class="hidden"> {budget.id}</span>…
+          </button>
+        )}
+      </span>
+    ) : (
+      <span class="soft">an operator’s</span>
+    ),
+};
+
+const FACTS: readonly Column<BudgetFact>[] = [
+  { title: 'When', cell: ({ at }) => <Ago at={at} /> },
+  {
+    title: 'Budget',
+    style: 'text',
+    isName: true,
+    cell: ({ id, tenantId }) => (
+      <>
+        {id} <span class="soft">{tenantId}</span>
+      </>
+    ),
+  },
+  { title: 'What', style: 'text', cell: (fact) => factWords(fact) },
+  { title: 'Used', style: 'number', cell: ({ used }) => moneyText(used.dollars) },
+  { title: 'By', style: 'text', cell: ({ account }) => <code title={account}>{shortAccount(account)}</code> },
+];
+
+/** Subjects and refs of sessions are long; the accounts of keys, agents and tenants say what they are. */
+function shortAccount(account: string): string {
+  return /^(?:key|agent|tenant):/.test(account) ? account : shortName(account);
+}

@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest';
+import type { BudgetRecord } from '../../machines/budget/types.ts';
+import type { Database } from '../../src/database/database.ts';
+import { randomId, rowId } from '../../src/kernel/ids.ts';
+import { HOUR_MS } from '../../src/kernel/time.ts';
+import type { Budget, NewBudget } from '../../src/stores/budgets/contract.ts';
+import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
+import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
+import { createPostgresBudgetUse } from '../../src/stores/budgets/postgres-use.ts';
+import type { NewEntry } from '../../src/stores/journal/contract.ts';
+import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
+import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
+import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
+import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, storesOf, voiceRecord } from './support.ts';
+
+function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
+  const terms = { of: 'tenant', period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
+  const usual = { warnAt: [50, 80], atLimit: 'end', madeBy: 'operator', changedAtMs: DAY_BEGIN } as const;
+  return { tenantId: randomId(), id: 'march', ...terms, ...usual, ...changes };
+}
+
+/** @param nodes the connections of two nodes to one migrated database */
+export function budgetsContract(name: string, nodes: () => readonly [Database, Database]): void {
+  describe(`budgets, ${name}`, () => {
+    const budgets = nodesOf(storesOf(nodes, createPostgresBudgets));
+    const ofTenant = async (tenantId: string | null): Promise<readonly Budget[]> =>
+      (await budgets().all()).filter((one) => one.tenantId === tenantId);
+
+    test('a budget is found as it was made, on every node', async () => {
+      const made = aBudget({ tokens: 5, of: 'user' });
+      expect(await budgets().insert(made, 50)).toEqual({ ...made, version: 1, isInFile: false });
+      expect(await ofTenant(made.tenantId)).toEqual([{ ...made, version: 1, isInFile: false }]);
+    });
+
+    test('of those who make the same one at once one does, and no more are made than may be', async () => {
+      const made = aBudget();
+      const same = await atOnce(RACERS, () => budgets().insert(made, 50));
+      expect(same.filter((one) => one !== 'taken')).toMatchObject([{ id: made.id, version: 1 }]);
+      const others = await atOnce(RACERS, (n) => budgets().insert({ ...made, id: `b${n}` }, 10));
+      expect(others.filter((one) => one !== 'too_many')).toHaveLength(9);
+    });
+
+    test('of those who change one at once one does, and the others learn that it has another version', async () => {
+      const made = aBudget();
+      await budgets().insert(made, 50);
+      const saved = await atOnce(RACERS, (n) =>
+        budgets().save({ ...made, version: 2, isInFile: false, microDollars: n + 1 }, 1),
+      );
+      expect(saved.filter(Boolean)).toHaveLength(1);
+      expect(await ofTenant(made.tenantId)).toMatchObject([{ version: 2, microDollars: saved.indexOf(true) + 1 }]);
+    });
+
+    test('one that is made again goes on after what was told of the former, so that no node takes it for an older one', async () => {
+      const made = aBudget();
+      await budgets().insert(made, 50);
+      const of = { tenantId: made.tenantId, budgetId: made.id, period: '2030-03', account: 'a', resetAtMs: null };
+      const record = { ...of, id: '', toldPercent: 100, exceededAtMs: 1, budgetVersion: 7, version: 1 };
+      await createPostgresBudgetStates(nodes()[0]).save(record, 0, undefined);
+      await budgets().delete(made.tenantId, made.id);
+      expect(await budgets().insert(made, 50)).toMatchObject({ version: 8 });
+    });
+
+    test('a deleted one is gone, and may be made again', async () => {
+      const made = aBudget();
+      await budgets().insert(made, 50);
+      expect(await atOnce(2, () => budgets().delete(made.tenantId, made.id))).toEqual(
+        expect.arrayContaining([true, false]),
+      );
+      expect(await budgets().insert(made, 50)).toEqual({ ...made, version: 1, isInFile: false });
+      expect(await ofTenant(made.tenantId)).toMatchObject([{ version: 1 }]);
+    });
+
+    test('a file that has not changed takes back no change, and one that has changes what it says', async () => {
+      const entry = aBudget({ madeBy: null, period: 'once' });
+      const merge = (one: NewBudget, day: string) => budgets().merge([one], [one.tenantId], day);
+      await merge(entry, '2030-01-05');
+      const [made] = await ofTenant(entry.tenantId);
+      expect(made).toMatchObject({ version: 1, isInFile: true, from: '2030-01-05' });
+      await budgets().save({ ...(made as Budget), microDollars: 99 }, 1);
+      await merge(entry, '2030-02-01');
+      expect(await ofTenant(entry.tenantId)).toMatchObject([{ version: 2, microDollars: 99, from: '2030-01-05' }]);
+      await merge({ ...entry, microDollars: 7 }, '2030-02-02');
+      expect(await ofTenant(entry.tenantId)).toMatchObject([{ version: 3, microDollars: 7, from: '2030-01-05' }]);
+    });
+
+    test('what a file names is not deleted; what it names no more stays, and may be', async () => {
+      const [entry, other] = [aBudget({ madeBy: null }), aBudget({ madeBy: null })];
+      await budgets().merge([entry, other], [entry.tenantId, other.tenantId], '2030-01-05');
+      expect(await budgets().delete(entry.tenantId, entry.id)).toBe(false);
+      await budgets().merge([], [entry.tenantId], '2030-01-05');
+      expect(await ofTenant(entry.tenantId)).toMatchObject([{ isInFile: false, version: 1 }]);
+      expect(await budgets().delete(entry.tenantId, entry.id)).toBe(true);
+      expect(await budgets().delete(other.tenantId, other.id)).toBe(false);
+    });
+
+    test('those of the installation are of no tenant', async () => {
+      await budgets().merge([aBudget({ tenantId: null, id: 'all', madeBy: null })], [null], '2030-01-05');
+      expect(await ofTenant(null)).toMatchObject([{ id: 'all', tenantId: null }]);
+      await budgets().merge([], [null], '2030-01-05');
+      expect(await budgets().delete(null, 'all')).toBe(true);
+    });
+  });
+
+  describe(`what was told of budgets, ${name}`, () => {
+    const states = nodesOf(storesOf(nodes, createPostgresBudgetStates));
+    const journal = nodesOf(storesOf(nodes, createPostgresJournal));
+
+    function aRecord(changes: Partial<BudgetRecord> = {}): BudgetRecord {
+      const tenantId = randomId();
+      const of = {
+        tenantId,
+        budgetId: 'march',
+        period: '2030-03',
+        account: `tenant:${tenantId}`,
+        resetAtMs: DAY_BEGIN,
+      };
+      const told = { toldPercent: 50, exceededAtMs: null, budgetVersion: 1, version: 1 };
+      return { id: `${tenantId}/march/2030-03/tenant:${tenantId}`, ...of, ...told, ...changes };
+    }
+    const factOf = ({ tenantId }: BudgetRecord): NewEntry<'fact'> => ({
+      id: rowId(),
+      kind: 'fact',
+      atMs: DAY_BEGIN,
+      node: 'node',
+      requestId: null,
+      of: { tenantId, target: `${tenantId}/march` },
+      code: 'budget.warned',
+      detail: { percent: 50 },
+    });
+    const factsOf = async (tenantId: string | null) =>
+      (await journal().list({ kinds: ['fact'], tenants: [tenantId ?? ''] }, undefined, 99)).entries;
+
+    test('of all nodes that tell the same one does, and its fact is in the journal once', async () => {
+      const record = aRecord();
+      expect(await states().load(record)).toBeUndefined();
+      const saved = await atOnce(RACERS, () => states().save(record, 0, factOf(record)));
+      expect(saved.filter(Boolean)).toHaveLength(1);
+      expect(await states().load(record)).toEqual(record);
+      expect(await factsOf(record.tenantId)).toHaveLength(1);
+      const next = { ...record, toldPercent: 100, exceededAtMs: DAY_BEGIN, version: 2 };
+      const again = await atOnce(RACERS, () => states().save(next, 1, factOf(record)));
+      expect(again.filter(Boolean)).toHaveLength(1);
+      expect(await factsOf(record.tenantId)).toHaveLength(2);
+      expect(await states().save(aRecord({ version: 6 }), 5, undefined)).toBe(false);
+    });
+
+    test('those of a budget in a period are listed, with what was told most of first', async () => {
+      const record = aRecord();
+      for (const [account, toldPercent] of [
+        ['a', 50],
+        ['b', 80],
+        ['c', 50],
+      ] as const)
+        await states().save({ ...record, account, toldPercent }, 0, undefined);
+      await states().save({ ...record, period: '2030-04' }, 0, undefined);
+      const listed = await states().ofBudget(record.tenantId, 'march', '2030-03', 2);
+      expect(listed.map(({ account }) => account)).toEqual(['b', 'a']);
+      expect(listed[0]?.id).toBe(`${record.tenantId}/march/2030-03/b`);
+    });
+  });
+
+  describe(`what was used of budgets, ${name}`, () => {
+    const parts = nodesOf(
+      storesOf(nodes, (database) => ({
+        use: createPostgresBudgetUse(database),
+        ledger: createPostgresLedger(database),
+        history: createPostgresVoiceHistory(database),
+      })),
+    );
+
+    async function used(
+      at: number,
+      tokens: number,
+      {
+        tenantId,
+        subject,
+        keyId,
+        sessionId,
+      }: { tenantId: string; subject: string; keyId: string | null; sessionId: string | null },
+    ): Promise<void> {
+      const day = new Date(at).toISOString().slice(0, 10);
+      const answer = await parts().ledger.record({
+        subject,
+        day,
+        tokens,
+        microDollars: tokens * 10,
+        atMs: at,
+        tenantId,
+        sessionId,
+        sessionAtMost: null,
+        ...sharedAccounts(tenantId, keyId),
+        idempotency: null,
+      });
+      expect(answer.kind).toBe('counted');
+    }
+
+    test('days are those from the first until before the last, of subjects and of keys', async () => {
+      const [tenantId, subject] = [randomId(), randomId()];
+      const who = { tenantId, subject, keyId: 'site', sessionId: null };
+      for (const [day, tokens] of [
+        [-1, 1],
+        [0, 2],
+        [1, 4],
+        [2, 8],
+      ] as const)
+        await used(DAY_BEGIN + day * 24 * HOUR_MS, tokens, who);
+      for (const account of [subject, keyAccount(tenantId, 'site')]) {
+        const sums = await Promise.all([
+          parts().use.ofDays(account, '2030-01-01', '2030-01-03'),
+          parts().use.ofDays(account, '2029-12-01', '2030-01-02'),
+          parts().use.ofDays(account, '2030-01-04', '2030-01-01'),
+        ]);
+        expect(sums.map(({ tokens }) => tokens)).toEqual([6, 3, 0]);
+        expect(sums[0]).toEqual({ tokens: 6, microDollars: 60 });
+      }
+    });
+
+    test('hours are those of the tenant, the agent or the key, also where a day begins within one', async () => {
+      const tenantId = randomId();
+      const sessions = [
+        voiceRecord({ tenantId, agentId: 'support', keyId: 'site' }),
+        voiceRecord({ tenantId, agentId: 'sales', keyId: 'shop' }),
+      ];
+      for (const record of sessions) await parts().history.insert({ record, state: 'engaged' });
+      const [support, sales] = sessions.map(({ id, subject, keyId }) => ({ tenantId, subject, keyId, sessionId: id }));
+      await used(DAY_BEGIN + HOUR_MS / 2 - 1, 1, support!);
+      await used(DAY_BEGIN + HOUR_MS / 2, 2, support!);
+      await used(DAY_BEGIN + HOUR_MS, 4, sales!);
+      await used(DAY_BEGIN + 2 * HOUR_MS, 8, support!);
+      const tokens = async (scope: { agentId?: string; keyId?: string }, fromMs: number, untilMs?: number) =>
+        (await parts().use.ofHours({ tenantId, agentId: null, keyId: null, ...scope }, fromMs, untilMs)).tokens;
+      expect(await tokens({}, DAY_BEGIN)).toBe(15);
+      expect(await tokens({}, DAY_BEGIN + HOUR_MS / 2)).toBe(14);
+      expect(await tokens({}, DAY_BEGIN + HOUR_MS / 2, DAY_BEGIN + HOUR_MS)).toBe(2);
+      expect(await tokens({}, DAY_BEGIN, DAY_BEGIN + 2 * HOUR_MS)).toBe(7);
+      expect(await tokens({ agentId: 'support' }, DAY_BEGIN)).toBe(11);
+      expect(await tokens({ keyId: 'shop' }, DAY_BEGIN)).toBe(4);
+      const ofAll = await parts().use.ofHours({ tenantId: null, agentId: null, keyId: null }, DAY_BEGIN);
+      expect(ofAll.tokens).toBeGreaterThanOrEqual(15);
+      expect(await parts().use.ofSession(support!.sessionId)).toEqual({ tokens: 11, microDollars: 110 });
+    });
+
+    test('subjects and sessions over a limit are those that are live', async () => {
+      const tenantId = randomId();
+      const [live, over] = [voiceRecord({ tenantId }), voiceRecord({ tenantId })];
+      for (const record of [live, over]) {
+        await parts().history.insert({ record, state: 'engaged' });
+        await used(DAY_BEGIN, 10, { tenantId, subject: record.subject, keyId: null, sessionId: record.id });
+      }
+      await parts().history.save([{ record: endedRecord(over), state: 'ended' }]);
+      const least = { tokens: 10, microDollars: null };
+      expect(await parts().use.subjectsOver(tenantId, '2030-01-01', least)).toEqual([
+        { subject: live.subject, tokens: 10, microDollars: 100 },
+      ]);
+      expect(await parts().use.sessionsOver(tenantId, { tokens: null, microDollars: 100 })).toEqual([
+        { sessionId: live.id, tokens: 10, microDollars: 100 },
+      ]);
+      expect(await parts().use.sessionsOver(tenantId, { tokens: 11, microDollars: 101 })).toEqual([]);
+      expect(await parts().use.subjectsOver(tenantId, '2030-01-02', least)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,273 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
+import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';
+import { service, somebody, type Reply, type TestApp } from '../../support/app.ts';
+import { DAY, HOUR, MINUTE, NOON, SECOND } from '../../support/clock.ts';
+import { examples } from '../../support/examples.ts';
+import { useApps } from '../../support/use-apps.ts';
+
+const { build, database } = useApps();
+
+let one: TestApp;
+let other: TestApp;
+
+/** No other limit of a visitor is in the way. */
+const WIDE = {
+  WIDGET_SESSION_PER_MIN: '100000',
+  WIDGET_MAX_DOLLARS_DAILY: '100000',
+  WIDGET_MAX_CONCURRENT_SESSIONS: '100000',
+};
+
+/** Two nodes with one database, one clock, and one bus. */
+async function buildBoth(env: Record<string, string> = {}): Promise<void> {
+  const all = { ...WIDE, ...env };
+  one = await build({ env: all });
+  other = await build({ env: all, clock: one.clock, live: one.live });
+}
+
+beforeEach(() => buildBoth());
+
+afterEach(clear);
+
+async function clear(): Promise<void> {
+  const { budgets } = one.service.stores;
+  for (const { tenantId, id } of await budgets.all()) await budgets.delete(tenantId, id);
+  for (const table of ['budget_state', 'usage_total', 'usage_hour', 'usage_entry'])
+    await database().run((sql) => sql`delete from ${sql(table)}`);
+  await database().run((sql) => sql`delete from journal where kind = 'fact'`);
+}
+
+/** Makes a budget that both nodes know. */
+async function make(changes: Partial<NewBudget> = {}): Promise<void> {
+  const terms = { of: 'tenant', period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
+  const usual = { warnAt: [50, 80], atLimit: 'end', madeBy: 'operator', changedAtMs: NOON } as const;
+  await one.service.stores.budgets.insert({ tenantId: 'acme', id: 'b', ...terms, ...usual, ...changes }, 50);
+  for (const app of [one, other]) await app.service.directory.reload();
+}
+
+async function change(microDollars: number, version: number): Promise<void> {
+  const found = (await one.service.stores.budgets.all()).find(({ id }) => id === 'b');
+  if (found === undefined) throw new Error('there is no budget');
+  expect(await one.service.stores.budgets.save({ ...found, microDollars }, version)).toBe(true);
+  for (const app of [one, other]) await app.service.directory.reload();
+}
+
+const report = (app: TestApp, body: object): Promise<Reply> =>
+  app.post('/api/auth/usage', { tokens: 0, dollars: 0, ...body }, service);
+const endOf = async (id: string) => (await one.sessions.find(id))?.endReason;
+
+/** What was told, the oldest first: `80` for a threshold. */
+async function told(): Promise<(string | number)[]> {
+  const { entries } = await one.service.stores.journal.list({ kinds: ['fact'], tenants: '*' }, undefined, 200);
+  return entries
+    .map(({ code, detail }) => (code === 'budget.warned' ? Number(detail['percent']) : code.replace('budget.', '')))
+    .toReversed();
+}
+
+describe('A budget over two nodes', () => {
+  test('counts what both have counted a second ago, tells each threshold once, and ends sessions of both', async () => {
+    await make();
+    const key = await one.key();
+    await other.service.directory.reload();
+    const [here, there] = [await one.open(key, { email: somebody() }), await other.open(key, { email: somebody() })];
+    expect((await report(one, { sm_session_id: here, dollars: 3 })).status).toBe(200);
+    expect((await report(other, { sm_session_id: there, dollars: 3 })).status).toBe(200);
+    one.clock.advance(SECOND);
+    expect((await report(one, { sm_session_id: here, dollars: 0.1 })).status).toBe(200);
+    expect((await report(other, { sm_session_id: there, dollars: 0.1 })).status).toBe(200);
+    expect(await told()).toEqual([50]);
+    // What both use within one second each knows of itself alone: that is the overshoot.
+    const both = [
+      report(one, { sm_session_id: here, dollars: 2 }),
+      report(other, { sm_session_id: there, dollars: 2 }),
+    ];
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    one.clock.advance(SECOND);
+    expect((await report(one, { sm_session_id: here, dollars: 0.000001 })).status).toBe(429);
+    expect([await endOf(here), await endOf(there)]).toEqual(['quota_exceeded', 'quota_exceeded']);
+    for (const app of [one, other]) expect((await app.create(key)).status).toBe(429);
+    expect(await told()).toEqual([50, 80, 'exceeded']);
+  });
+
+  test('of a key is exact: what the other has counted is in the total of the entry itself', async () => {
+    const key = await one.key();
+    await make({ of: `key:${key.id}`, period: 'week' });
+    const [here, there] = [await one.open(key), await other.open(key)];
+    await report(one, { sm_session_id: here, dollars: 9 });
+    expect((await report(other, { sm_session_id: there, dollars: 0.999999 })).status).toBe(200);
+    expect((await report(one, { sm_session_id: here, dollars: 0.000001 })).status).toBe(429);
+    expect((await other.create(key)).status).toBe(429);
+  });
+
+  test('that is raised on one is open on both, and one that is lowered ends what both have open', async () => {
+    await make({ microDollars: 1_000_000 });
+    const key = await one.key();
+    await other.service.directory.reload();
+    const id = await one.open(key);
+    await report(one, { sm_session_id: id, dollars: 1 });
+    await change(5_000_000, 1);
+    await expect.poll(told).toEqual(['exceeded', 'raised']);
+    const [here, there] = [await one.open(key), await other.open(key)];
+    await change(500_000, 2);
+    await expect
+      .poll(async () => [await endOf(here), await endOf(there)])
+      .toEqual(['quota_exceeded', 'quota_exceeded']);
+    await expect.poll(told).toEqual(['exceeded', 'raised', 'exceeded']);
+  });
+});
+
+describe('A budget whose node dies, or whose database is away', () => {
+  /** The entry is in the ledger, and whoever wrote it did nothing more. */
+  async function entryAlone(app: TestApp, id: string, microDollars: number): Promise<void> {
+    const record = await app.sessions.find(id);
+    if (record === undefined) throw new Error('there is no session');
+    const { subject, tenantId, keyId } = record;
+    const atMs = app.clock.now();
+    await app.service.stores.ledger.record({
+      subject,
+      tenantId,
+      day: app.service.calendar(atMs).day,
+      tokens: 0,
+      microDollars,
+      atMs,
+      sessionId: id,
+      sessionAtMost: null,
+      ...sharedAccounts(tenantId, keyId),
+      idempotency: null,
+    });
+  }
+
+  test.each(['tenant', 'user', 'installation', 'agent:support'])(
+    'of %s: between an entry and what follows it, another look ends and tells',
+    async (of) => {
+      await make({ of, ...(of === 'installation' ? { tenantId: null } : {}) });
+      const id = await one.open(await one.key(), { email: somebody(), agentId: 'support' });
+      await entryAlone(one, id, 10_000_000);
+      expect(await endOf(id)).toBeNull();
+      one.clock.advance(SECOND);
+      await other.service.budgetLimits.lookAtAll(one.clock.now());
+      expect(await endOf(id)).toBe('quota_exceeded');
+      expect(await told()).toEqual(['exceeded']);
+      await one.service.budgetLimits.lookAtAll(one.clock.now());
+      expect(await told()).toEqual(['exceeded']);
+    },
+  );
+
+  test('of sessions: a look ends those that are over alone', async () => {
+    await make({ period: 'session', of: 'tenant' });
+    const key = await one.key();
+    const [id, within] = [await one.open(key), await one.open(key)];
+    await entryAlone(one, id, 10_000_000);
+    await entryAlone(one, within, 9_999_999);
+    await other.service.budgetLimits.lookAtAll(one.clock.now());
+    expect([await endOf(id), await endOf(within)]).toEqual(['quota_exceeded', null]);
+  });
+
+  test('counts and ends although what is told cannot be kept, and tells it with the next entry', async () => {
+    await make();
+    const id = await one.open(await one.key());
+    const { budgetStates } = one.service.stores;
+    const whole = { ...budgetStates };
+    Object.assign(budgetStates, { save: () => Promise.reject(new Unavailable('database')) });
+    expect((await report(one, { sm_session_id: id, dollars: 10 })).status).toBe(429);
+    expect(await endOf(id)).toBe('quota_exceeded');
+    expect(await told()).toEqual([]);
+    Object.assign(budgetStates, whole);
+    await report(one, { sm_session_id: id, dollars: 0.1 });
+    expect(await told()).toEqual(['exceeded']);
+  });
+
+  test('refuses a create with 503 while nobody knows what is used', async () => {
+    await make();
+    const key = await one.key();
+    await other.service.directory.reload();
+    Object.assign(one.service.stores.budgetUse, { ofHours: () => Promise.reject(new Unavailable('database')) });
+    one.clock.advance(SECOND);
+    expect((await one.create(key)).status).toBe(503);
+    expect((await other.create(key)).status).toBe(200);
+  });
+});
+
+describe('The period of a budget', () => {
+  test('begins anew at midnight, also for who was refused, and an entry that came late ends nobody of the new one', async () => {
+    await clear();
+    await buildBoth({ QUOTA_TIMEZONE: 'Asia/Kolkata' });
+    one.clock.set(Date.UTC(2030, 0, 31, 18));
+    await make({ of: 'tenant', period: 'month' });
+    const key = await one.key();
+    const id = await one.open(key);
+    await report(one, { sm_session_id: id, dollars: 10 });
+    expect((await one.create(key)).status).toBe(429);
+    one.clock.set(Date.UTC(2030, 0, 31, 18, 29, 59, 999));
+    expect((await one.create(key)).status).toBe(429);
+    one.clock.advance(1);
+    const fresh = await one.open(key);
+    expect((await report(one, { sm_session_id: fresh, dollars: 9 })).status).toBe(200);
+    const owner = { subject: 'x', tenantId: 'acme', keyId: key.id, agentId: null, sessionId: id };
+    const totals = { tokens: 0, microDollars: 0 };
+    const late = { atMs: Date.UTC(2030, 0, 31, 18, 29), day: '2030-01-31', totals, keyTotals: totals, added: totals };
+    await one.service.budgetLimits.counted(owner, late);
+    expect(await endOf(fresh)).toBeNull();
+    expect(await told()).toEqual(['exceeded', 80]);
+  });
+
+  test('projects when it is used up by the last hours, and says nothing where it lasts', async () => {
+    await make({ period: 'day' });
+    const id = await one.open(await one.key());
+    one.clock.advance(MINUTE);
+    await report(one, { sm_session_id: id, dollars: 2 });
+    const [budget] = one.service.directory.budgetsOf('acme');
+    const standing = async () => {
+      if (budget === undefined) throw new Error('there is no budget');
+      return one.service.budgetLimits.standingOf(budget, one.clock.now());
+    };
+    // 2 dollars in 61 minutes: the other 8 last four times as long.
+    expect((await standing()).projectedAtMs).toBe(one.clock.now() + 4 * (HOUR + MINUTE));
+    one.clock.advance(10 * HOUR);
+    expect((await standing()).projectedAtMs).toBeNull();
+  });
+});
+
+describe('Budgets', () => {
+  test('of users never let them pass by more than one report, and tell each threshold once, whatever comes in which order', async () => {
+    const key = await one.key();
+    await other.service.directory.reload();
+    const step = fc.record({
+      node: fc.constantFrom(0, 1),
+      dollars: fc.integer({ min: 0, max: 400 }).map((cents) => cents / 100),
+      laterMs: fc.constantFrom(0, SECOND, HOUR, 13 * HOUR),
+      raise: fc.constantFrom(false, false, false, false, true),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 15 }), async (steps) => {
+        one.clock.set(NOON);
+        await make({ of: 'user', period: 'week', microDollars: 5_000_000 });
+        const email = somebody();
+        let [limit, version, used, week] = [5, 1, 0, 0];
+        for (const { node, dollars, laterMs, raise } of steps) {
+          one.clock.advance(laterMs);
+          const weeks = Math.floor((one.clock.now() - NOON + 2.5 * DAY) / (7 * DAY));
+          if (weeks !== week) [week, used] = [weeks, 0];
+          if (raise) {
+            limit += 5;
+            await change(limit * 1_000_000, version);
+            version += 1;
+          }
+          const app = node === 0 ? one : other;
+          const before = used;
+          const { status } = await app.create(key, { email });
+          expect([before, limit, status]).toEqual([before, limit, before >= limit ? 429 : 200]);
+          if (before >= limit) continue;
+          used = Math.round((used + dollars) * 100) / 100;
+          const reply = await report(app, { email, tenantId: 'acme', dollars });
+          expect([used, limit, reply.status]).toEqual([used, limit, used >= limit ? 429 : 200]);
+        }
+        await clear();
+        for (const app of [one, other]) await app.service.directory.reload();
+      }),
+      examples(12),
+    );
+  });
+});

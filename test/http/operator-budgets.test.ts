@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { service, somebody, STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { DAY, NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf, whyRefused } from './app.ts';
+
+const { build, database } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: STAFF });
+});
+
+// Others share the database.
+afterEach(async () => {
+  const { budgets } = app.service.stores;
+  for (const { tenantId, id } of await budgets.all()) await budgets.delete(tenantId, id);
+  for (const table of ['budget_state', 'usage_total', 'usage_hour', 'usage_entry'])
+    await database().run((sql) => sql`delete from ${sql(table)}`);
+  await database().run((sql) => sql`delete from journal where kind = 'fact'`);
+});
+
+type Headers = Record<string, string>;
+type BudgetRow = Record<string, unknown> & { readonly version: number };
+
+const make = (body: object, headers: Headers = service): Promise<Reply> =>
+  app.post('/api/operator/budgets', { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', ...body }, headers);
+const change = (body: object, query = '?tenantId=acme', headers: Headers = service, id = 'march'): Promise<Reply> =>
+  app.send({ method: 'PATCH', path: `/api/operator/budgets/${id}${query}`, body, headers });
+const remove = (query = '?tenantId=acme', headers: Headers = service, id = 'march'): Promise<Reply> =>
+  app.send({ method: 'DELETE', path: `/api/operator/budgets/${id}${query}`, headers });
+const look = async (query = '', headers: Headers = service) => {
+  const { status, body } = await app.get(`/api/operator/budgets${query}`, headers);
+  expect(status).toBe(200);
+  return body as { readonly budgets: BudgetRow[]; readonly facts: Record<string, unknown>[] };
+};
+const report = (id: string, dollars: number, tokens = 0): Promise<Reply> =>
+  app.post('/api/auth/usage', { sm_session_id: id, tokens, dollars }, service);
+const endOf = async (id: string) => (await app.sessions.find(id))?.endReason;
+
+describe('A budget', () => {
+  test('of a tenant’s month is told of, ends what is open once it is used up, and opens nothing until it is raised', async () => {
+    const made = await make({ dollars: 10, warnAt: [50, 80] });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { budget: { version: 1, madeBy: 'service', periodName: '2030-01' } },
+    });
+    const key = await app.key();
+    const [id, other] = [await app.open(key, { email: somebody() }), await app.open(key)];
+    expect((await report(id, 4)).status).toBe(200);
+    expect((await report(id, 3)).status).toBe(200);
+    expect((await look()).budgets).toMatchObject([
+      { used: { dollars: 7 }, percent: 70, told: [{ percent: 50, exceededAt: null }] },
+    ]);
+    const over = await report(id, 3);
+    const budget = { id: 'march', of: 'tenant', period: 'month', resetAt: '2030-02-01T00:00:00.000Z' };
+    expect(over).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED', counted: true, budget } });
+    for (const one of [id, other]) expect(await endOf(one)).toBe('quota_exceeded');
+    const refused = await app.create(key, { email: somebody() });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED', budget } });
+    expect(await whyRefused(app, refused)).toBe('$10.00 of the budget’s $10.00 were used (budget march).');
+    const { facts } = await look();
+    expect(facts.slice(0, 2)).toMatchObject([
+      { code: 'budget.exceeded', tenantId: 'acme', id: 'march', percent: 100, used: { dollars: 10 } },
+      { code: 'budget.warned', percent: 50, account: 'tenant:acme' },
+    ]);
+
+    expect(await change({ version: 1, dollars: 20 })).toMatchObject({
+      status: 200,
+      body: { budget: { version: 2, percent: 50 } },
+    });
+    await expect.poll(async () => (await look()).facts[0]).toMatchObject({ code: 'budget.raised', percent: 50 });
+    expect((await app.create(key, { email: somebody() })).status).toBe(200);
+    app.clock.set(NOON + 40 * DAY);
+    expect((await look()).budgets).toMatchObject([
+      { periodName: '2030-02', used: { dollars: 0 }, percent: 0, told: [] },
+    ]);
+  });
+
+  test('counts what its period has used before it was made, and acts on it at once', async () => {
+    const key = await app.key();
+    const id = await app.open(key);
+    await report(id, 3);
+    expect((await make({ of: `key:${key.id}`, period: 'week', dollars: 2 })).status).toBe(201);
+    await expect.poll(() => endOf(id)).toBe('quota_exceeded');
+    expect((await look()).budgets).toMatchObject([{ of: `key:${key.id}`, used: { dollars: 3 }, percent: 150 }]);
+    expect((await look()).facts).toMatchObject([{ code: 'budget.exceeded', account: `key:acme:${key.id}` }]);
+  });
+
+  test('that is lowered below what is used ends what is open', async () => {
+    const id = await app.open(await app.key());
+    await make({ dollars: 10_000 });
+    await report(id, 3);
+    expect(await endOf(id)).toBeNull();
+    await change({ version: 1, dollars: 1 });
+    await expect.poll(() => endOf(id)).toBe('quota_exceeded');
+  });
+
+  test('of each user ends the sessions of that user alone, over several days', async () => {
+    await make({ of: 'user', dollars: 5, tokens: 1000, period: 'week' });
+    const key = await app.key();
+    const [email, another] = [somebody(), somebody()];
+    const use = (of: string, body: object) =>
+      app.post('/api/auth/usage', { email: of, tenantId: 'acme', dollars: 0, tokens: 0, ...body }, service);
+    await use(email, { dollars: 4.5 });
+    app.clock.set(NOON + DAY);
+    const [id, other] = [await app.open(key, { email }), await app.open(key, { email: another })];
+    expect((await use(email, { dollars: 0.499999 })).status).toBe(200);
+    expect((await use(another, { tokens: 999 })).status).toBe(200);
+    expect((await use(email, { dollars: 0.000001 })).status).toBe(429);
+    expect([await endOf(id), await endOf(other)]).toEqual(['quota_exceeded', null]);
+    expect((await app.create(key, { email })).status).toBe(429);
+    app.clock.set(NOON + 5 * DAY); // A Monday.
+    expect((await app.create(key, { email })).status).toBe(200);
+  });
+
+  test('of a session ends that session alone', async () => {
+    await make({ period: 'session', of: 'agent:support', dollars: 1 });
+    const key = await app.key();
+    const open = async (agentId: string) => app.open(key, { agentId });
+    const [id, other, sales] = [await open('support'), await open('support'), await open('sales')];
+    await report(other, 0.5);
+    await report(sales, 7);
+    expect((await report(id, 1)).status).toBe(429);
+    expect(await Promise.all([id, other, sales].map(endOf))).toEqual(['quota_exceeded', null, null]);
+    expect((await app.create(key, { agentId: 'support' })).status).toBe(200);
+    expect(JSON.stringify(await look())).not.toContain(id);
+  });
+
+  test('of an agent, and of the installation, bound what they count and nothing else', async () => {
+    await make({ of: 'agent:support', dollars: 1, period: 'day' });
+    const key = await app.key();
+    const [support, sales] = [await app.open(key, { agentId: 'support' }), await app.open(key, { agentId: 'sales' })];
+    expect((await report(sales, 3)).status).toBe(200);
+    expect((await report(support, 1)).status).toBe(429);
+    expect([await endOf(support), await endOf(sales)]).toEqual(['quota_exceeded', null]);
+    expect((await app.create(key, { agentId: 'support' })).status).toBe(429);
+    expect((await app.create(key, { agentId: 'sales' })).status).toBe(200);
+    const all = { tenantId: undefined, id: 'all', of: 'installation', period: 'once', from: '2030-01-02', tokens: 10 };
+    expect((await make(all)).body['budget']).toMatchObject({ tenantId: null, resetAt: null, firstDay: '2030-01-02' });
+    expect((await report(sales, 0, 10)).status).toBe(429);
+    expect(await endOf(sales)).toBe('quota_exceeded');
+  });
+
+  test('that is used up, or soon will be, is told by the overview, and its share by a metric until it is deleted', async () => {
+    await make({ dollars: 10 });
+    const id = await app.open(await app.key());
+    const seen = async () => {
+      const { body } = await app.get('/api/operator/overview', service);
+      return (body['spend'] as { readonly budgets: object[] }).budgets;
+    };
+    const metric = async () => {
+      await app.service.budgetLimits.lookAtAll(app.clock.now());
+      return /^switchboard_budget_used_ratio.*$/m.exec((await app.get('/metrics', service)).text)?.[0];
+    };
+    expect(await seen()).toEqual([]);
+    await report(id, 8);
+    app.clock.advance(3000);
+    expect(await seen()).toMatchObject([{ tenantId: 'acme', id: 'march', percent: 80, at: expect.any(String) }]);
+    expect(await metric()).toBe('switchboard_budget_used_ratio{tenant="acme",budget="march"} 0.8');
+    await report(id, 4);
+    app.clock.advance(3000);
+    expect(await seen()).toEqual([{ tenantId: 'acme', id: 'march', percent: 120, at: null }]);
+    await remove();
+    expect(await metric()).toBeUndefined();
+  });
+
+  test('that only refuses lets live sessions go on, and one that only tells refuses nothing', async () => {
+    await make({ atLimit: 'refuse', dollars: 1 });
+    const key = await app.key();
+    const id = await app.open(key);
+    expect((await report(id, 2)).status).toBe(200);
+    expect(await endOf(id)).toBeNull();
+    expect((await app.create(key)).status).toBe(429);
+    await change({ version: 1, atLimit: 'tell' });
+    expect((await app.create(key)).status).toBe(200);
+    expect((await look()).facts[0]).toMatchObject({ code: 'budget.exceeded' });
+  });
+
+  test('asks the database for nothing more with an entry where there is none, nor where it is of users and keys', async () => {
+    const { budgetUse, budgetStates } = app.service.stores;
+    const asked: string[] = [];
+    for (const store of [budgetUse, budgetStates])
+      for (const [name, work] of Object.entries(store))
+        Object.assign(store, {
+          [name]: (...given: never[]) => (asked.push(name), (work as (...all: never[]) => unknown)(...given)),
+        });
+    const key = await app.key();
+    const id = await app.open(key);
+    await report(id, 1);
+    expect(asked).toEqual([]);
+    // Where there are, of users and of keys, the entry itself tells the day, and the days before are known for a minute.
+    for (const [n, of] of ['user', `key:${key.id}`, 'user'].entries()) await make({ id: `b${n}`, of, dollars: 100 });
+    await report(id, 1);
+    asked.splice(0);
+    await report(id, 1);
+    expect(asked).toEqual([]);
+  });
+
+  test('does not end a login of the console, because others may have used it up', async () => {
+    await make({ dollars: 1 });
+    const cookie = await app.login('anna@example.com');
+    await report(await app.open(await app.key()), 1);
+    const headers = { cookie, origin: 'http://localhost:3000' };
+    const refused = await app.post('/api/session', { tenantId: 'acme' }, headers);
+    expect(errorOf(refused)).toEqual({ status: 429, code: 'DAILY_QUOTA_EXCEEDED' });
+    expect((await app.get('/api/auth/session', headers)).status).toBe(200);
+  });
+});
+
+describe('Budgets are changed', () => {
+  test('by whoever read the present version: of two at once one is refused, and nothing is lost', async () => {
+    await make({ dollars: 10 });
+    const both = await Promise.all([change({ version: 1, dollars: 20 }), change({ version: 1, dollars: 30 })]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    expect(errorOf(await change({ version: 1, dollars: 40 }))).toEqual({ status: 409, code: 'CONFLICT' });
+    expect((await change({ dollars: 40 })).status).toBe(400);
+    const { body } = await app.get('/api/operator/audit?target=acme/march', service);
+    expect((body['rows'] as object[]).length).toBeGreaterThanOrEqual(3);
+    expect(await remove()).toMatchObject({ status: 200, body: { ok: true } });
+    expect(errorOf(await remove())).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await look()).budgets).toEqual([]);
+  });
+
+  test.each([
+    ['id', { id: 'a b' }],
+    ['of', { of: 'key:none' }],
+    ['of', { of: 'agent:none' }],
+    ['of', { of: 'installation' }],
+    ['of', { of: 'tenant', tenantId: undefined }],
+    ['of', { of: 'world' }],
+    ['period', { period: 'year' }],
+    ['dollars', { dollars: 0 }],
+    ['dollars', { dollars: -1 }],
+    ['dollars', { dollars: 0.0000001 }],
+    ['dollars', { dollars: null }],
+    ['tokens', { tokens: 1.5 }],
+    ['warnAt', { warnAt: [80, 50] }],
+    ['warnAt', { warnAt: [1, 2, 3, 4, 5, 6] }],
+    ['warnAt.0', { warnAt: [0] }],
+    ['atLimit', { atLimit: 'stop' }],
+    ['from', { from: '2030-01-01' }],
+    ['from', { period: 'once', from: '2030-02-30' }],
+    ['minutes', { minutes: 5 }],
+  ])('not to what cannot be: %s in %j is named', async (path, fields) => {
+    const refused = await make({ dollars: 10, ...fields });
+    expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect((refused.body['details'] as { path: string }[]).map((one) => one.path)).toContain(path);
+    expect((await look()).budgets).toEqual([]);
+  });
+
+  test('one id is made once, and a fifty-first is one too many', async () => {
+    const both = await Promise.all([make({ dollars: 1 }), make({ dollars: 2 })]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
+    for (let n = 1; n < 50; n += 1) await make({ id: `b${n}`, dollars: 1 });
+    expect(errorOf(await make({ id: 'b50', dollars: 1 }))).toEqual({ status: 409, code: 'CONFLICT' });
+    expect((await make({ id: 'b50', dollars: 1, tenantId: 'globex' })).status).toBe(201);
+    expect(errorOf(await make({ id: 'x', dollars: 1, tenantId: 'nobody' }))).toEqual({
+      status: 404,
+      code: 'NOT_FOUND',
+    });
+  });
+});
+
+describe('Who may change budgets', () => {
+  test('an admin those that admins of the tenant made, and never what an operator made, nor the installation’s', async () => {
+    const boss = await app.as('boss@globex.example');
+    const globex = { tenantId: 'globex', dollars: 5 };
+    await make({ ...globex, id: 'of-operator' });
+    await make({ tenantId: undefined, id: 'all', of: 'installation', dollars: 1_000_000 });
+    expect((await make({ ...globex, id: 'own' }, boss)).status).toBe(201);
+    const raise = { version: 1, dollars: 50 };
+    expect(errorOf(await change(raise, '?tenantId=globex', boss, 'of-operator'))).toEqual({
+      status: 403,
+      code: 'FORBIDDEN',
+    });
+    expect(errorOf(await remove('?tenantId=globex', boss, 'of-operator'))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect((await change(raise, '?tenantId=globex', boss, 'own')).status).toBe(200);
+    expect(errorOf(await change(raise, '', boss, 'all'))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(errorOf(await change(raise, '?tenantId=acme', boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await make({ dollars: 1 }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await look('', boss)).budgets).toMatchObject([
+      { id: 'of-operator', mayChange: false },
+      { id: 'own', mayChange: true, dollars: 50 },
+    ]);
+    // What an operator has lowered is an operator's from then on.
+    expect((await change({ version: 2, dollars: 5 }, '?tenantId=globex', service, 'own')).status).toBe(200);
+    const again = { version: 3, dollars: 50 };
+    expect(errorOf(await change(again, '?tenantId=globex', boss, 'own'))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect((await make({ ...globex, id: 'other' }, boss)).status).toBe(201);
+    expect((await remove('?tenantId=globex', boss, 'other')).status).toBe(200);
+  });
+
+  test('a viewer sees and changes none', async () => {
+    await make({ dollars: 1 });
+    const viewer = await app.as('vera@example.com');
+    expect((await look('', viewer)).budgets).toMatchObject([{ id: 'march', mayChange: false }]);
+    expect(errorOf(await make({ dollars: 1, id: 'x' }, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('nothing is changed by another site with somebody’s cookie', async () => {
+    await make({ dollars: 1 });
+    const { cookie } = await app.as('ops@example.com');
+    const foreign = { cookie: cookie ?? '', origin: 'https://evil.example' };
+    for (const refused of [
+      await change({ version: 1, dollars: 9 }, '?tenantId=acme', foreign),
+      await remove('?tenantId=acme', foreign),
+    ])
+      expect(errorOf(refused)).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });
+  });
+});
