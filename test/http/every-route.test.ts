@@ -148,6 +148,7 @@ describe('A route of the operator API', () => {
         "see-installation: GET /api/operator/logins",
         "see-installation: GET /api/operator/logins/{id}",
         "see-installation: GET /api/operator/nodes",
+        "see-installation: GET /api/operator/reconciliation",
         "see-installation: GET /api/operator/settings",
         "see-installation: GET /metrics",
         "see: GET /api/operator/audit",
