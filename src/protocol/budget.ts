@@ -42,7 +42,7 @@ const warnAt = z
   .refine((all) => all.every((one, at) => at === 0 || one > (all[at - 1] ?? 0)), 'must ascend')
   .meta({ description: 'At most 5 whole percents, ascending: operators are told once a period that each is reached' });
 
-const atLimit = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
+const then = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
   description:
     '`end` refuses creates and ends live sessions, `refuse` refuses creates and lets live sessions go on, `tell` only tells operators',
 });
@@ -64,7 +64,7 @@ const changeable = {
   dollars: dollars.default(null),
   tokens: tokens.default(null),
   warnAt: warnAt.default([80, 95]),
-  atLimit: atLimit.default('end'),
+  then: then.default('end'),
 };
 
 const identity = {
@@ -128,7 +128,7 @@ export const budgetChanges = z.object({
   dollars: dollars.optional(),
   tokens: tokens.optional(),
   warnAt: warnAt.optional(),
-  atLimit: atLimit.optional(),
+  then: then.optional(),
 });
 
 /** The budget that a refusal is about, and when it begins anew. */

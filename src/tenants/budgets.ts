@@ -21,19 +21,19 @@ export interface BudgetDeps {
 
 /** What can be changed of a budget; what is left out stays. */
 export type BudgetChanges = {
-  readonly [K in 'dollars' | 'tokens' | 'warnAt' | 'atLimit']?: BudgetTerms[K] | undefined;
-};
+  readonly [K in 'dollars' | 'tokens' | 'warnAt']?: BudgetTerms[K] | undefined;
+} & { readonly atLimit?: Budget['atLimit'] | undefined };
 
 const MICRO = 1_000_000;
 
 /** A budget as it is kept. @param madeBy null for the tenants file */
 export function toNewBudget(
   tenantId: string | null,
-  { dollars, ...terms }: BudgetTerms,
+  { dollars, then: atLimit, ...terms }: BudgetTerms,
   madeBy: ActRole | null,
   atMs: number,
 ): NewBudget {
-  return { ...terms, tenantId, microDollars: toMicro(dollars), madeBy, changedAtMs: atMs };
+  return { ...terms, atLimit, tenantId, microDollars: toMicro(dollars), madeBy, changedAtMs: atMs };
 }
 
 /** A budget in the fields in which it is set. */
@@ -46,7 +46,7 @@ export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, at
     dollars: microDollars === null ? null : microDollars / MICRO,
     tokens,
     warnAt,
-    atLimit,
+    then: atLimit,
   };
 }
 

@@ -18,7 +18,7 @@ async function tenantsFile(directory: string): Promise<string> {
   const budgets = [{ id: 'of-file', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] }];
   const agents = [{ id: 'support' }];
   const globex = { id: 'globex', name: 'Globex', widgetKeys: [], agents, admins: [BOSS], budgets };
-  const all = [{ id: 'everything', of: 'installation', period: 'once', tokens: 1_000_000, atLimit: 'tell' }];
+  const all = [{ id: 'everything', of: 'installation', period: 'once', tokens: 1_000_000, then: 'tell' }];
   const path = join(directory, 'tenants.json');
   await writeFile(path, JSON.stringify({ ...file, tenants: [...file.tenants, globex], budgets: all }));
   return path;

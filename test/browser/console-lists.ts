@@ -91,7 +91,7 @@ const budget = (index: number, isLong: boolean): object => ({
   dollars: isLong ? 123_456_789.123456 : 2000,
   tokens: isLong ? 123_456_789_012 : null,
   warnAt: [50, 80, 95],
-  atLimit: 'end',
+  then: 'end',
   version: 1,
   madeBy: 'operator',
   isInFile: index % 2 === 0,

@@ -166,13 +166,13 @@ describe('A budget', () => {
   });
 
   test('that only refuses lets live sessions go on, and one that only tells refuses nothing', async () => {
-    await make({ atLimit: 'refuse', dollars: 1 });
+    await make({ then: 'refuse', dollars: 1 });
     const key = await app.key();
     const id = await app.open(key);
     expect((await report(id, 2)).status).toBe(200);
     expect(await endOf(id)).toBeNull();
     expect((await app.create(key)).status).toBe(429);
-    await change({ version: 1, atLimit: 'tell' });
+    await change({ version: 1, then: 'tell' });
     expect((await app.create(key)).status).toBe(200);
     expect((await look()).facts[0]).toMatchObject({ code: 'budget.exceeded' });
   });
@@ -238,7 +238,7 @@ describe('Budgets are changed', () => {
     ['warnAt', { warnAt: [80, 50] }],
     ['warnAt', { warnAt: [1, 2, 3, 4, 5, 6] }],
     ['warnAt.0', { warnAt: [0] }],
-    ['atLimit', { atLimit: 'stop' }],
+    ['then', { then: 'stop' }],
     ['from', { from: '2030-01-01' }],
     ['from', { period: 'once', from: '2030-02-30' }],
     ['minutes', { minutes: 5 }],

@@ -35,7 +35,7 @@ const exampleBudget: OperatorBudget = {
   dollars: 2000,
   tokens: null,
   warnAt: [50, 80, 95],
-  atLimit: 'end',
+  then: 'end',
   version: 3,
   madeBy: 'operator',
   isInFile: false,
@@ -151,11 +151,18 @@ export function changeBudgetRoute(services: Services): Route {
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call, { tenantId }) {
-      const { version, reason: _, ...changes } = call.body;
+      const { version, reason: _, then: atLimit, ...changes } = call.body;
       const [id = ''] = call.params;
       const scope = scopeOf(call.operator, tenantId);
       if (scope instanceof Refusal) return scope;
-      const changed = await changeBudget(scope, id, changes, version, actBy(call), services.operators.budgetDeps);
+      const changed = await changeBudget(
+        scope,
+        id,
+        { ...changes, atLimit },
+        version,
+        actBy(call),
+        services.operators.budgetDeps,
+      );
       return changed instanceof Refusal ? changed : { status: 200, body: await replyOf(changed, call, services) };
     },
   });

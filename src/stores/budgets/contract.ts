@@ -5,7 +5,9 @@ import type { NewEntry } from '../journal/contract.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 
 /** What may be used of something in a time, as it is kept. */
-export interface Budget extends Omit<BudgetTerms, 'dollars'> {
+export interface Budget extends Omit<BudgetTerms, 'dollars' | 'then'> {
+  /** What follows once nothing is left: the field `then` of its terms. */
+  readonly atLimit: BudgetTerms['then'];
   /** Null for a budget of the installation. */
   readonly tenantId: string | null;
   readonly microDollars: number | null;

@@ -341,7 +341,7 @@ describe('Budgets of a tenants file', () => {
     const all = { ...budget, id: 'all', of: 'installation', tokens: 5, dollars: null };
     const budgets = [
       budget,
-      { ...budget, id: 'key', of: 'key:site', period: 'once', from: '2030-01-31', atLimit: 'tell' },
+      { ...budget, id: 'key', of: 'key:site', period: 'once', from: '2030-01-31', then: 'tell' },
     ];
     await writeFile(file, JSON.stringify({ budgets: [all], tenants: [{ ...acme, budgets }] }));
     const read = await readTenantsDocument(file, 7);

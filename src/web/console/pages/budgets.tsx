@@ -89,7 +89,7 @@ const COLUMNS: readonly Column<Budget>[] = [
   { title: 'Used', style: 'text', cell: (budget) => <Used budget={budget} /> },
   { title: 'Period', style: 'text', cell: (budget) => <Period budget={budget} /> },
   { title: 'Lasts until', cell: (budget) => <Lasts budget={budget} /> },
-  { title: 'Then', style: 'text', cell: ({ atLimit }) => AT_LIMIT[atLimit] },
+  { title: 'Then', style: 'text', cell: ({ then }) => AT_LIMIT[then] },
 ];
 
 /** Used of the limit, and where operators are told. */

@@ -12,7 +12,7 @@ export const PERIODS: Readonly<Record<BudgetPeriod, string>> = {
 };
 
 /** What follows once nothing is left. */
-export const AT_LIMIT: Readonly<Record<Budget['atLimit'], string>> = {
+export const AT_LIMIT: Readonly<Record<Budget['then'], string>> = {
   end: 'ends sessions',
   refuse: 'refuses new ones',
   tell: 'only tells',

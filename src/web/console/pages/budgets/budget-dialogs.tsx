@@ -18,8 +18,8 @@ function fieldsOf(form: HTMLFormElement) {
     .split(/[\s,]+/)
     .filter((part) => part !== '')
     .map(Number);
-  const atLimit = text('atLimit') as Budget['atLimit'];
-  return { text, terms: { dollars: amount('dollars'), tokens: amount('tokens'), warnAt, atLimit } };
+  const then = text('then') as Budget['then'];
+  return { text, terms: { dollars: amount('dollars'), tokens: amount('tokens'), warnAt, then } };
 }
 
 interface FormProps {
@@ -62,7 +62,7 @@ function BudgetForm({ title, verb, children, send, done }: FormProps) {
 
 /** What can be changed of a budget. */
 function TermsFields({ budget }: { readonly budget?: Budget }) {
-  const { dollars = null, tokens = null, warnAt = [80, 95], atLimit = 'end' } = budget ?? {};
+  const { dollars = null, tokens = null, warnAt = [80, 95], then = 'end' } = budget ?? {};
   return (
     <>
       <label class="field">
@@ -92,9 +92,9 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
       </label>
       <label class="field">
         When nothing is left it
-        <select name="atLimit">
+        <select name="then">
           {Object.entries(AT_LIMIT).map(([end, words]) => (
-            <option key={end} value={end} selected={end === atLimit}>
+            <option key={end} value={end} selected={end === then}>
               {words}
             </option>
           ))}
