@@ -352,7 +352,7 @@ async function driveWebhooks(session: string): Promise<void> {
     ])
       await get(path, headers);
     await post(root, add, headers);
-    await post(one, { types: ['call.closed'] }, headers);
+    await send({ method: 'PATCH', path: one, body: { types: ['call.closed'] }, headers });
     for (const what of ['test', 'rotate', 'disable', 'enable', `deliveries/${String(told['event'])}/replay`])
       await post(`${one}/${what}`, {}, headers);
     await post(`${one}/replay`, { ...span, dryRun: true }, headers);
@@ -361,11 +361,14 @@ async function driveWebhooks(session: string): Promise<void> {
   await get(`${one}/deliveries?limit=0`, operator);
   await post(root, { ...add, tenantId: 'nobody' }, operator);
   await post(root, { ...add, url: 'ftp://x' }, operator);
-  await post(one, { types: [] }, operator);
+  await send({ method: 'PATCH', path: one, body: { types: [] }, headers: operator });
   await post(`${one}/replay`, span, operator);
   for (const what of ['', '/deliveries', '/deliveries/evt_1']) await get(`${root}/wh_nobody${what}`, operator);
-  for (const what of ['', '/test', '/rotate', '/disable', '/enable', '/delete', '/deliveries/evt_1/replay'])
+  for (const what of ['/test', '/rotate', '/disable', '/enable', '/deliveries/evt_1/replay'])
     await post(`${root}/wh_nobody${what}`, {}, operator);
+  await send({ method: 'PATCH', path: `${root}/wh_nobody`, body: {}, headers: operator });
+  await send({ method: 'DELETE', path: `${root}/wh_nobody`, headers: operator });
+  await send({ method: 'DELETE', path: `${root}/wh_nobody?reason=`, headers: operator });
   await post(`${root}/wh_nobody/replay`, { ...span, dryRun: true }, operator);
   const claim = await webhooks.claimOne(id, app.clock.now(), app.clock.now() + 1);
   for (const one of claim?.deliveries ?? [])
@@ -385,7 +388,7 @@ async function driveWebhooks(session: string): Promise<void> {
   for (let n = 0; n < 10; n += 1) await post(root, add, operator);
   Object.assign(app.service.core.secrets, { sealer: undefined });
   await post(`${one}/rotate`, {}, operator);
-  for (const headers of callers.toReversed()) await post(`${one}/delete`, {}, headers);
+  for (const headers of callers.toReversed()) await send({ method: 'DELETE', path: one, headers });
 }
 
 /** What can go wrong on any path: too much of everything, and a database that is away. */

@@ -3,6 +3,7 @@ import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import {
   changeWebhookRequest,
+  deleteWebhookFilters,
   newWebhookReply,
   newWebhookRequest,
   type OperatorWebhook,
@@ -148,7 +149,7 @@ export function addWebhookRoute(services: Services): Route {
 /** Changes where it is, and what it is told. */
 export function changeWebhookRoute(services: Services): Route {
   return operatorRoute({
-    method: 'POST',
+    method: 'PATCH',
     path: '/api/operator/webhooks/{id}',
     operationId: 'changeWebhook',
     summary: 'Change the address of a webhook, or what it is told from now on',
@@ -170,19 +171,18 @@ export function changeWebhookRoute(services: Services): Route {
 /** Deletes it. */
 export function deleteWebhookRoute(services: Services): Route {
   return operatorRoute({
-    method: 'POST',
-    path: '/api/operator/webhooks/{id}/delete',
+    method: 'DELETE',
+    path: '/api/operator/webhooks/{id}',
     operationId: 'deleteWebhook',
     summary: 'Delete a webhook, its secrets, and what waits for it',
     params: webhookParams,
     right: 'change',
-    body: webhookActRequest,
-    bodyExample: { reason: 'the server is gone' },
+    query: deleteWebhookFilters,
     replies: { 200: { description: 'It is deleted', schema: webhookDone, example: { ok: true } } },
     refusals: CHANGES,
-    handle: (call) =>
+    handle: (call, { reason = null }) =>
       withWebhook(call, services, async (found) => {
-        const deleted = await deleteWebhook(found, actBy(call), services.webhooks.endpoints);
+        const deleted = await deleteWebhook(found, { ...actBy(call), reason }, services.webhooks.endpoints);
         return deleted instanceof Refusal ? deleted : { status: 200, body: { ok: true } };
       }),
   });

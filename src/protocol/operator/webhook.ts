@@ -59,6 +59,8 @@ export const newWebhookReply = z.object({ webhook: operatorWebhook, secret });
 
 export const changeWebhookRequest = z.strictObject({ url: url.optional(), types: types.optional(), reason });
 
+export const deleteWebhookFilters = z.object({ reason: text(500).optional() });
+
 export const webhookActRequest = z.strictObject({ reason });
 
 export const webhookDone = z.object({ ok });

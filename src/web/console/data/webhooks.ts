@@ -13,7 +13,8 @@ import type {
   webhookSecretReply,
   webhookTestReply,
 } from '../../../protocol/operator/webhook.ts';
-import { post, type Answer } from './api.ts';
+import { change, post, type Answer } from './api.ts';
+import { queryText } from './query.ts';
 import type { Output } from './shapes.ts';
 
 export type Webhook = OperatorWebhook;
@@ -43,11 +44,11 @@ export function changeWebhook(
   id: string,
   wish: { readonly url: string; readonly types: readonly string[] },
 ): Promise<Answer<Output<typeof webhookReply>>> {
-  return post(webhookApi(id), wish);
+  return change('PATCH', webhookApi(id), wish);
 }
 
 export function deleteWebhook(id: string, reason: string): Promise<Answer<unknown>> {
-  return post(`${webhookApi(id)}/delete`, { reason });
+  return change('DELETE', webhookApi(id) + queryText({ reason }));
 }
 
 export function rotateWebhook(id: string, reason: string): Promise<Answer<Output<typeof webhookSecretReply>>> {
