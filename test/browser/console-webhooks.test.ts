@@ -151,6 +151,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     await here.sees(/whsec_[A-Za-z0-9+/]{43}=/, 'dialog');
     expect(await dialog().locator('code').innerText()).not.toContain(first);
     await here.button('Done').click();
+    await expect.poll(() => dialog().count()).toBe(0);
     expect(await here.page.content()).not.toContain('whsec_');
     await here.button('Disable…').click();
     await dialog().getByLabel('Reason').fill('it moves');

@@ -6,15 +6,12 @@ import { Table, type Column } from '../../parts/table.tsx';
 import { Shown, Warning } from '../../parts/view-states.tsx';
 import { countText, moneyText } from '../../words/format.ts';
 
-/** What a day is called, and what it means. */
-const STATES: Readonly<Record<ReconciledDay['state'], readonly [name: string, words: string]>> = {
-  equal: ['equal', ''],
-  explained: ['explained', 'What differs was estimated here, or is of calls that pages opened themselves.'],
-  unexplained: [
-    'unexplained',
-    'Nothing explains what differs: see the calls of that day whose hang-up is unconfirmed.',
-  ],
-  unreadable: ['unreadable', 'The provider’s answer does not say what is asked.'],
+/** What the state of a day means. */
+const MEANINGS: Readonly<Record<ReconciledDay['state'], string>> = {
+  equal: '',
+  explained: 'What differs was estimated here, or is of calls that pages opened themselves.',
+  unexplained: 'Nothing explains what differs: see the calls of that day whose hang-up is unconfirmed.',
+  unreadable: 'The provider’s answer does not say what is asked.',
 };
 
 const COLUMNS: readonly Column<ReconciledDay>[] = [
@@ -62,11 +59,11 @@ function Days({ days }: { readonly days: readonly ReconciledDay[] }) {
 }
 
 function State({ state, dollars }: ReconciledDay) {
-  if (state === 'equal' || state === 'explained') return <>{STATES[state][0]}</>;
+  if (state === 'equal' || state === 'explained') return <>{state}</>;
   const worth = state === 'unexplained' ? `, ${moneyText(dollars.unexplained)}` : '';
   return (
     <span class="problem">
-      <Warning /> {STATES[state][0]}
+      <Warning /> {state}
       {worth}
     </span>
   );
@@ -78,7 +75,7 @@ function detailOf({ state, rows }: ReconciledDay) {
   if (state === 'equal') return undefined;
   return (
     <>
-      <p class="soft">{STATES[state][1]}</p>
+      <p class="soft">{MEANINGS[state]}</p>
       {different.length > 0 && (
         <ul class="soft">
           {different.map(({ model, class: of, ours, theirs, dollars }) => (
