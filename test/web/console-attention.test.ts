@@ -87,7 +87,7 @@ describe('The overview says what stands out', () => {
 
   test('what the provider bills otherwise than it was counted', () => {
     expect(sentences({ unexplainedDollars: 9.034 })).toEqual([
-      'wrong: The provider bills the last three days otherwise than was counted here: $9.03 are unexplained',
+      'wrong: The provider’s bill of the last three days differs by $9.03, unexplained',
     ]);
     expect(sentences({ unexplainedDollars: null })).toEqual([]);
   });

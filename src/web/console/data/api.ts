@@ -40,27 +40,24 @@ const TIMEOUT_MS = 15_000;
 const ENGLISH = { 'Accept-Language': 'en' };
 
 export function get<T>(path: string): Promise<Answer<T>> {
-  return send<T>(path, { method: 'GET', headers: ENGLISH });
+  return send('GET', path);
 }
 
 export function post<T>(path: string, body: object): Promise<Answer<T>> {
-  return send<T>(path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...ENGLISH },
-    body: JSON.stringify(body),
-  });
+  return send('POST', path, body);
 }
 
-/** Changes or deletes what an address names. */
-export function change<T>(method: 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer<T>> {
-  const json = { 'Content-Type': 'application/json', ...ENGLISH };
-  return send<T>(
-    path,
-    body === undefined ? { method, headers: ENGLISH } : { method, headers: json, body: JSON.stringify(body) },
-  );
+export function patch<T>(path: string, body: object): Promise<Answer<T>> {
+  return send('PATCH', path, body);
 }
 
-async function send<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+export function remove<T>(path: string): Promise<Answer<T>> {
+  return send('DELETE', path);
+}
+
+async function send<T>(method: string, path: string, given?: object): Promise<Answer<T>> {
+  const headers = given === undefined ? ENGLISH : { 'Content-Type': 'application/json', ...ENGLISH };
+  const init = { method, headers, body: given && JSON.stringify(given) };
   try {
     const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();

@@ -93,7 +93,7 @@ function ofDrift({ unexplainedDollars }: Overview): Matter[] {
   // Null while it cannot be read; an older server does not tell it.
   const dollars = unexplainedDollars ?? 0;
   if (dollars === 0) return [];
-  const sentence = `The provider bills the last three days otherwise than was counted here: ${moneyText(dollars)} are unexplained`;
+  const sentence = `The provider’s bill of the last three days differs by ${moneyText(dollars)}, unexplained`;
   return [{ degree: 'wrong', sentence, href: '/console/usage' }];
 }
 

@@ -7,7 +7,7 @@ import type {
   OperatorBudget,
   operatorBudgets,
 } from '../../../protocol/operator/budget.ts';
-import { change, post, type Answer } from './api.ts';
+import { patch, post, remove, type Answer } from './api.ts';
 import { queryText } from './query.ts';
 import type { Output } from './shapes.ts';
 
@@ -28,11 +28,11 @@ export function changeBudget(
   budget: Named,
   changes: Output<typeof changeBudgetRequest>,
 ): Promise<Answer<Output<typeof budgetReply>>> {
-  return change('PATCH', pathOf(budget, {}), changes);
+  return patch(pathOf(budget, {}), changes);
 }
 
 export function deleteBudget(budget: Named, reason: string): Promise<Answer<Output<typeof deleteBudgetReply>>> {
-  return change('DELETE', pathOf(budget, { reason }));
+  return remove(pathOf(budget, { reason }));
 }
 
 function pathOf({ tenantId, id }: Named, query: Readonly<Record<string, string>>): string {

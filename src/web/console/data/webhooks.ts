@@ -13,7 +13,7 @@ import type {
   webhookSecretReply,
   webhookTestReply,
 } from '../../../protocol/operator/webhook.ts';
-import { change, post, type Answer } from './api.ts';
+import { patch, post, remove, type Answer } from './api.ts';
 import { queryText } from './query.ts';
 import type { Output } from './shapes.ts';
 
@@ -44,11 +44,11 @@ export function changeWebhook(
   id: string,
   wish: { readonly url: string; readonly types: readonly string[] },
 ): Promise<Answer<Output<typeof webhookReply>>> {
-  return change('PATCH', webhookApi(id), wish);
+  return patch(webhookApi(id), wish);
 }
 
 export function deleteWebhook(id: string, reason: string): Promise<Answer<unknown>> {
-  return change('DELETE', webhookApi(id) + queryText({ reason }));
+  return remove(webhookApi(id) + queryText({ reason }));
 }
 
 export function rotateWebhook(id: string, reason: string): Promise<Answer<Output<typeof webhookSecretReply>>> {
