@@ -14,7 +14,8 @@ export type WorthOf = (model: string, tokens: TokenClasses) => number | undefine
 /** What we counted beside what the provider says. */
 export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthOf): Verdict {
   const counted = new Map(ours.models.map((each) => [each.model, each]));
-  const models = [...new Set([...counted.keys(), ...theirs.models.keys()])].toSorted();
+  const all = [...new Set([...counted.keys(), ...theirs.models.keys()])].toSorted();
+  const models = ours.isUnclassed ? [] : all;
   const compared = models.map((model) => {
     const own = counted.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
     const rows = rowsOf(own, theirs.models.get(model) ?? NO_TOKENS, worthOf);

@@ -59,6 +59,7 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
         models: [{ model: 'voice', tokens, estimatedMicroDollars: 3 }],
         microDollars: 13,
         hasOwnPrices: false,
+        isUnclassed: false,
         hasDirect: false,
       });
     });

@@ -15,6 +15,8 @@ export interface CountedDay {
   readonly models: readonly CountedModel[];
   /** Without what tools cost, which no provider bills. */
   readonly microDollars: number;
+  /** Of some entries no classes are known, because a former version wrote them: tokens cannot be compared. */
+  readonly isUnclassed: boolean;
   /** Agents have prices of their own: the charge is not meant to be the provider's. */
   readonly hasOwnPrices: boolean;
   /** Pages opened calls themselves, which nobody here hears. */

@@ -9,6 +9,7 @@ interface ModelRow {
   readonly microDollars: number;
   readonly estimated: number;
   readonly hasOwnPrices: boolean;
+  readonly isUnclassed: boolean;
 }
 
 /** The reconciled days in PostgreSQL, beside the ledger that they are counted from. */
@@ -30,7 +31,8 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
           select model, (select array_agg(amount order by nth) from class where class.model = entry.model) as classes,
             sum(micro_dollars)::bigint as "microDollars",
             coalesce(sum(micro_dollars) filter (where estimated or basis = 'reported'), 0)::bigint as estimated,
-            bool_or(price_version = 'agent') as "hasOwnPrices"
+            bool_or(price_version = 'agent') as "hasOwnPrices",
+            bool_or(classes is null and basis = 'events' and not estimated and tokens > 0) as "isUnclassed"
           from entry group by model order by model`,
           PATIENT,
         ),
@@ -43,11 +45,11 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
           PATIENT,
         ),
       ]);
-      const sum = (field: 'microDollars'): number => models.reduce((total, row) => total + row[field], 0);
       return {
         models: byModel(models),
-        microDollars: sum('microDollars'),
+        microDollars: models.reduce((sum, { microDollars }) => sum + microDollars, 0),
         hasOwnPrices: models.some((row) => row.hasOwnPrices),
+        isUnclassed: models.some((row) => row.isUnclassed),
         hasDirect: hasDirect[0]?.hasDirect === true,
       };
     },

@@ -13,7 +13,7 @@ function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000)
   const kept: ReconciledDay[] = [];
   const tokens = { ...NO_TOKENS, audioIn: ours };
   const models = [{ model: 'voice', tokens, estimatedMicroDollars: 0 }];
-  const counted = { models, microDollars: ours * 32, hasOwnPrices: false, hasDirect: false };
+  const counted = { models, microDollars: ours * 32, hasOwnPrices: false, isUnclassed: false, hasDirect: false };
   const deps = {
     store: {
       counted: () => Promise.resolve(counted),

@@ -83,6 +83,17 @@ describe('The meter', () => {
     expect(await node.store.unexplainedAt(clock.now())).toBe(0);
   });
 
+  test('is compared in dollars alone on days of which a former version kept no classes', async () => {
+    const one = call({ provider: 'openai' });
+    await createPostgresVoiceCalls(database).insert(one, 1);
+    const usage = { model: MODEL, tokens: { ...NO_TOKENS, audioIn: 1_000_000 }, picoDollars: 32_000_000_000_000n };
+    await createPostgresLedger(database).recordCall(usageOf(one.id, 'subject', { ...usage, atMs: TODAY - HOUR }));
+    await database.run((sql) => sql`update usage_entry set classes = null`);
+    bill(1_000_000);
+    await reconcileWhatIsDue(node);
+    expect([(await states())[0], drifted]).toEqual([`${YESTERDAY} equal`, []]);
+  });
+
   test('leaves a day as it was while the provider fails, and asks for it the day after', async () => {
     for (let n = 0; n < 3; n += 1) api.faults.push({ status: 503 });
     await reconcileWhatIsDue(node);

@@ -31,6 +31,7 @@ function verdict({
     models: [{ model: 'voice', tokens: tokens(ours), estimatedMicroDollars: estimated }],
     microDollars: ourDollars,
     hasOwnPrices: false,
+    isUnclassed: false,
     hasDirect: false,
     ...rest,
   };
@@ -64,6 +65,12 @@ describe('A day is', () => {
       'explained',
       0,
       { ourDollars: 1, rest: { hasOwnPrices: true } },
+    ],
+    [
+      'equal in dollars where a former version kept no classes',
+      'equal',
+      0,
+      { theirs: 1_000_000, rest: { isUnclassed: true } },
     ],
     ['explained in dollars by estimates', 'explained', 0, { ourDollars: HUNDRED / 2, estimated: HUNDRED / 2 }],
   ])('%s', (_title, state, unexplained, given) => {
