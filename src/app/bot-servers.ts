@@ -1,15 +1,13 @@
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
-import { findUrlFault } from '../kernel/server-url.ts';
-import { secretsIn } from '../protocol/server-tool.ts';
-import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
+import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
 /** @throws ConfigError where the guard lets nobody ask the address that verifies solved challenges */
 export function requireVerifyUrl({ bots, outbound }: Pick<Config, 'bots' | 'outbound'>): void {
   if (bots.verifyUrl === undefined) return;
-  const rule = { ports: outbound.allowPorts, hasOwnNetworks: outbound.allowCidrs.rules.length > 0 };
+  const rule = urlRuleOf(outbound);
   const fault = findUrlFault(bots.verifyUrl, rule);
   if (fault !== undefined) throw new ConfigError([{ name: 'BOT_VERIFY_URL', message: fault }]);
 }
@@ -30,21 +28,4 @@ export function requireBotSecrets(
       })),
   );
   if (problems.length > 0) throw new TenantsFileError(file, problems);
-}
-
-/** The secrets that keys in use verify tokens by and that are not among those that are set: a line each. */
-export function findUnsetBotSecrets(
-  tenants: readonly Tenant[],
-  secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[],
-): string[] {
-  const isSet = new Set(secrets.map(({ tenantId, name }) => `${tenantId}/${name}`));
-  return tenants.flatMap(({ id, keys }) =>
-    keys.flatMap((key) => {
-      const [name] = secretsIn(key.bots?.secret ?? '');
-      if (name === undefined || key.revokedAtMs !== null || isSet.has(`${id}/${name}`)) return [];
-      return [
-        `the secret ${name} of the tenant ${id} is not set, so that no challenge of the key ${key.id} counts: set it by "secrets set --tenant ${id} ${name}"`,
-      ];
-    }),
-  );
 }

@@ -2,6 +2,7 @@ import { edgeWindows, type EdgeWindows } from '../limits/edge.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { NodeLease } from '../node/lease.ts';
 import { NodeList } from '../node/nodes.ts';
+import { createCalendar } from '../quota/calendar.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
 import type { Foundations } from './foundations.ts';
 import { openJournal, type OpenJournal } from './journal.ts';
@@ -12,6 +13,8 @@ export interface Core extends Foundations {
   readonly installationKey: Buffer;
   readonly edge: EdgeWindows;
   readonly journal: OpenJournal;
+  /** Days of QUOTA_TIMEZONE. */
+  readonly calendar: ReturnType<typeof createCalendar>;
   /** All nodes of the installation as this one knows them. */
   readonly nodes: NodeList;
   /** That this node is alive, in the stores of what it holds. */
@@ -40,6 +43,7 @@ export async function openCore(on: Foundations): Promise<Core> {
     installationKey,
     edge: edgeWindows(on.config.edge),
     journal,
+    calendar: createCalendar(on.config.quotaTimeZone),
     nodes,
     lease: new NodeLease({ node, calls: stores.liveNodes, sockets: live.sockets, nodes, clock, onError }),
     secrets: { secrets: stores.tenantSecrets, acts: journal.acts, clock, sealer },

@@ -12,7 +12,6 @@ import { Inspector } from '../operators/machines/inspector.ts';
 import { describeMachines, journaledMachines } from '../operators/machines/machines.ts';
 import { Presence } from '../node/presence.ts';
 import { createOperators, serviceOperator, type Operator } from '../operators/roles.ts';
-import { createCalendar } from '../quota/calendar.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { ActivityCount } from '../stores/activity/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -57,7 +56,6 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
     endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
   });
   const configHash = hashConfig(config, installationKey);
-  const calendar = createCalendar(config.quotaTimeZone);
   let machines: ReturnType<typeof describeMachines> | undefined;
   const presence = new Presence({
     ...stores,
@@ -109,7 +107,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
       acts: journal.acts,
       bus,
       clock,
-      dayOf: (atMs: number) => calendar(atMs).day,
+      dayOf: (atMs: number) => core.calendar(atMs).day,
     },
     machines: () => (machines ??= describeMachines(config)),
     /** What answers now is ready only if it took the last probe's write, and if work succeeds. */

@@ -5,7 +5,6 @@ import { TenantDirectory } from '../tenants/directory.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
-import { createCalendar } from '../quota/calendar.ts';
 import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { requireBotSecrets } from './bot-servers.ts';
@@ -54,8 +53,7 @@ export function openTenants(
  * @throws TenantsFileError for the file, Unavailable when the database is away
  */
 export async function startTenants(core: Core, tenants: TenantDirectory, disposables: Disposables): Promise<void> {
-  const { config, clock, database, stores, live, provider, prices, publicUrl, onError } = core;
-  const calendar = createCalendar(config.quotaTimeZone);
+  const { config, clock, calendar, database, stores, live, provider, prices, publicUrl, onError } = core;
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { findUrlFault } from '../kernel/server-url.ts';
+import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
@@ -11,7 +11,7 @@ export function requireToolServers(
   config: Pick<Config, 'outbound' | 'sealingKeys' | 'mode'>,
 ): void {
   const { outbound, sealingKeys, mode } = config;
-  const rule = { ports: outbound.allowPorts, hasOwnNetworks: outbound.allowCidrs.rules.length > 0 };
+  const rule = urlRuleOf(outbound);
   const unsigned =
     sealingKeys === undefined && mode === 'production'
       ? 'cannot be called: requests are signed by a secret that SEALING_KEY seals, which is not set'

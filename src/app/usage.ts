@@ -3,7 +3,7 @@ import { createClientReports } from '../metering/client-reports.ts';
 import { CallMetering } from '../metering/metering.ts';
 import { transcriptionOf } from '../protocol/behaviour.ts';
 import { BudgetLimits } from '../quota/budgets/budgets.ts';
-import { createCalendar, createPeriods } from '../quota/calendar.ts';
+import { createPeriods } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/ceilings.ts';
 import type { ReserveDeps } from '../quota/reserve-usage.ts';
 import { createUsage } from '../quota/usage.ts';
@@ -21,9 +21,8 @@ export type OpenUsage = ReturnType<typeof openUsage>;
 
 /** Usage and its ceilings, and the meter of calls: what counts them, and what is left for them. */
 export function openUsage(core: Core, { sessions, tenants }: UsageNeighbours) {
-  const { config, stores, live, journal, metrics, provider } = core;
+  const { config, stores, live, calendar, journal, metrics, provider } = core;
   const { ledger, holds } = stores;
-  const calendar = createCalendar(config.quotaTimeZone);
   const budgetLimits = new BudgetLimits({
     ...stores,
     node: core.node.id,
@@ -43,7 +42,6 @@ export function openUsage(core: Core, { sessions, tenants }: UsageNeighbours) {
   const parts = {
     ...core,
     ...createCeilings({ limits: config.callers, tenants }),
-    calendar,
     budgets: budgetLimits,
     ledger,
     holds,

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { findUrlFault } from '../kernel/server-url.ts';
+import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
@@ -9,7 +9,7 @@ export function requireWebhookServers(
   file: string,
   { outbound, sealingKeys, mode }: Pick<Config, 'outbound' | 'sealingKeys' | 'mode'>,
 ): void {
-  const rule = { ports: outbound.allowPorts, hasOwnNetworks: outbound.allowCidrs.rules.length > 0 };
+  const rule = urlRuleOf(outbound);
   const isUnsigned = sealingKeys === undefined && mode === 'production';
   const problems = tenants.flatMap(({ id: tenantId, webhooks = [] }) =>
     webhooks.flatMap(({ id, url }) => {

@@ -1,4 +1,5 @@
 import { deadline } from '../kernel/deadline.ts';
+import { urlRuleOf } from '../kernel/server-url.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { webhookSecrets } from '../secrets/webhook-secrets.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
@@ -30,8 +31,7 @@ export function openWebhooks({ config, stores, secrets, journal, clock, events, 
     events,
     onError,
   });
-  const { allowPorts, allowCidrs } = config.outbound;
-  const urlRule = { ports: allowPorts, hasOwnNetworks: allowCidrs.rules.length > 0 };
+  const urlRule = urlRuleOf(config.outbound);
   return {
     endpoints: { webhooks, host, secrets, outbound, urlRule, acts: journal.acts, clock },
     deliveries,

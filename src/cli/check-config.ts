@@ -2,7 +2,6 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
-import { findUnsetBotSecrets } from '../app/bot-servers.ts';
 import { createCallModes } from '../app/call-mode.ts';
 import { findToolWarnings } from '../app/tool-warnings.ts';
 import { findUnsupported } from '../app/unsupported.ts';
@@ -17,7 +16,7 @@ import { mergeTenants, readTenantsFile } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import { findMissingSecrets } from '../secrets/senders.ts';
+import { findMissingSecrets, sendersOf, verifiersOf } from '../secrets/senders.ts';
 import type { KeptInDatabase } from './read-database.ts';
 import { faultWords } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
@@ -145,11 +144,14 @@ function asMerged(file: readonly Tenant[], database: readonly Tenant[], config: 
 function findUnsetSecrets(tenants: readonly Tenant[], database: ReadDatabase): string[] {
   if (typeof database === 'string') return [];
   const { secrets = [] } = database ?? {};
-  const ofTools = findMissingSecrets(tenants, secrets).map(
-    ({ tenantId, name, agents }) =>
-      `the secret ${name} of the tenant ${tenantId} is not set, so that tools of ${agents.join(', ')} fail: set it by "secrets set --tenant ${tenantId} ${name}"`,
-  );
-  return [...ofTools, ...findUnsetBotSecrets(tenants, secrets)];
+  const told = ({ tenantId, name }: { readonly tenantId: string; readonly name: string }, so: string): string =>
+    `the secret ${name} of the tenant ${tenantId} is not set, so that ${so}: set it by "secrets set --tenant ${tenantId} ${name}"`;
+  return [
+    ...findMissingSecrets(tenants, secrets, sendersOf).map((one) => told(one, `tools of ${one.users.join(', ')} fail`)),
+    ...findMissingSecrets(tenants, secrets, verifiersOf).flatMap((one) =>
+      one.users.map((key) => told(one, `no challenge of the key ${key} counts`)),
+    ),
+  ];
 }
 
 /** Why it could not be read, where that is a text; undefined where there is none yet. */

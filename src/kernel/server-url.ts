@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type BlockList } from 'node:net';
 
 /** What an address may be, before its name is resolved. */
 export interface UrlRule {
@@ -6,6 +6,14 @@ export interface UrlRule {
   readonly ports: readonly number[];
   /** There are networks of one's own (OUTBOUND_ALLOW_CIDRS), where http and every port are allowed: whether a name is there is seen later. */
   readonly hasOwnNetworks: boolean;
+}
+
+/** The rule of the settings OUTBOUND_ALLOW_PORTS and OUTBOUND_ALLOW_CIDRS. */
+export function urlRuleOf(settings: {
+  readonly allowPorts: readonly number[];
+  readonly allowCidrs: BlockList;
+}): UrlRule {
+  return { ports: settings.allowPorts, hasOwnNetworks: settings.allowCidrs.rules.length > 0 };
 }
 
 /** Why Switchboard sends nothing to that address, in words that follow its name; undefined for one that it may. */

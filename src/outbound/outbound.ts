@@ -9,7 +9,7 @@ import { systemCode } from '../kernel/post.ts';
 import { holds, isPublicAddress } from './addresses.ts';
 import { OutboundFailure, type Outbound, type OutboundReply, type OutboundRequest } from './contract.ts';
 import { Traffic, type Ending } from './traffic.ts';
-import { findUrlFault, isUsual, type UrlRule } from '../kernel/server-url.ts';
+import { findUrlFault, isUsual, urlRuleOf } from '../kernel/server-url.ts';
 
 type Resolve = (hostname: string) => Promise<readonly string[]>;
 
@@ -39,8 +39,8 @@ const CHECK_MS = 3000;
  * is resolved anew could lead elsewhere. Redirects are not followed, and no proxy of the environment is asked.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { allowCidrs: own, allowPorts, clock, after, resolve = resolveBySystem, ca } = options;
-  const rule: UrlRule = { ports: allowPorts, hasOwnNetworks: own.rules.length > 0 };
+  const { allowCidrs: own, clock, after, resolve = resolveBySystem, ca } = options;
+  const rule = urlRuleOf(options);
   const traffic = new Traffic();
   // `Traffic` bounds connections: a request that waited for one would be over before it was sent.
   const agentOptions = { keepAlive: true, timeout: IDLE_MS };
@@ -59,7 +59,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   function isAllowed(url: URL, address: string): boolean {
-    return holds(own, address) || (isUsual(url, allowPorts) && isPublicAddress(address));
+    return holds(own, address) || (isUsual(url, rule.ports) && isPublicAddress(address));
   }
 
   /** The addresses of the name. @throws OutboundFailure if it has none, or one that is forbidden */

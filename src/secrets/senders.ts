@@ -1,17 +1,19 @@
-import { secretNamesOf, serverToolsOf } from '../protocol/server-tool.ts';
+import { secretNamesOf, secretsIn, serverToolsOf } from '../protocol/server-tool.ts';
 import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 
-/** A secret that tools send and nobody has set: they fail until somebody does. */
-export interface MissingSecret {
+/** A secret that nobody has set although it is used: what uses it fails until somebody does. */
+interface MissingSecret {
   readonly tenantId: string;
   readonly name: string;
-  /** Whose tools send it. */
-  readonly agents: readonly string[];
+  /** What uses it. */
+  readonly users: readonly string[];
 }
 
+type UsersBySecret = ReadonlyMap<string, readonly string[]>;
+
 /** The agents of a tenant by the names of the secrets that their tools send. */
-export function sendersOf({ agents }: Tenant): ReadonlyMap<string, readonly string[]> {
+export function sendersOf({ agents }: Tenant): UsersBySecret {
   const senders = new Map<string, string[]>();
   for (const { id, tools = [] } of agents)
     for (const name of new Set([...serverToolsOf(tools).values()].flatMap(secretNamesOf)))
@@ -19,15 +21,25 @@ export function sendersOf({ agents }: Tenant): ReadonlyMap<string, readonly stri
   return senders;
 }
 
-/** The secrets that the tools of these tenants send and that are not among those that are set. */
+/** The widget keys in use of a tenant by the names of the secrets that verify what their visitors solve. */
+export function verifiersOf({ keys }: Tenant): UsersBySecret {
+  const verifiers = new Map<string, string[]>();
+  for (const { id, bots, revokedAtMs } of keys)
+    for (const name of revokedAtMs === null ? secretsIn(bots?.secret ?? '') : [])
+      verifiers.set(name, [...(verifiers.get(name) ?? []), id]);
+  return verifiers;
+}
+
+/** The secrets of these tenants that are used and not among those that are set. */
 export function findMissingSecrets(
   tenants: readonly Tenant[],
   secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[],
+  usersOf: (tenant: Tenant) => UsersBySecret,
 ): MissingSecret[] {
   const isSet = new Set(secrets.map(({ tenantId, name }) => `${tenantId}/${name}`));
   return tenants.flatMap((tenant) =>
-    [...sendersOf(tenant)].flatMap(([name, agents]) =>
-      isSet.has(`${tenant.id}/${name}`) ? [] : [{ tenantId: tenant.id, name, agents }],
+    [...usersOf(tenant)].flatMap(([name, users]) =>
+      isSet.has(`${tenant.id}/${name}`) ? [] : [{ tenantId: tenant.id, name, users }],
     ),
   );
 }

@@ -58,7 +58,10 @@ export function secretsRoute(services: Services): Route {
       const body = {
         tenants: tenants.map(({ id, name }) => ({ id, name })),
         secrets: secrets.map((secret) => toOperatorSecret(secret, operator, senders.get(secret.tenantId))),
-        missing: findMissingSecrets(tenants, secrets),
+        missing: findMissingSecrets(tenants, secrets, sendersOf).map(({ users, ...secret }) => ({
+          ...secret,
+          agents: [...users],
+        })),
       };
       return { status: 200, body };
     },
