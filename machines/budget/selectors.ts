@@ -1,4 +1,14 @@
-import type { BudgetRecord, BudgetStateName } from './types.ts';
+import type { BudgetAccount, BudgetRecord, BudgetStateName } from './types.ts';
+
+/** Names a record. Budget ids and periods hold no slash. */
+export function budgetRecordId({
+  tenantId,
+  budgetId,
+  period,
+  account,
+}: Omit<BudgetAccount, 'id' | 'resetAtMs'>): string {
+  return `${tenantId ?? ''}/${budgetId}/${period}/${account}`;
+}
 
 /** The state in which the machine left the record. */
 export function savedState({ exceededAtMs, toldPercent }: BudgetRecord): BudgetStateName {

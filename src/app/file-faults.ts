@@ -59,17 +59,32 @@ export function faultsTogether(
 ): readonly Error[] {
   const served = servedOf(tenants, config);
   const rules = [
-    () => config.needsAdmins && requireAdmins(served, config.tenantsFile),
     () => requireBrokering(config, provider),
-    () => requireBrokeringOf(served, config.tenantsFile, provider),
     () => requireSupport(served, config.tenantsFile, provider),
     () => requireVerifyUrl(config),
-    () => requireBotSecrets(served, config.tenantsFile, config),
-    () => requireToolServers(served, config.tenantsFile, config),
-    () => requireWebhookServers(served, config.tenantsFile, config),
-    () => requirePrices(served, config.tenantsFile, prices, config),
+    ...rulesOfServed(served, config, provider, prices),
   ];
   return rules.map((rule) => attempt(rule)).filter((fault) => fault instanceof Error);
+}
+
+/** What must be true of the tenants that are served, also when their file changes: each throws what is wrong. */
+export function rulesOfServed(
+  served: readonly Tenant[],
+  config: Config,
+  provider: UpstreamProvider,
+  prices: Prices,
+): readonly (() => void)[] {
+  const { tenantsFile } = config;
+  return [
+    () => {
+      if (config.needsAdmins) requireAdmins(served, tenantsFile);
+    },
+    () => requireBrokeringOf(served, tenantsFile, provider),
+    () => requireBotSecrets(served, tenantsFile, config),
+    () => requireToolServers(served, tenantsFile, config),
+    () => requireWebhookServers(served, tenantsFile, config),
+    () => requirePrices(served, tenantsFile, prices, config),
+  ];
 }
 
 /** The tenants of the file that the service serves: production has no use for a demo. */

@@ -1,17 +1,15 @@
 import type { Disposables } from '../kernel/disposables.ts';
-import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
+import { findShutdowns } from '../metering/check-prices.ts';
 import { placeDemo, withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
-import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
+import { withoutAdmins } from '../tenants/tenants-file.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
-import { requireBotSecrets } from './bot-servers.ts';
-import { createCallModes, requireBrokeringOf } from './call-mode.ts';
+import { createCallModes } from './call-mode.ts';
+import { rulesOfServed } from './file-faults.ts';
 import { findToolWarnings } from './tool-warnings.ts';
-import { requireToolServers } from './tool-servers.ts';
-import { requireWebhookServers } from './webhook-servers.ts';
 import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
 
@@ -44,7 +42,7 @@ export function openTenants(
     async onStopped(tenantIds) {
       for (const id of tenantIds) await sessions.stopTenant(id, clock.now());
     },
-    onBudgets: (budgets) => lookAtBudgets(budgets),
+    onBudgets: lookAtBudgets,
   });
 }
 
@@ -63,12 +61,7 @@ export async function startTenants(core: Core, tenants: TenantDirectory, disposa
     clock,
     adapt(read) {
       const served = placeDemo(read, { mode: config.mode, publicUrl: publicUrl(), database: database.kind });
-      if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
-      requireBrokeringOf(served, config.tenantsFile, provider);
-      requireBotSecrets(served, config.tenantsFile, config);
-      requireToolServers(served, config.tenantsFile, config);
-      requireWebhookServers(served, config.tenantsFile, config);
-      requirePrices(served, config.tenantsFile, prices, config);
+      for (const rule of rulesOfServed(served, config, provider, prices)) rule();
       return served;
     },
     onProblem: onError,

@@ -10,7 +10,6 @@ import type { Core } from './core.ts';
 export interface OpenWebhooks {
   /** What the changes of endpoints stand on. */
   readonly endpoints: EndpointsDeps;
-  /** What this node sends. */
   readonly deliveries: Deliveries;
   /** Sends no more, and lets go of connections. */
   close(): Promise<void>;

@@ -27,7 +27,7 @@ export interface SuspectsDeps {
  */
 export class Suspects implements SuspectList {
   readonly #deps: SuspectsDeps;
-  /** Until when. */
+  /** Until when each is suspect, in milliseconds. */
   readonly #addresses = new Map<string, number>();
   readonly #shares = new Map<string, { readonly readAtMs: number; readonly share: number }>();
 

@@ -7,7 +7,7 @@ import { UpstreamFault } from '../upstream/contract.ts';
 import { explainFault, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
-/** Days of one command. */
+/** The provider is asked twice a day of them, one after the other. */
 const MAX_DAYS = 31;
 const UNEXPLAINED = 3;
 

@@ -7,7 +7,7 @@ import type { BudgetLimits } from '../quota/budgets/budgets.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { boundedDays, totalCeilings, type CallerCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Holds } from '../stores/holds/contract.ts';
+import type { Holds, Standing } from '../stores/holds/contract.ts';
 import {
   chargeOf,
   NOTHING_USED,
@@ -219,19 +219,30 @@ export class CallBudgets implements Budgets, MeteringListener {
     const { subject, caller, sessionId, tenantId, keyId } = call;
     const { limitsOf, sharedOf, holds, calendar, budgets } = this.#deps;
     const { day } = calendar(atMs);
-    const read = async (account: string, ceilings: Ceilings): Promise<Account> => {
-      const standing = await holds.standing(account, day, sessionId, atMs);
-      return { ceilings, ...standing };
+    const asked = new Map<string, Promise<Standing>>();
+    // A budget may be of the same subject or key.
+    const standingOf = (account: string): Promise<Standing> => {
+      const standing = asked.get(account) ?? holds.standing(account, day, sessionId, atMs);
+      asked.set(account, standing);
+      return standing;
+    };
+    const read = async (account: string, ceilings: Ceilings): Promise<Account> => ({
+      ceilings,
+      ...(await standingOf(account)),
+    });
+    const readBudgets = async (): Promise<Account[]> => {
+      const found = (await budgets.accountsOf(call, atMs)).map(async ({ account, ...rest }) => {
+        const standing = account === null ? undefined : await standingOf(account);
+        return { ...rest, heldByOthers: standing?.heldByOthers ?? NOTHING_USED };
+      });
+      return Promise.all(found);
     };
     const shared = boundedDays(sharedOf(tenantId, keyId));
-    const days = Promise.all([
+    const [ofBudgets, ...days] = await Promise.all([
+      readBudgets(),
       read(subject, limitsOf(caller, tenantId, keyId)),
       ...shared.map(({ account, totals }) => read(account, totalCeilings(totals))),
     ]);
-    const ofBudgets = (await budgets.accountsOf(call, atMs)).map(async ({ account, ...rest }) => {
-      const standing = account === null ? undefined : await holds.standing(account, day, sessionId, atMs);
-      return { ...rest, heldByOthers: standing?.heldByOthers ?? NOTHING_USED };
-    });
-    return [...(await days), ...(await Promise.all(ofBudgets))];
+    return [...days, ...ofBudgets];
   }
 }

@@ -13,7 +13,7 @@ import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { JournalPosition } from '../stores/journal/contract.ts';
 import { idOfNamed } from '../voice/find-sessions.ts';
 import type { ActBy } from './act.ts';
-import { seesTenant, type Right } from './roles.ts';
+import { seesTenant, type Operator, type Right } from './roles.ts';
 import type { Services } from '../http/services.ts';
 
 export const TAG = 'Operators';
@@ -83,6 +83,16 @@ export async function findNamed(
   if (id instanceof Refusal) return id;
   const record = await sessions.find(id);
   return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : sessionNotFound();
+}
+
+/**
+ * Whose something is to be that is of a tenant or of the whole installation, which is null and for those alone who are shown all.
+ * @param forbidden what admins of tenants are told who name none
+ */
+export function scopeOf(operator: Operator, tenantId: string | undefined, forbidden: string): string | null | Refusal {
+  const scope = tenantId ?? null;
+  if (seesTenant(operator, scope)) return scope;
+  return scope === null ? new Refusal('FORBIDDEN', forbidden) : noTenant(scope);
 }
 
 /** The refusal of a tenant that there is none of, or that the operator is not shown. */

@@ -45,6 +45,14 @@ export function wrongField(path: string, message: string, why: Why = {}): Refusa
   return new Refusal('INVALID_REQUEST', `${path}: ${message}`, { details: [{ path, message }] }, why);
 }
 
+/** The same of several fields; of those that the caller may not set it is FORBIDDEN. */
+export function wrongFields(
+  code: 'INVALID_REQUEST' | 'FORBIDDEN',
+  details: readonly { readonly path: string; readonly message: string }[],
+): Refusal {
+  return new Refusal(code, details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
+}
+
 /** The refusal of who must wait until an instant: `retryAfter` is whole seconds and at least one. @param error what there was too much of */
 export function mustWait(error: string, untilMs: number, atMs: number, why: Why = {}): Refusal {
   const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));

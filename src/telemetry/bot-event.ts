@@ -1,6 +1,7 @@
 import type { Dependency } from '../kernel/errors.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Within } from './tool-events.ts';
 
 interface VerdictNotice {
   readonly provider: string;
@@ -17,7 +18,7 @@ interface VerdictNotice {
 export function botEvent(
   log: Log,
   metrics: Metrics,
-  within: (kind: string, write: (about: { readonly leftOut?: number }) => void) => void,
+  within: Within,
   dependencyAway: (dependency: Dependency, error: unknown, requestId: string) => void,
 ) {
   return (notice: VerdictNotice, requestId: string): void => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { idOfBudget, MAX_BUDGETS, type BudgetTerms } from '../protocol/budget.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { Refusal, wrongField } from '../protocol/refusal.ts';
 import type { Budget, Budgets, NewBudget } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
@@ -66,8 +66,7 @@ export async function makeBudget(
   const tenant = (await deps.tenants.all()).find(({ id }) => id === tenantId);
   if (tenantId !== null && tenant === undefined) return noTenant(tenantId);
   const message = faultOf(terms.of, tenant && namesOf(tenant));
-  if (message !== undefined)
-    return new Refusal('INVALID_REQUEST', `of: ${message}`, { details: [{ path: 'of', message }] });
+  if (message !== undefined) return wrongField('of', message);
   const atMs = deps.clock.now();
   const from = terms.period === 'once' ? (terms.from ?? deps.dayOf(atMs)) : null;
   const budget = { ...toNewBudget(tenantId, terms, by.role, atMs), from };
@@ -117,10 +116,8 @@ export async function changeBudget(
     version: expectedVersion + 1,
     changedAtMs: atMs,
   };
-  if (changed.microDollars === null && changed.tokens === null) {
-    const message = 'must be set, or tokens must';
-    return new Refusal('INVALID_REQUEST', `dollars: ${message}`, { details: [{ path: 'dollars', message }] });
-  }
+  if (changed.microDollars === null && changed.tokens === null)
+    return wrongField('dollars', 'must be set, or tokens must');
   const isSaved = await audited(
     deps.acts,
     entryOf('budget.change', found, by, atMs),

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { keyBots } from '../protocol/key-bots.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -94,9 +94,9 @@ async function newKeys(
   const { tenantId, site, origins } = request;
   const tenant = (await tenants.all()).find((one) => one.id === tenantId);
   const details = [...findFaults(request, id, tenant), ...(rules === undefined ? [] : findImpossible(request, rules))];
-  if (details.length > 0 || tenant === undefined) return refuseFields('INVALID_REQUEST', details);
+  if (details.length > 0 || tenant === undefined) return wrongFields('INVALID_REQUEST', details);
   const forbidden = findForbidden(request, role, tenant, rules);
-  if (forbidden.length > 0) return refuseFields('FORBIDDEN', forbidden);
+  if (forbidden.length > 0) return wrongFields('FORBIDDEN', forbidden);
   const terms = newKeyTerms(request, tenant, role);
   const known = new Set(tenant.keys.map((key) => key.id));
   if (id !== undefined && known.has(id)) return taken(tenantId, id);
@@ -242,10 +242,6 @@ function findFaults(request: IssueManyRequest, id: string | undefined, tenant: T
     for (const { path, message } of issuesInWords(schema, request[field] ?? {}).map(toProblem))
       add(`${field}.${path}`, message);
   return faults;
-}
-
-function refuseFields(code: 'INVALID_REQUEST' | 'FORBIDDEN', details: readonly FileProblem[]): Refusal {
-  return new Refusal(code, details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
 }
 
 function tooMany({ message }: TooManyKeys): Refusal {

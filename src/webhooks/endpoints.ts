@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { findUrlFault, type UrlRule } from '../kernel/server-url.ts';
 import { OutboundFailure, type Outbound } from '../outbound/contract.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import { TEST_TYPE } from '../protocol/webhook-event.ts';
 import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
 import { type SecretsDeps } from '../secrets/secrets.ts';
@@ -210,9 +210,7 @@ async function findFaults(
     const message = findUrlFault(url, urlRule) ?? (await findForbidden(new URL(url), outbound));
     if (message !== undefined) details.push({ path: 'url', message });
   }
-  if (details.length === 0) return undefined;
-  const error = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new Refusal('INVALID_REQUEST', error, { details });
+  return details.length === 0 ? undefined : wrongFields('INVALID_REQUEST', details);
 }
 
 function faultsOf(path: string, schema: typeof webhookUrl | typeof wantedTypes, value: unknown) {

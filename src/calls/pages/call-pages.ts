@@ -59,7 +59,6 @@ export class CallPages {
   readonly #wanted = new Map<string, number>();
   readonly #answers: ToolAnswers;
   readonly #tools: PageTools;
-  /** What pages ask for. */
   readonly actions: PageActions;
   /** Undefined for a session that has none. */
   readonly #server: ToolRunner | undefined;

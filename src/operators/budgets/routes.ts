@@ -20,11 +20,12 @@ import type { Entry } from '../../stores/journal/contract.ts';
 import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from '../../tenants/budgets.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
-import { seesTenant, within, type Operator } from '../roles.ts';
-import { actBy, operatorRoute } from '../route.ts';
+import { mayDo, seesTenant, within, type Operator } from '../roles.ts';
+import { actBy, operatorRoute, scopeOf } from '../route.ts';
 
 const MAX_TOLD = 20;
 const MAX_FACTS = 50;
+const NAME_A_TENANT = 'Name a tenantId: budgets of the installation are made by its operators.';
 
 const exampleBudget: OperatorBudget = {
   id: 'march',
@@ -86,7 +87,6 @@ export function budgetsRoute(services: Services): Route {
     async handle(call, { tenantId }) {
       const { atMs } = call.request;
       const operator = within(call.operator, tenantId);
-      await services.tenants.reload();
       const seen = services.tenants.allBudgets().filter((budget) => seesTenant(operator, budget.tenantId));
       const [budgets, facts] = await Promise.all([
         Promise.all(seen.map((budget) => toOperatorBudget(budget, call.operator, atMs, services))),
@@ -104,7 +104,6 @@ export function budgetsRoute(services: Services): Route {
   });
 }
 
-/** Makes a budget. */
 export function makeBudgetRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -120,7 +119,7 @@ export function makeBudgetRoute(services: Services): Route {
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call) {
       const { tenantId, reason: _, ...terms } = call.body;
-      const scope = scopeOf(call.operator, tenantId);
+      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
       if (scope instanceof Refusal) return scope;
       const made = await makeBudget(scope, terms, actBy(call), services.operators.budgetDeps);
       return made instanceof Refusal ? made : { status: 201, body: await replyOf(made, call, services) };
@@ -153,7 +152,7 @@ export function changeBudgetRoute(services: Services): Route {
     async handle(call, { tenantId }) {
       const { version, reason: _, then: atLimit, ...changes } = call.body;
       const [id = ''] = call.params;
-      const scope = scopeOf(call.operator, tenantId);
+      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
       if (scope instanceof Refusal) return scope;
       const changed = await changeBudget(
         scope,
@@ -168,7 +167,6 @@ export function changeBudgetRoute(services: Services): Route {
   });
 }
 
-/** Deletes a budget. */
 export function deleteBudgetRoute(services: Services): Route {
   return operatorRoute({
     method: 'DELETE',
@@ -184,7 +182,7 @@ export function deleteBudgetRoute(services: Services): Route {
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call, { tenantId, reason = null }) {
       const [id = ''] = call.params;
-      const scope = scopeOf(call.operator, tenantId);
+      const scope = scopeOf(call.operator, tenantId, NAME_A_TENANT);
       if (scope instanceof Refusal) return scope;
       const deleted = await deleteBudget(scope, id, { ...actBy(call), reason }, services.operators.budgetDeps);
       if (deleted instanceof Refusal) return deleted;
@@ -192,15 +190,6 @@ export function deleteBudgetRoute(services: Services): Route {
       return { status: 200, body: { ok: true } };
     },
   });
-}
-
-/** Whose budget somebody names: of a tenant that they are shown, or of the installation, for those alone who are shown all. */
-function scopeOf(operator: Operator, tenantId: string | undefined): string | null | Refusal {
-  const scope = tenantId ?? null;
-  if (seesTenant(operator, scope)) return scope;
-  return scope === null
-    ? new Refusal('FORBIDDEN', 'Name a tenantId: budgets of the installation are made by its operators.')
-    : new Refusal('NOT_FOUND', `There is no tenant "${scope}".`);
 }
 
 async function replyOf(
@@ -229,7 +218,7 @@ async function toOperatorBudget(
     version,
     madeBy,
     isInFile,
-    mayChange: role !== 'viewer' && mayChangeBudget(budget, role as ActRole),
+    mayChange: mayDo(role, 'change') && mayChangeBudget(budget, role as ActRole),
     changedAt: iso(changedAtMs),
     periodName: period.name,
     firstDay: period.firstDay,

@@ -11,10 +11,12 @@ import {
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Stop } from '../../stores/tenants/contract.ts';
 import { resumeService, stillOpen, stopService } from '../../tenants/stops.ts';
-import type { Call, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { actorSeenBy, seesTenant, tenantsOf, within, type Operator } from '../roles.ts';
-import { actBy, operatorRoute } from '../route.ts';
+import { actBy, operatorRoute, scopeOf } from '../route.ts';
+
+const NAME_A_TENANT = 'Name a tenantId: you may stop your own tenants, and not the whole installation.';
 
 const exampleStop: OperatorStop = {
   tenantId: null,
@@ -75,7 +77,7 @@ export function stopRoute(services: Services): Route {
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     async handle(call) {
-      const scope = scopeOf(call);
+      const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
       if (scope instanceof Refusal) return scope;
       const stop = await stopService(scope, actBy(call), services.operators.keys);
       if (stop instanceof Refusal) return stop;
@@ -103,7 +105,7 @@ export function resumeRoute(services: Services): Route {
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     async handle(call) {
-      const scope = scopeOf(call);
+      const scope = scopeOf(call.operator, call.body.tenantId, NAME_A_TENANT);
       if (scope instanceof Refusal) return scope;
       const isLifted = await resumeService(scope, actBy(call), services.operators.keys);
       if (isLifted instanceof Refusal) return isLifted;
@@ -111,15 +113,6 @@ export function resumeRoute(services: Services): Route {
       return { status: 200, body: { ok: true, alreadyRunning: !isLifted } };
     },
   });
-}
-
-/** What somebody asks to stop or to resume: a tenant that they are shown, or null, the installation, for those alone who are shown all. */
-function scopeOf({ operator, body }: Call<{ readonly tenantId?: string | undefined }>): string | null | Refusal {
-  const { tenantId = null } = body;
-  if (seesTenant(operator, tenantId)) return tenantId;
-  return tenantId === null
-    ? new Refusal('FORBIDDEN', 'Name a tenantId: you may stop your own tenants, and not the whole installation.')
-    : new Refusal('NOT_FOUND', `There is no tenant "${tenantId}".`);
 }
 
 function toOperatorStop({ tenantId, atMs, actor, reason }: Stop, operator: Operator): OperatorStop {

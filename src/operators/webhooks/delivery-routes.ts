@@ -111,7 +111,7 @@ export function deliveryRoute(services: Services): Route {
   });
 }
 
-/** Sends one again. */
+/** Sends an event again, under the same id. */
 export function replayRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

@@ -29,7 +29,7 @@ import {
   tryWebhook,
 } from '../../webhooks/endpoints.ts';
 import { seesTenant, tenantsOf, within } from '../roles.ts';
-import { actBy, noTenant, operatorRoute } from '../route.ts';
+import { actBy, noTenant, operatorRoute, scopeOf } from '../route.ts';
 import { toOperatorWebhook } from './view.ts';
 
 export const exampleWebhook: OperatorWebhook = {
@@ -86,7 +86,7 @@ export function webhooksRoute(services: Services): Route {
       const { webhooks, tenants: directory } = services;
       const store = webhooks.endpoints.webhooks;
       const operator = within(call.operator, tenantId);
-      const [found] = await Promise.all([store.list(tenantsOf(operator)), directory.reload()]);
+      const found = await store.list(tenantsOf(operator));
       const waiting = await store.countWaiting(found.map(({ id }) => id));
       const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
       const body = {
@@ -99,7 +99,6 @@ export function webhooksRoute(services: Services): Route {
   });
 }
 
-/** One endpoint. */
 export function webhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -188,7 +187,6 @@ export function deleteWebhookRoute(services: Services): Route {
   });
 }
 
-/** Makes its next secret. */
 export function rotateWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -275,20 +273,17 @@ async function shown(endpoint: WebhookEndpoint, { operator }: Pick<Call, 'operat
   return { status: 200, body: { webhook: toOperatorWebhook(endpoint, operator, waiting.get(endpoint.id)) } };
 }
 
-/** Whose an endpoint is to be: of a tenant that the operator is shown, or of the installation (null), for those alone who are shown all. */
 async function findScope(
   { operator, body: { tenantId } }: Call<{ readonly tenantId?: string | undefined }>,
   { tenants: directory }: Services,
 ): Promise<string | null | Refusal> {
-  if (tenantId === undefined)
-    return seesTenant(operator, null)
-      ? null
-      : new Refusal(
-          'FORBIDDEN',
-          'Name a tenantId: you may add webhooks to your own tenants, and not to the installation.',
-        );
-  if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
+  const scope = scopeOf(
+    operator,
+    tenantId,
+    'Name a tenantId: you may add webhooks to your own tenants, and not to the installation.',
+  );
+  if (scope === null || scope instanceof Refusal) return scope;
   // One that was merged a moment ago may not have come round.
   await directory.reload();
-  return directory.tenant(tenantId) === undefined ? noTenant(tenantId) : tenantId;
+  return directory.tenant(scope) === undefined ? noTenant(scope) : scope;
 }

@@ -4,7 +4,7 @@ import { refOf } from '../../kernel/ids.ts';
 import type { BudgetNamed } from '../../protocol/budget.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
-import { keyAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
+import type { UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, PeriodAt } from '../calendar.ts';
 import type { Ceilings } from '../ceilings.ts';
 import {
@@ -267,10 +267,8 @@ export class BudgetLimits {
 }
 
 /** Of subjects and keys sessions hold back what they will use. */
-function heldAccountOf(budget: Budget, { subject, tenantId, keyId }: BudgetOwner): string | null {
-  const by = countedBy(budget);
-  if (by === 'subject') return subject;
-  return by === 'key' ? keyAccount(tenantId ?? '', keyId ?? '') : null;
+function heldAccountOf(budget: Budget, owner: BudgetOwner): string | null {
+  return ['subject', 'key'].includes(countedBy(budget)) ? accountOf(budget, owner) : null;
 }
 
 function usedUpOf(budget: Budget, period: Period, used: UsageTotals): UsedUp {

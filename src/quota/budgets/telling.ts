@@ -1,5 +1,5 @@
 import { budgetMachine } from '../../../machines/budget/machine.ts';
-import { reachedOf, savedState } from '../../../machines/budget/selectors.ts';
+import { budgetRecordId, reachedOf, savedState } from '../../../machines/budget/selectors.ts';
 import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../../machines/budget/types.ts';
 import { createHost } from '../../actors/host.ts';
 import { rowId } from '../../kernel/ids.ts';
@@ -46,12 +46,10 @@ export class BudgetTelling {
   async look(look: BudgetLook, atMs: number): Promise<void> {
     const { budget, period, account, used } = look;
     const percent = percentOf(used, budget);
+    const named = { tenantId: budget.tenantId, budgetId: budget.id, period: period.name, account };
     const fresh: BudgetRecord = {
-      id: `${budget.tenantId ?? ''}/${budget.id}/${period.name}/${account}`,
-      tenantId: budget.tenantId,
-      budgetId: budget.id,
-      period: period.name,
-      account,
+      ...named,
+      id: budgetRecordId(named),
       resetAtMs: period.resetAtMs,
       toldPercent: 0,
       exceededAtMs: null,
@@ -66,7 +64,9 @@ export class BudgetTelling {
       event,
     );
     if (outcome === undefined) return;
-    this.#known.set(fresh.id, outcome.record);
+    // What is kept stays as it was where there was nothing to tell of the version: it need not be asked for again.
+    const budgetVersion = Math.max(outcome.record.budgetVersion, budget.version);
+    this.#known.set(fresh.id, { ...outcome.record, budgetVersion });
   }
 
   /** What is kept of budgets, so that a change of them is seen also by a node that has told nothing of it. */

@@ -2,9 +2,9 @@ import { Lru } from '../../kernel/lru.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
 import type { Budget, BudgetUse, UsageScope } from '../../stores/budgets/contract.ts';
-import { keyAccount, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
-import { countedBy, isUsedUp, type BudgetOwner } from './matching.ts';
+import { accountOf, countedBy, isUsedUp, type BudgetOwner } from './matching.ts';
 
 /** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
 const MAX_PROJECTED_MS = Date.UTC(9999, 0);
@@ -22,7 +22,7 @@ export interface KnownDay {
   readonly keyTotals: UsageTotals | null;
 }
 
-interface Past {
+interface FormerDays {
   readonly readAtMs: number;
   readonly used: Promise<UsageTotals>;
 }
@@ -53,7 +53,7 @@ export interface UseDeps {
  */
 export class UsedOfBudgets {
   readonly #deps: UseDeps;
-  readonly #past = new Lru<Past>(MAX_ACCOUNTS);
+  readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
   readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
 
   constructor(deps: UseDeps) {
@@ -63,12 +63,11 @@ export class UsedOfBudgets {
   /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
   async of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<UsageTotals> {
     const by = countedBy(budget);
-    const { tenantId, keyId, subject, sessionId } = owner;
+    const { sessionId } = owner;
     if (by === 'session') return sessionId == null ? NOTHING_USED : this.#deps.budgetUse.ofSession(sessionId);
-    if (by === 'subject') return this.#ofDays(subject, period, atMs, known, known?.totals);
-    if (by === 'key')
-      return this.#ofDays(keyAccount(tenantId ?? '', keyId ?? ''), period, atMs, known, known?.keyTotals);
-    return this.#ofHours(budget, period, atMs);
+    if (by !== 'subject' && by !== 'key') return this.#ofHours(budget, period, atMs);
+    const totals = by === 'subject' ? known?.totals : known?.keyTotals;
+    return this.#ofDays(accountOf(budget, owner), period, atMs, known?.day, totals);
   }
 
   /** What this node has just counted, for sums that are read less often. */
@@ -98,12 +97,7 @@ export class UsedOfBudgets {
     const by = countedBy(budget);
     if (by === 'session' || by === 'subject' || isUsedUp(used, budget)) return null;
     const sinceMs = atMs - (atMs % HOUR_MS) - HOUR_MS;
-    const scope = {
-      tenantId: budget.tenantId,
-      agentId: idOfBudget(budget.of, 'agent'),
-      keyId: idOfBudget(budget.of, 'key'),
-    };
-    const pace = await this.#deps.budgetUse.ofHours(scope, sinceMs);
+    const pace = await this.#deps.budgetUse.ofHours(scopeOf(budget), sinceMs);
     const lasts = (left: number, burnt: number): number => (burnt > 0 ? (left / burnt) * (atMs - sinceMs) : Infinity);
     const leftMs = Math.min(
       lasts((budget.microDollars ?? Infinity) - used.microDollars, pace.microDollars),
@@ -117,12 +111,12 @@ export class UsedOfBudgets {
     account: string,
     period: Period,
     atMs: number,
-    known: KnownDay | undefined,
+    knownDay: string | undefined,
     knownTotals: UsageTotals | null | undefined,
   ): Promise<UsageTotals> {
     const { day } = this.#deps.calendar(atMs);
     if (day < period.firstDay) return NOTHING_USED;
-    const isKnown = known?.day === day && knownTotals != null;
+    const isKnown = knownDay === day && knownTotals != null;
     const [past, today] = await Promise.all([
       this.before(account, period, atMs),
       isKnown ? knownTotals : this.#deps.ledger.totals(account, day),
@@ -133,8 +127,7 @@ export class UsedOfBudgets {
   async #ofHours(budget: Budget, period: Period, atMs: number): Promise<UsageTotals> {
     if (atMs < period.fromMs) return NOTHING_USED;
     const name = nameOf(budget, period);
-    const agentId = idOfBudget(budget.of, 'agent');
-    const sum = this.#hours.get(name) ?? newSum({ tenantId: budget.tenantId, agentId, keyId: null });
+    const sum = this.#hours.get(name) ?? newSum(scopeOf(budget));
     this.#hours.set(name, sum);
     if (atMs - sum.readAtMs >= FRESH_MS) await (sum.reading ??= this.#read(sum, period, atMs));
     return plus(sum.base, plus(sum.recent, sum.since));
@@ -166,6 +159,10 @@ function newSum(scope: UsageScope): HourSum {
     readAtMs: -Infinity,
     reading: undefined,
   };
+}
+
+function scopeOf({ tenantId, of }: Budget): UsageScope {
+  return { tenantId, agentId: idOfBudget(of, 'agent'), keyId: idOfBudget(of, 'key') };
 }
 
 function nameOf({ tenantId, of }: Budget, { name, firstDay }: Period): string {

@@ -1,17 +1,16 @@
-import type { BudgetAccount, BudgetRecord } from '../../../machines/budget/types.ts';
+import { budgetRecordId } from '../../../machines/budget/selectors.ts';
+import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
 import { appended } from '../journal/postgres.ts';
 import type { BudgetStates } from './contract.ts';
-
-/** No tenant has this id. */
-const INSTALLATION = '';
+import { INSTALLATION } from '../tenants/installation.ts';
 
 /** What operators were told of budgets, in PostgreSQL. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {
   return {
     async load(of) {
       const [row] = await database.run(
-        (sql) => sql<Kept[]>`
+        (sql) => sql<StateRow[]>`
           select ${columns(sql)} from budget_state
           where tenant_id = ${of.tenantId ?? INSTALLATION} and budget_id = ${of.budgetId} and period = ${of.period}
             and account = ${of.account}`,
@@ -41,22 +40,17 @@ export function createPostgresBudgetStates(database: Database): BudgetStates {
 
     async ofBudget(tenantId, budgetId, period, limit) {
       const rows = await database.run(
-        (sql) => sql<Kept[]>`
+        (sql) => sql<StateRow[]>`
           select ${columns(sql)} from budget_state
           where tenant_id = ${tenantId ?? INSTALLATION} and budget_id = ${budgetId} and period = ${period}
           order by told_percent desc, account limit ${limit}`,
       );
-      return rows.map((row) => ({ ...row, id: idOf(row) }));
+      return rows.map((row) => ({ ...row, id: budgetRecordId(row) }));
     },
   };
 }
 
-type Kept = Omit<BudgetRecord, 'id'>;
-
-/** Budget ids and periods hold no slash. */
-function idOf({ tenantId, budgetId, period, account }: Omit<BudgetAccount, 'id' | 'resetAtMs'>): string {
-  return `${tenantId ?? INSTALLATION}/${budgetId}/${period}/${account}`;
-}
+type StateRow = Omit<BudgetRecord, 'id'>;
 
 function columns(sql: AnySql) {
   return sql`

@@ -41,7 +41,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
           select live.subject, used.* from (
             select distinct subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
           ) as live cross join lateral (
-            select coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"
+            select ${totals(sql)}
             from usage_total where usage_total.subject = live.subject and day >= ${firstDay}
           ) as used
           where ${isOver(sql, least)} order by live.subject`,
@@ -54,7 +54,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       const rows = await database.run(
         (sql) => sql<(UsageTotals & { readonly sessionId: string })[]>`
           select live.id as "sessionId", used.* from voice_session as live cross join lateral (
-            select coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"
+            select ${totals(sql)}
             from usage_entry where usage_entry.session_id = live.id
           ) as used
           where live.ended_at_ms is null and ${tenantId === null ? sql`true` : sql`live.tenant_id = ${tenantId}`}
@@ -73,7 +73,7 @@ function isOver(sql: AnySql, { microDollars, tokens }: LeastUsed) {
 
 function sumDays(sql: AnySql, asked: readonly DaysAsked[]) {
   return sql<UsageTotals[]>`
-    select coalesce(sum(total.tokens), 0)::bigint as tokens, coalesce(sum(total.micro_dollars), 0)::bigint as "microDollars"
+    select ${totals(sql)}
     from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ firstDay }) => firstDay)}::text[],
       ${asked.map(({ beforeDay }) => beforeDay)}::text[]) with ordinality as asked (account, first_day, before_day, n)
     left join usage_total as total on total.subject = asked.account and total.day >= asked.first_day and total.day < asked.before_day
@@ -83,21 +83,25 @@ function sumDays(sql: AnySql, asked: readonly DaysAsked[]) {
 function sumSessions(sql: AnySql, ids: readonly string[]) {
   return sql<UsageTotals[]>`
     select used.* from unnest(${[...ids]}::text[]) with ordinality as asked (id, n) cross join lateral (
-      select coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"
+      select ${totals(sql)}
       from usage_entry where usage_entry.session_id = asked.id
     ) as used order by n`;
 }
 
 function sumHours(sql: AnySql, scope: UsageScope, fromMs: number, untilMs: number | undefined) {
   return sql<UsageTotals[]>`
-    select coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars" from usage_hour
+    select ${totals(sql)} from usage_hour
     where hour_ms >= ${fromMs} and ${untilMs === undefined ? sql`true` : sql`hour_ms < ${untilMs}`} and ${isOf(sql, scope)}`;
 }
 
 function sumEntries(sql: AnySql, scope: UsageScope, fromMs: number, untilMs: number) {
   return sql<UsageTotals[]>`
-    select coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars" from usage_entry
+    select ${totals(sql)} from usage_entry
     where at_ms >= ${fromMs} and at_ms < ${untilMs} and ${isOf(sql, scope)}`;
+}
+
+function totals(sql: AnySql) {
+  return sql`coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;
 }
 
 function isOf(sql: AnySql, { tenantId, agentId, keyId }: UsageScope) {

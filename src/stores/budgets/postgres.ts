@@ -1,9 +1,7 @@
 import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
 import type { Budget, Budgets, NewBudget } from './contract.ts';
-
-/** No tenant has this id. */
-const INSTALLATION = '';
+import { INSTALLATION } from '../tenants/installation.ts';
 
 /** Budgets in PostgreSQL. */
 export function createPostgresBudgets(database: Database): Budgets {

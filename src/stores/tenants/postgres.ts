@@ -3,11 +3,9 @@ import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/
 import { chunksOf } from '../../kernel/chunks.ts';
 import { mergeWebhooks } from '../webhooks/merged.ts';
 import { KeyTaken, TooManyKeys, type Stop, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
+import { INSTALLATION } from './installation.ts';
 
 const UNIQUE_VIOLATION = '23505';
-/** No tenant has this id. */
-const INSTALLATION = '';
-
 /** What a tenant does not say is null. */
 type TenantRow = Omit<Tenant, 'keys' | 'adminsMay' | 'totals' | 'maxKeys'> & {
   readonly [K in 'adminsMay' | 'totals' | 'maxKeys']: NonNullable<Tenant[K]> | null;

@@ -1,6 +1,6 @@
 import type { AnySql, Sql } from '../../database/database.ts';
 import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DeliveryOutcome } from './contract.ts';
-import { INSTALLATION } from './told.ts';
+import { INSTALLATION } from '../tenants/installation.ts';
 
 type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> & Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts'>;
 

@@ -23,9 +23,7 @@ export function namedEndpoint(tenantId: string, name: string): string {
 export type EndpointWish = Partial<Pick<WebhookEndpoint, 'url' | 'types'>>;
 
 /** `waiting`: is sent when its time comes; `dead`: all tries failed. */
-export const DELIVERY_STATES = ['waiting', 'delivered', 'dead'] as const;
-
-export type DeliveryState = (typeof DELIVERY_STATES)[number];
+export type DeliveryState = 'waiting' | 'delivered' | 'dead';
 
 /** One event for one endpoint. */
 export interface WebhookDelivery {

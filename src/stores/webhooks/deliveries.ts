@@ -9,7 +9,7 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
 } from './contract.ts';
-import { INSTALLATION } from './told.ts';
+import { INSTALLATION } from '../tenants/installation.ts';
 
 /** See `Webhooks.deliveries`. */
 export async function listDeliveries(

@@ -6,7 +6,8 @@ import { claimDue, claimNext, finishOne, probes, releaseAll } from './claims.ts'
 import type { WebhookEndpoint, Webhooks } from './contract.ts';
 import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
 import { toldSettled } from './session-facts.ts';
-import { INSTALLATION, tellOne } from './told.ts';
+import { INSTALLATION } from '../tenants/installation.ts';
+import { tellOne } from './told.ts';
 
 /** Webhooks in PostgreSQL. @param maxScanned how many rows a page of the list looks through */
 export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {

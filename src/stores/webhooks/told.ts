@@ -1,12 +1,10 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { INSTALLATION } from '../tenants/installation.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
-/** The tenant of endpoints of the installation: no tenant has this id. */
-export const INSTALLATION = '';
-
-interface Telling {
+interface FactSelect {
   /** Rows of a select: `type`, `tenant_id`, `at_ms`, `ref` (text or null), and whatever `data` is made of. */
   readonly facts: Fragment;
   /** What is told of a row, called `fact`: a json. It is made only of facts that an endpoint wants. */
@@ -17,7 +15,7 @@ interface Telling {
  * Part of a statement that makes facts true: the events that tell of them, and a delivery of each to every endpoint that wants it. So nothing is
  * told that was not saved, and nothing that was saved is untold. Without endpoints it looks into an empty table and does nothing more.
  */
-export function told(sql: AnySql, { facts, data }: Telling): Fragment {
+export function told(sql: AnySql, { facts, data }: FactSelect): Fragment {
   return sql`
     webhook_fact as materialized (
       select ${eventId(sql)} as event_id, fact.type, fact.tenant_id, fact.at_ms, fact.ref, wanted.endpoints, ${data} as data
@@ -30,7 +28,7 @@ export function told(sql: AnySql, { facts, data }: Telling): Fragment {
 }
 
 /** The same for one endpoint, which need not want it. */
-function toldOne(sql: AnySql, endpointId: string, { facts, data }: Telling): Fragment {
+function toldOne(sql: AnySql, endpointId: string, { facts, data }: FactSelect): Fragment {
   return sql`
     webhook_fact as materialized (
       select ${eventId(sql)} as event_id, fact.type, fact.tenant_id, fact.at_ms, fact.ref, array[${endpointId}::text] as endpoints,

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
 import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';
@@ -163,6 +163,18 @@ describe('A budget whose node dies, or whose database is away', () => {
     await entryAlone(one, within, 9_999_999);
     await other.service.budgetLimits.lookAtAll(one.clock.now());
     expect([await endOf(id), await endOf(within)]).toEqual(['quota_exceeded', null]);
+  });
+
+  test('is looked up once after a change that tells nothing new, and not with every entry', async () => {
+    await make({ period: 'once', from: '2030-01-01', atLimit: 'tell' });
+    const id = await one.open(await one.key());
+    await report(one, { sm_session_id: id, dollars: 10 });
+    await change(9_000_000, 1);
+    const loads = vi.spyOn(one.service.stores.budgetStates, 'load');
+    for (let n = 0; n < 3; n += 1) await report(one, { sm_session_id: id, dollars: 0.1 });
+    expect(loads).not.toHaveBeenCalled();
+    loads.mockRestore();
+    expect(await told()).toEqual(['exceeded']);
   });
 
   test('counts and ends although what is told cannot be kept, and tells it with the next entry', async () => {

@@ -26,7 +26,7 @@ export const mayFindAddresses = computed(isOfInstallation);
 /** Whether a key that they issue may be open. */
 export const mayOpenKeys = computed(isOfInstallation);
 
-/** Whether they may bound what the whole installation uses. */
+/** Whether budgets and webhooks that they make may be of the whole installation. */
 export const mayBoundAll = computed(isOfInstallation);
 
 function isOfInstallation(): boolean {

@@ -1,6 +1,7 @@
 import { dialog } from '../data/dialogs.ts';
-import { mayChange, me } from '../data/identity.ts';
+import { mayChange } from '../data/identity.ts';
 import { isPassing } from '../data/api.ts';
+import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
 import { Standing } from '../parts/marks.tsx';
@@ -22,14 +23,12 @@ export function WebhookMark({ state }: Pick<Webhook, 'state'>) {
 export function WebhooksPage() {
   usePage('Webhooks');
   const { tenantId } = useScope();
-  const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: 5000 });
+  const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
   const found = resource.body.value;
   const failure = resource.failure.value;
   if (found === undefined || (failure !== undefined && !isPassing(failure)))
     return <Unread title="Webhooks" resource={resource} what="the webhooks" />;
   const webhooks = found.webhooks.filter((one) => tenantId === '' || one.tenantId === tenantId);
-  // Whoever is shown all tenants may add one for the installation.
-  const hasAll = me.value?.tenants === '*';
   return (
     <div class="page">
       <div class="title-row">
@@ -39,7 +38,7 @@ export function WebhooksPage() {
           <button
             type="button"
             class="primary"
-            onClick={() => (dialog.value = <AddWebhookDialog {...found} tenantId={tenantId} hasAll={hasAll} />)}
+            onClick={() => (dialog.value = <AddWebhookDialog {...found} tenantId={tenantId} />)}
           >
             Add…
           </button>

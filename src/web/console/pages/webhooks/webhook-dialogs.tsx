@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Failure } from '../../data/api.ts';
 import { closeDialog, say } from '../../data/dialogs.ts';
+import { mayBoundAll } from '../../data/identity.ts';
 import { refreshAll } from '../../data/live.ts';
 import {
   addWebhook,
@@ -79,11 +80,9 @@ interface AddProps {
   readonly types: Webhooks['types'];
   /** The one that is chosen on the page; empty for none. */
   readonly tenantId: string;
-  /** Whether one may be of the installation. */
-  readonly hasAll: boolean;
 }
 
-export function AddWebhookDialog({ tenants, types, tenantId, hasAll }: AddProps) {
+export function AddWebhookDialog({ tenants, types, tenantId }: AddProps) {
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);
   const secret = useSignal<string | undefined>(undefined);
@@ -119,7 +118,7 @@ export function AddWebhookDialog({ tenants, types, tenantId, hasAll }: AddProps)
           <label class="field">
             Of
             <select name="tenantId">
-              {hasAll && <option value="">all tenants, for the installation</option>}
+              {mayBoundAll.value && <option value="">all tenants, for the installation</option>}
               {tenants.map(({ id, name }) => (
                 <option key={id} value={id} selected={id === tenantId}>
                   {name}
