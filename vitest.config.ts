@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { memoryFolder } from './test/support/memory-folder.ts';
+import { PATIENT_MS } from './test/support/soon.ts';
 
 const temporary = process.env['TMPDIR'] ?? memoryFolder();
 // For this process and all that it starts.
@@ -9,9 +10,9 @@ if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 export default defineConfig({
   test: {
     // A hang, and nothing else, runs into these: how busy the machine is decides no test.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: PATIENT_MS } },
     // Not setImmediate: by it the database's driver sends what it was asked, and never sends again where one was lost.
     fakeTimers: {
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],

@@ -10,7 +10,7 @@ import { EchoProvider } from '../../src/upstream/echo.ts';
 import { findWebRtc } from '../../packages/echo/web-rtc.ts';
 import { audioProgram } from '../support/audio-page.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
-import { soon } from '../support/soon.ts';
+import { PATIENT_MS, soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 const LOUD = 0.01;
@@ -93,6 +93,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
   async function begin(times: Partial<EchoTimes> = {}, changes: Partial<CallRequest> = {}): Promise<void> {
     exchange = await Exchange.open(times, changes);
     const context = await browser.newContext({ permissions: ['microphone'] });
+    context.setDefaultTimeout(PATIENT_MS);
     page = await context.newPage();
     await page.goto(exchange.origin);
     await page.evaluate(audioProgram);

@@ -2,7 +2,7 @@ import { launch, type Browser, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DemoServer } from '../support/demo-server.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
-import { soon } from '../support/soon.ts';
+import { PATIENT_MS, soon } from '../support/soon.ts';
 import { Website } from './element-page.ts';
 
 const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
@@ -134,15 +134,29 @@ interface Result {
 
 const skipped = reasonToSkip(findFirefox);
 
+function openFirefox(): Promise<Browser> {
+  return launch({
+    browser: 'firefox',
+    executablePath: findFirefox(),
+    headless: true,
+    extraPrefsFirefox: preferences,
+    timeout: PATIENT_MS,
+    protocolTimeout: PATIENT_MS,
+  });
+}
+
+async function openPage(browser: Browser): Promise<Page> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENT_MS);
+  return page;
+}
+
 describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${skipped ?? ''}`, () => {
   let browser: Browser;
   let server: DemoServer;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([
-      launch({ browser: 'firefox', executablePath: findFirefox(), headless: true, extraPrefsFirefox: preferences }),
-      DemoServer.start({ NODE_ENV: 'development' }),
-    ]);
+    [browser, server] = await Promise.all([openFirefox(), DemoServer.start({ NODE_ENV: 'development' })]);
   });
 
   afterAll(async () => {
@@ -151,7 +165,7 @@ describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${ski
   });
 
   test('talks, writes, runs tools, mutes and changes the microphone', async () => {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     await page.goto(`${server.direct}/demo`);
     const { told, ...rest } = (await page.evaluate(conversation)) as Result;
     expect(rest).toEqual({ isMuted: true, isReplaced: true, isGivenBack: true });
@@ -163,7 +177,7 @@ describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${ski
   });
 
   test('a visitor speaks, is muted, writes and ends by the element', async () => {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     await page.goto(`${server.direct}/demo`);
     expect(await page.evaluate(visit)).toEqual({
       isMuted: true,
@@ -182,10 +196,7 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
   let site: Website;
 
   beforeAll(async () => {
-    [browser, site] = await Promise.all([
-      launch({ browser: 'firefox', executablePath: findFirefox(), headless: true, extraPrefsFirefox: preferences }),
-      Website.open({}, { call: 'brokered', dataChannel: 'none' }),
-    ]);
+    [browser, site] = await Promise.all([openFirefox(), Website.open({}, { call: 'brokered', dataChannel: 'none' })]);
   });
 
   afterAll(async () => {
@@ -194,7 +205,7 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
   });
 
   async function open(): Promise<Page> {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     site.host.own = `<!doctype html><html lang="en"><meta charset="utf-8">${noting}${site.script}${site.tag()}<a href="/own">The next page</a>`;
     await page.goto(`${site.host.origin}/own`);
     return page;

@@ -3,6 +3,7 @@ import type { Language } from '../../src/protocol/languages/all.ts';
 import type { ServerFrame } from '../../src/protocol/frames.ts';
 import type { SocketListener } from '../../src/kernel/socket.ts';
 import type { TestApp } from '../support/app.ts';
+import { PATIENT_MS } from '../support/soon.ts';
 import { FakeSocket } from './fake-socket.ts';
 
 /** One socket of the channel from the client's side. */
@@ -30,7 +31,7 @@ export class ChannelClient {
 
   /** The next frame, which may take a moment. */
   async hear(): Promise<ServerFrame> {
-    await vi.waitUntil(() => this.socket.frames.length > this.#read, { timeout: 60_000, interval: 5 });
+    await vi.waitUntil(() => this.socket.frames.length > this.#read, { timeout: PATIENT_MS, interval: 5 });
     const frame = this.socket.frames[this.#read];
     this.#read += 1;
     if (frame === undefined) throw new Error('polled for it');

@@ -216,10 +216,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     asksForTool(call, 'call_2');
     await vi.waitFor(() => expect(framesOf(socket).at(-1)).toMatchObject({ type: 'tool', id: 'call_2' }), soon);
     await one.end('SIGKILL');
-    await vi.waitFor(() => expect(heardBy(call, 'conversation.item.create')).toHaveLength(3), {
-      ...soon,
-      timeout: 60_000,
-    });
+    await vi.waitFor(() => expect(heardBy(call, 'conversation.item.create')).toHaveLength(3), soon);
     expect(heardBy(call, 'conversation.item.create').slice(1)).toMatchObject([
       { item: { type: 'function_call_output', call_id: 'call_1', output: words[2] } },
       { item: { type: 'function_call_output', call_id: 'call_2', output: '{"error":"interrupted"}' } },

@@ -142,7 +142,7 @@ describe('npm start', () => {
     ["a terminal's Ctrl-C, which npm passes on to a server that has heard it", 'SIGINT', (npm) => -npm],
   ];
 
-  test.each(ways)('drains the server on %s', { timeout: 60_000 }, async (_how, signal, whom) => {
+  test.each(ways)('drains the server on %s', async (_how, signal, whom) => {
     const database = await freshDatabase();
     const more: Environment = database === undefined ? {} : { DATABASE_URL: database.url };
     const { child, client, ended, printed } = await startBy('npm', ['start'], root, more);

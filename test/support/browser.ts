@@ -1,6 +1,7 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { findBinary, reasonToSkip } from './services/binaries.ts';
+import { PATIENT_MS } from './soon.ts';
 
 /** A microphone that beeps; without it this machine has none. */
 const fakeMicrophone = '--use-fake-device-for-media-stream';
@@ -53,13 +54,13 @@ export function reasonToSkipBrowser(): string | undefined {
 export function openBrowser(kind: 'granting' | 'asking' = 'granting'): Promise<Browser> {
   const browsers = inject('browsers');
   if (browsers === undefined) throw new Error('the run has no browser');
-  return chromium.connect(browsers[kind]);
+  return chromium.connect(browsers[kind], { timeout: PATIENT_MS });
 }
 
 /** A Chromium of its own, on a machine that has no microphone; to be closed. */
 export function openBrowserWithoutMicrophone(): Promise<Browser> {
   const args = browserFlags.filter((flag) => flag !== fakeMicrophone && flag !== grantEverything);
-  return chromium.launch({ executablePath: findChromium(), args });
+  return chromium.launch({ executablePath: findChromium(), args, timeout: PATIENT_MS });
 }
 
 /** A page with a memory for everything that must not happen on it. */
@@ -104,6 +105,7 @@ export class Visit {
   ): Promise<Visit> {
     // What moves all the time costs a processor all the time: what a visitor sees without it is the same.
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    context.setDefaultTimeout(PATIENT_MS);
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('Content-Security-Policy', e.violatedDirective, e.blockedURI))",
     );

@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { PATIENT_MS } from './soon.ts';
 
 const callsUrl = 'https://api.openai.com/v1/realtime/calls';
 const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
@@ -40,6 +41,7 @@ export class ProviderPeer {
   /** @param origin of any page that may use the microphone: peers of such pages find each other without names */
   static async open(browser: Browser, origin: string): Promise<ProviderPeer> {
     const context = await browser.newContext({ permissions: ['microphone'] });
+    context.setDefaultTimeout(PATIENT_MS);
     const page = await context.newPage();
     await page.goto(origin);
     await page.evaluate(program);

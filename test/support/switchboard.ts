@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const bundle = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const READY = /Switchboard is ready at (http:\/\/localhost:(\d+))/;
 /** A start, or a command, that takes longer hangs: it is ended, for its test to tell what it printed. */
-const START_MS = 100_000;
+const START_MS = 240_000;
 
 /** What is set for the child, and nothing else of this process's environment. */
 export type Environment = Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@ import type { Socket, SocketListener } from '../../../src/kernel/socket.ts';
 import { feedFrames, type FeedFrame } from '../../../src/protocol/operator/feed.ts';
 import { SERVICE_NAME, type TestApp } from '../../support/app.ts';
 import { SECOND, type ManualClock } from '../../support/clock.ts';
+import { PATIENT_MS } from '../../support/soon.ts';
 
 /** A socket that keeps what the feed sends, and takes no frame that is not described. */
 class FeedSocket implements Socket {
@@ -48,7 +49,7 @@ export class Watching {
 
   /** The code that the socket was closed with. */
   closeCode(): Promise<number> {
-    return vi.waitUntil(() => this.socket.closed, { timeout: 60_000, interval: 1 });
+    return vi.waitUntil(() => this.socket.closed, { timeout: PATIENT_MS, interval: 1 });
   }
 }
 
@@ -71,7 +72,7 @@ export async function credentialsOf(app: TestApp, email: string): Promise<FeedCr
 export async function watch(app: TestApp, email?: string, frame: object = {}): Promise<Watching> {
   const credentials = email === undefined ? { service: SERVICE_NAME, token: null } : await credentialsOf(app, email);
   const watching = new Watching(app, credentials);
-  await vi.waitUntil(() => watching.socket.frames.length > 0, { timeout: 60_000, interval: 1 });
+  await vi.waitUntil(() => watching.socket.frames.length > 0, { timeout: PATIENT_MS, interval: 1 });
   watching.heard();
   watching.say({ type: 'watch', topics: ['sessions'], ...frame });
   return watching;

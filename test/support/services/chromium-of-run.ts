@@ -1,6 +1,7 @@
 import { chromium, type BrowserServer } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
 import { browserFlags, findChromium, findHeadlessShell, grantEverything, reasonToSkipBrowser } from '../browser.ts';
+import { PATIENT_MS } from '../soon.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,7 +11,7 @@ declare module 'vitest' {
 }
 
 function launch(executablePath: string, args: readonly string[]): Promise<BrowserServer> {
-  return chromium.launchServer({ executablePath, args: [...args], host: '127.0.0.1' });
+  return chromium.launchServer({ executablePath, args: [...args], host: '127.0.0.1', timeout: PATIENT_MS });
 }
 
 /**
