@@ -1,11 +1,21 @@
-import { assign, emit, setup } from 'xstate';
+import { assertEvent, assign, emit, setup } from 'xstate';
 import { reachedOf } from './selectors.ts';
-import type { BudgetEvent, BudgetFact, BudgetRecord } from './types.ts';
+import type { BudgetEvent, BudgetFact, BudgetRecord, UsedEvent } from './types.ts';
+
+function used(event: BudgetEvent): UsedEvent {
+  assertEvent(event, 'USED');
+  return event;
+}
+
+function reached(event: BudgetEvent): number {
+  const { percent, warnAt } = used(event);
+  return reachedOf(percent, warnAt);
+}
 
 /**
  * The rules by which operators are told of a budget in one period: each threshold once, of several that one entry passes the highest alone,
  * and nothing twice that a new version of the budget does not make new. What is used never falls within a period, so that only a change of the
- * budget lowers its share.
+ * budget lowers its share. That the period is over is told of a budget that there was something to tell of in it.
  */
 export const budgetMachine = setup({
   types: {
@@ -15,28 +25,28 @@ export const budgetMachine = setup({
   },
   guards: {
     isOver: ({ context: { resetAtMs }, event }) => resetAtMs !== null && event.at >= resetAtMs,
-    isSpent: ({ event }) => event.percent >= 100,
-    isHigher: ({ context, event }) => reachedOf(event.percent, event.warnAt) > context.toldPercent,
+    isSpent: ({ event }) => used(event).percent >= 100,
+    isHigher: ({ context, event }) => reached(event) > context.toldPercent,
     /** A node that has not heard of a change yet judges by the budget before it. */
-    isOutdated: ({ context, event }) => event.budgetVersion < context.budgetVersion,
-    isNewer: ({ context, event }) => event.budgetVersion > context.budgetVersion,
-    isLeftAgain: ({ context, event }) => event.budgetVersion > context.budgetVersion && event.percent < 100,
-    isCleared: ({ context, event }) =>
-      event.budgetVersion > context.budgetVersion && reachedOf(event.percent, event.warnAt) === 0,
+    isOutdated: ({ context, event }) => used(event).budgetVersion < context.budgetVersion,
+    isNewer: ({ context, event }) => used(event).budgetVersion > context.budgetVersion,
+    isLeftAgain: ({ context, event }) => used(event).budgetVersion > context.budgetVersion && used(event).percent < 100,
+    isCleared: ({ context, event }) => used(event).budgetVersion > context.budgetVersion && reached(event) === 0,
   },
   actions: {
     warn: assign(({ context, event }) => ({
-      toldPercent: reachedOf(event.percent, event.warnAt),
+      toldPercent: reached(event),
       exceededAtMs: null,
-      budgetVersion: Math.max(context.budgetVersion, event.budgetVersion),
+      budgetVersion: Math.max(context.budgetVersion, used(event).budgetVersion),
       version: context.version + 1,
     })),
     exceed: assign(({ context, event }) => ({
       toldPercent: 100,
       exceededAtMs: event.at,
-      budgetVersion: Math.max(context.budgetVersion, event.budgetVersion),
+      budgetVersion: Math.max(context.budgetVersion, used(event).budgetVersion),
       version: context.version + 1,
     })),
+    close: assign(({ context: { resetAtMs, version } }) => ({ closedAtMs: resetAtMs, version: version + 1 })),
     tellWarned: emit(({ context, event }) => ({
       type: 'budget.warned' as const,
       at: event.at,
@@ -44,6 +54,7 @@ export const budgetMachine = setup({
     })),
     tellExceeded: emit(({ event }) => ({ type: 'budget.exceeded' as const, at: event.at })),
     tellRaised: emit(({ event }) => ({ type: 'budget.raised' as const, at: event.at })),
+    tellReset: emit(({ context, event }) => ({ type: 'budget.reset' as const, at: context.resetAtMs ?? event.at })),
   },
 }).createMachine({
   id: 'budget',
@@ -71,6 +82,7 @@ export const budgetMachine = setup({
           { guard: 'isCleared', target: 'open', actions: 'warn' },
           { guard: 'isNewer', actions: 'warn' },
         ],
+        CLOCK: { guard: 'isOver', target: 'closed', actions: ['close', 'tellReset'] },
       },
     },
     exceeded: {
@@ -82,6 +94,7 @@ export const budgetMachine = setup({
           { guard: 'isCleared', target: 'open', actions: ['warn', 'tellRaised'] },
           { guard: 'isLeftAgain', target: 'warned', actions: ['warn', 'tellRaised'] },
         ],
+        CLOCK: { guard: 'isOver', target: 'closed', actions: ['close', 'tellReset'] },
       },
     },
     closed: { type: 'final' },

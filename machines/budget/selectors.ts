@@ -11,7 +11,8 @@ export function budgetRecordId({
 }
 
 /** The state in which the machine left the record. */
-export function savedState({ exceededAtMs, toldPercent }: BudgetRecord): BudgetStateName {
+export function savedState({ closedAtMs, exceededAtMs, toldPercent }: BudgetRecord): BudgetStateName {
+  if (closedAtMs !== null) return 'closed';
   if (exceededAtMs !== null) return 'exceeded';
   return toldPercent > 0 ? 'warned' : 'open';
 }

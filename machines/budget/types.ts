@@ -19,14 +19,19 @@ export interface BudgetRecord extends BudgetAccount {
   readonly toldPercent: number;
   /** Since when nothing is left; null while something is. */
   readonly exceededAtMs: number | null;
+  /** When its period was over, once that was told; null until then. */
+  readonly closedAtMs: number | null;
   /** Of the budget as it was judged last. */
   readonly budgetVersion: number;
   /** 0 while nothing of it is kept. */
   readonly version: number;
 }
 
-/** So much of the budget is used, as it is in this version. It carries its time: machines have no clock of their own. */
-export interface BudgetEvent {
+/** Every event carries its time: machines have no clock of their own. */
+export type BudgetEvent = UsedEvent | { readonly type: 'CLOCK'; readonly at: number };
+
+/** So much of the budget is used, as it is in this version. */
+export interface UsedEvent {
   readonly type: 'USED';
   readonly at: number;
   /** Whole percents; 100 or more where nothing is left. */
@@ -40,4 +45,6 @@ export type BudgetFact =
   | { readonly type: 'budget.warned'; readonly at: number; readonly percent: number }
   | { readonly type: 'budget.exceeded'; readonly at: number }
   /** It was exceeded, and has something left again because it was raised. */
-  | { readonly type: 'budget.raised'; readonly at: number };
+  | { readonly type: 'budget.raised'; readonly at: number }
+  /** Its period is over, in which there was something to tell: it begins anew. */
+  | { readonly type: 'budget.reset'; readonly at: number };

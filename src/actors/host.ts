@@ -41,8 +41,10 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
    * an event is always the same: the trace of each is that of the first, which goes through the machine.
    */
   fastOpen?(event: E): R | undefined;
-  /** Saves in the place of the store, where the event asks for another way; undefined leaves it to the store. */
-  save?: ((record: R, expectedVersion: number, event: E) => Eventually<boolean> | undefined) | undefined;
+  /** Saves in the place of the store, where the event or what the machine tells asks for another way; undefined leaves it to the store. */
+  save?:
+    | ((record: R, expectedVersion: number, event: E, facts: readonly F[]) => Eventually<boolean> | undefined)
+    | undefined;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
   /** Called when an actor is opened, and after each save of what an actor was activated for, also where its state stays. */
@@ -185,7 +187,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     triesLeft: number,
   ): Eventually<Outcome<R, F> | undefined> {
     const { id, version } = before;
-    const saving = kind.save?.(outcome.record, version, event) ?? store.save(outcome.record, version);
+    const saving = kind.save?.(outcome.record, version, event, outcome.facts) ?? store.save(outcome.record, version);
     // Spelled out, so that a heartbeat that waits for nobody makes no closure.
     if (saving === true) return settle(outcome);
     return andThen(saving, (saved) => {

@@ -11,6 +11,11 @@ export const WEBHOOK_TYPES = {
   'call.opened': 'A call at the provider is open',
   'call.closed': 'A call at the provider is over',
   'call.unconfirmed': 'The provider has not confirmed that a call was hung up',
+  'budget.warned': 'A budget has reached one of its thresholds: each once in its period',
+  'budget.exceeded': 'A budget is used up',
+  'budget.raised': 'A budget that was used up was raised, and has something left again',
+  'budget.reset': 'A budget that was told of begins anew, because its period is over',
+  'meter.drift': 'What was counted of a day is not what the provider bills; to webhooks of the installation alone',
 } as const;
 
 export type WebhookType = keyof typeof WEBHOOK_TYPES;

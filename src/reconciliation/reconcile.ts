@@ -35,14 +35,18 @@ export async function reconcileDay(day: string, deps: ReconcileDeps): Promise<Re
       return { ...about, ...unreadable(ours.microDollars) };
     },
   );
-  const before = await store.save(reconciled);
-  if (reconciled.state === 'unexplained' && reconciled.unexplainedMicroDollars > before)
-    events.meterDrifted(reconciled);
+  if ((await store.save(reconciled)).length > 0) events.meterDrifted(reconciled);
   return reconciled;
 }
 
 function unreadable(ourMicroDollars: number) {
-  const nothing = { rows: [], theirMicroDollars: null, estimatedMicroDollars: 0, unexplainedMicroDollars: 0 };
+  const nothing = {
+    rows: [],
+    theirMicroDollars: null,
+    estimatedMicroDollars: 0,
+    unexplainedMicroDollars: 0,
+    drifts: [],
+  };
   return { state: 'unreadable', ourMicroDollars, ...nothing } as const;
 }
 

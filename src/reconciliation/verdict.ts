@@ -1,5 +1,11 @@
 import { NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../protocol/price.ts';
-import type { CountedDay, CountedModel, ReconciledDay, ReconciledRow } from '../stores/reconciliations/contract.ts';
+import type {
+  CountedDay,
+  CountedModel,
+  Drift,
+  ReconciledDay,
+  ReconciledRow,
+} from '../stores/reconciliations/contract.ts';
 import type { ProviderDay } from '../upstream/contract.ts';
 
 /** What differs by no more than this is equal: providers round, and settle late. */
@@ -19,7 +25,7 @@ export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthO
   const compared = models.map((model) => {
     const own = counted.get(model) ?? { model, tokens: NO_TOKENS, estimatedMicroDollars: 0 };
     const rows = rowsOf(own, theirs.models.get(model) ?? NO_TOKENS, worthOf);
-    return { rows, unexplained: unexplainedOf(rows, own, ours.hasDirect) };
+    return { model, rows, unexplained: unexplainedOf(rows, own, ours.hasDirect) };
   });
   const rows = compared.flatMap((each) => each.rows);
   const estimatedMicroDollars = ours.models.reduce((sum, each) => sum + each.estimatedMicroDollars, 0);
@@ -27,14 +33,19 @@ export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthO
   const tokens = compared.reduce((sum, { unexplained }) => sum + unexplained, 0);
   const isEqual =
     rows.every((row) => row.isEqual) && isSmall(ours.microDollars - theirs.microDollars, theirs.microDollars);
-  const isUnexplained = compared.some(({ unexplained }) => unexplained > 0) || dollars > 0;
+  const drifts: Drift[] = compared.flatMap(({ model, unexplained }) =>
+    unexplained > 0 ? [{ model, microDollars: unexplained }] : [],
+  );
+  // Tokens that differ cost dollars that differ: the rest alone is told apart.
+  if (dollars > tokens) drifts.push({ model: null, microDollars: dollars });
   return {
-    state: isUnexplained ? 'unexplained' : isEqual ? 'equal' : 'explained',
+    state: drifts.length > 0 ? 'unexplained' : isEqual ? 'equal' : 'explained',
     rows,
     ourMicroDollars: ours.microDollars,
     theirMicroDollars: theirs.microDollars,
     estimatedMicroDollars,
     unexplainedMicroDollars: Math.max(tokens, dollars),
+    drifts,
   };
 }
 

@@ -3,11 +3,10 @@ import type { BudgetRecord } from '../../machines/budget/types.ts';
 import type { Database } from '../../src/database/database.ts';
 import { randomId, rowId } from '../../src/kernel/ids.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
-import type { Budget, NewBudget } from '../../src/stores/budgets/contract.ts';
+import type { Budget, BudgetTold, NewBudget } from '../../src/stores/budgets/contract.ts';
 import { createPostgresBudgets } from '../../src/stores/budgets/postgres.ts';
 import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
 import { createPostgresBudgetUse } from '../../src/stores/budgets/postgres-use.ts';
-import type { NewEntry } from '../../src/stores/journal/contract.ts';
 import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
@@ -55,7 +54,15 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       const made = aBudget();
       await budgets().insert(made, 50);
       const of = { tenantId: made.tenantId, budgetId: made.id, period: '2030-03', account: 'a', resetAtMs: null };
-      const record = { ...of, id: '', toldPercent: 100, exceededAtMs: 1, budgetVersion: 7, version: 1 };
+      const record = {
+        ...of,
+        id: '',
+        toldPercent: 100,
+        exceededAtMs: 1,
+        closedAtMs: null,
+        budgetVersion: 7,
+        version: 1,
+      };
       await createPostgresBudgetStates(nodes()[0]).save(record, 0, undefined);
       await budgets().delete(made.tenantId, made.id);
       expect(await budgets().insert(made, 50)).toMatchObject({ version: 8 });
@@ -115,18 +122,23 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
         account: `tenant:${tenantId}`,
         resetAtMs: DAY_BEGIN,
       };
-      const told = { toldPercent: 50, exceededAtMs: null, budgetVersion: 1, version: 1 };
+      const told = { toldPercent: 50, exceededAtMs: null, closedAtMs: null, budgetVersion: 1, version: 1 };
       return { id: `${tenantId}/march/2030-03/tenant:${tenantId}`, ...of, ...told, ...changes };
     }
-    const factOf = ({ tenantId }: BudgetRecord): NewEntry<'fact'> => ({
-      id: rowId(),
-      kind: 'fact',
+    const factOf = ({ tenantId }: BudgetRecord): BudgetTold => ({
+      type: 'budget.warned',
       atMs: DAY_BEGIN,
-      node: 'node',
-      requestId: null,
-      of: { tenantId, target: `${tenantId}/march` },
-      code: 'budget.warned',
-      detail: { percent: 50 },
+      data: {},
+      entry: {
+        id: rowId(),
+        kind: 'fact',
+        atMs: DAY_BEGIN,
+        node: 'node',
+        requestId: null,
+        of: { tenantId, target: `${tenantId}/march` },
+        code: 'budget.warned',
+        detail: { percent: 50 },
+      },
     });
     const factsOf = async (tenantId: string | null) =>
       (await journal().list({ kinds: ['fact'], tenants: [tenantId ?? ''] }, undefined, 99)).entries;
@@ -143,6 +155,25 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(again.filter(Boolean)).toHaveLength(1);
       expect(await factsOf(record.tenantId)).toHaveLength(2);
       expect(await states().save(aRecord({ version: 6 }), 5, undefined)).toBe(false);
+    });
+
+    test('those whose period is over are found until that was told, of budgets that there are', async () => {
+      const record = aRecord();
+      const ids = async () =>
+        (await states().over(DAY_BEGIN - HOUR_MS, DAY_BEGIN, 1000))
+          .filter(({ tenantId }) => tenantId === record.tenantId)
+          .map(({ account }) => account);
+      const others = { early: -HOUR_MS, late: 1 };
+      for (const [account, laterMs] of Object.entries(others))
+        await states().save({ ...record, account, resetAtMs: DAY_BEGIN + laterMs }, 0, undefined);
+      await states().save({ ...record, account: 'raised', toldPercent: 0 }, 0, undefined);
+      await states().save(record, 0, undefined);
+      expect(await ids()).toEqual([]);
+      await createPostgresBudgets(nodes()[0]).insert(aBudget({ tenantId: record.tenantId }), 50);
+      expect(await ids()).toEqual([record.account]);
+      await states().save({ ...record, closedAtMs: DAY_BEGIN, version: 2 }, 1, undefined);
+      expect(await states().load(record)).toMatchObject({ closedAtMs: DAY_BEGIN });
+      expect(await ids()).toEqual([]);
     });
 
     test('those of a budget in a period are listed, with what was told most of first', async () => {

@@ -10,6 +10,7 @@ import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
+import { createPostgresBudgetStates } from '../../src/stores/budgets/postgres-states.ts';
 import { createPostgresReconciliations } from '../../src/stores/reconciliations/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresResumeTokens } from '../../src/stores/resume-tokens/postgres.ts';
@@ -146,6 +147,8 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
       ledger: createPostgresLedger(database),
       retention: createPostgresRetention(database),
       tenants: createPostgresTenants(database),
+      budgetStates: createPostgresBudgetStates(database),
+      reconciliations: createPostgresReconciliations(database),
     })),
   );
   retentionContract(name, nodes);

@@ -28,6 +28,7 @@ function reconciled(changes: Partial<ReconciledDay> = {}): ReconciledDay {
     theirMicroDollars: null,
     estimatedMicroDollars: 0,
     unexplainedMicroDollars: 64,
+    drifts: [{ model: 'voice', microDollars: 64 }],
     askedAtMs: 5,
     ...changes,
   };
@@ -74,12 +75,16 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
       expect(await days().list('2031-05-01', '2031-05-02')).not.toContainEqual(expect.objectContaining({ upstream }));
     });
 
-    test('a day is kept as it was found last, and what differed before is told', async () => {
+    test('a day is kept as it was found last, and what of it has grown is told', async () => {
       const first = reconciled();
       await days().claim(first.day, first.upstream, 1, 0);
-      expect(await days().save(first)).toBe(0);
-      const second = { ...first, unexplainedMicroDollars: 90, theirMicroDollars: 10, askedAtMs: 6 };
-      expect(await days().save(second)).toBe(64);
+      expect(await days().save(first)).toEqual(first.drifts);
+      expect(await days().save(first)).toEqual([]);
+      const grown = [{ model: 'other', microDollars: 1 }];
+      const drifts = [{ model: 'voice', microDollars: 64 }, ...grown];
+      const second = { ...first, unexplainedMicroDollars: 90, theirMicroDollars: 10, askedAtMs: 6, drifts };
+      const told = await atOnce(RACERS, () => days().save(second));
+      expect(told.flat()).toEqual(grown);
       const later = { ...second, day: '2031-05-03' };
       await days().save(later);
       const own = async (from: string, to: string) =>

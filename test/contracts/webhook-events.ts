@@ -3,7 +3,10 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
+import type { BudgetRecord } from '../../machines/budget/types.ts';
+import type { BudgetStates, BudgetTold } from '../../src/stores/budgets/contract.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
+import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
 import type { Tenant, Tenants } from '../../src/stores/tenants/contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
@@ -22,6 +25,8 @@ interface Stores {
   readonly ledger: Ledger;
   readonly retention: Retention;
   readonly tenants: Tenants;
+  readonly budgetStates: BudgetStates;
+  readonly reconciliations: Reconciliations;
 }
 
 const SETTLED_MS = 300_000;
@@ -360,6 +365,71 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         const later = await endpoint({ tenantId: one.tenantId, types: ['session.settled'] });
         await settle(DAY_BEGIN + DAY_MS);
         expect(await settled(later)).toEqual([]);
+      });
+    });
+
+    describe('of money', () => {
+      const fact = (data: object): BudgetTold => ({ type: 'budget.warned', atMs: DAY_BEGIN, data, entry: undefined });
+
+      function record(tenantId: string | null): BudgetRecord {
+        const of = { id: '', tenantId, budgetId: randomId(), period: '2030-01', account: 'a', resetAtMs: null };
+        return { ...of, toldPercent: 80, exceededAtMs: null, closedAtMs: null, budgetVersion: 1, version: 1 };
+      }
+
+      test('is what a budget tells, once, whoever saves it first', async () => {
+        const one = await endpoint({ types: ['budget.warned'] });
+        const warned = record(one.tenantId);
+        await atOnce(RACERS, (n) => stores().budgetStates.save(warned, 0, fact({ n })));
+        expect(await toldTo(one)).toEqual([
+          { type: 'budget.warned', timestamp: '2030-01-01T00:00:00.000Z', data: { n: expect.any(Number) } },
+        ]);
+      });
+
+      test('is what concerns the installation to its own endpoints alone', async () => {
+        const own = await endpoint({ types: ['budget.warned', 'meter.drift'] });
+        const common = await endpoint({ tenantId: null, types: ['budget.warned', 'meter.drift'] });
+        try {
+          await stores().budgetStates.save(record(null), 0, fact({}));
+          const row = { class: 'audioIn', ours: 7, theirs: 9, microDollars: 64, isEqual: false } as const;
+          const day: ReconciledDay = {
+            day: '2031-05-01',
+            upstream: randomId(),
+            state: 'unexplained',
+            rows: [
+              { ...row, model: 'voice' },
+              { ...row, model: 'voice', class: 'textIn', isEqual: true },
+              { ...row, model: 'other' },
+            ],
+            ourMicroDollars: 100,
+            theirMicroDollars: 164,
+            estimatedMicroDollars: 0,
+            unexplainedMicroDollars: 64,
+            drifts: [{ model: 'voice', microDollars: 64 }],
+            askedAtMs: DAY_BEGIN + 1,
+          };
+          for (let n = 0; n < 2; n += 1) await stores().reconciliations.save(day);
+          expect(await typesTo(own)).toEqual([]);
+          expect(await toldTo(common)).toEqual([
+            { type: 'budget.warned', timestamp: '2030-01-01T00:00:00.000Z', data: {} },
+            {
+              type: 'meter.drift',
+              timestamp: '2030-01-01T00:00:00.001Z',
+              data: {
+                tenantId: null,
+                day: day.day,
+                upstream: day.upstream,
+                model: 'voice',
+                microDollars: 64,
+                classes: [{ class: 'audioIn', ours: 7, theirs: 9 }],
+                ourMicroDollars: 100,
+                theirMicroDollars: 164,
+                estimatedMicroDollars: 0,
+              },
+            },
+          ]);
+        } finally {
+          await stores().webhooks.delete(common.id);
+        }
       });
     });
 

@@ -22,6 +22,7 @@ function reconciled(day: string): ReconciledDay {
     theirMicroDollars: null,
     estimatedMicroDollars: 0,
     unexplainedMicroDollars: 3200,
+    drifts: [{ model: 'gpt-realtime', microDollars: 3200 }],
     askedAtMs: Date.parse('2030-01-02T06:00:00Z'),
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
 import { budgetMachine } from '../../machines/budget/machine.ts';
 import { savedState } from '../../machines/budget/selectors.ts';
-import type { BudgetFact, BudgetRecord } from '../../machines/budget/types.ts';
+import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../machines/budget/types.ts';
 
 const RESET = 1000;
 const fresh: BudgetRecord = {
@@ -15,23 +15,28 @@ const fresh: BudgetRecord = {
   resetAtMs: RESET,
   toldPercent: 0,
   exceededAtMs: null,
+  closedAtMs: null,
   budgetVersion: 1,
   version: 0,
 };
 
-/** What an event does to a record, and what is told of it. */
+/** What usage does to a record, and what is told of it. */
 function send(
   record: BudgetRecord,
   percent: number,
   more: { at?: number; warnAt?: readonly number[]; budgetVersion?: number } = {},
 ) {
+  const { at = 7, warnAt = [50, 80], budgetVersion = record.budgetVersion } = more;
+  return sendEvent(record, { type: 'USED', at, percent, warnAt, budgetVersion });
+}
+
+function sendEvent(record: BudgetRecord, event: BudgetEvent) {
   const facts: BudgetFact[] = [];
   const snapshot = budgetMachine.resolveState({ value: savedState(record), context: record });
   const actor = createActor(budgetMachine, { snapshot });
   actor.on('*', (fact) => facts.push(fact));
   actor.start();
-  const { at = 7, warnAt = [50, 80], budgetVersion = record.budgetVersion } = more;
-  actor.send({ type: 'USED', at, percent, warnAt, budgetVersion });
+  actor.send(event);
   const { context, value } = actor.getSnapshot();
   return { record: context, state: value, facts };
 }
@@ -80,6 +85,22 @@ describe('A budget', () => {
 
   test('that never begins anew never closes', () => {
     expect(send({ ...warned, resetAtMs: null }, 80, { at: 1e12 }).state).toBe('warned');
+    expect(sendEvent({ ...warned, resetAtMs: null }, { type: 'CLOCK', at: 1e12 }).facts).toEqual([]);
+  });
+
+  test.each([
+    ['warned of', warned],
+    ['used up', exceeded],
+  ])('that was %s tells once that its period is over, dated at the end of that', (_, record) => {
+    expect(sendEvent(record, { type: 'CLOCK', at: RESET - 1 }).facts).toEqual([]);
+    const { record: closed, facts, state } = sendEvent(record, { type: 'CLOCK', at: RESET + 30 });
+    expect([facts, state]).toEqual([[{ type: 'budget.reset', at: RESET }], 'closed']);
+    expect(closed).toEqual({ ...record, closedAtMs: RESET, version: record.version + 1 });
+    expect(savedState(closed)).toBe('closed');
+  });
+
+  test('that there was nothing to tell of tells of no end of its period', () => {
+    expect(sendEvent(fresh, { type: 'CLOCK', at: RESET })).toMatchObject({ facts: [], record: fresh });
   });
 
   test('tells each threshold once, however usage comes, and the higher of two alone', () => {

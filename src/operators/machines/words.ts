@@ -75,6 +75,7 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
   }),
   budget: () => ({
     USED: 'so much is used',
+    CLOCK: 'clock',
     isOver: 'period is over',
     isOutdated: 'before a change',
     isSpent: 'nothing is left',

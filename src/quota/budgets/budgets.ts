@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { refOf } from '../../kernel/ids.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import type { BudgetNamed } from '../../protocol/budget.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
@@ -23,8 +24,10 @@ import { BudgetEnds, type EndingDeps } from './ending.ts';
 import { BudgetTelling, type TellingDeps } from './telling.ts';
 import { UsedOfBudgets, type KnownDay, type UseDeps } from './use.ts';
 
-/** Records of accounts that are looked at after a change of their budget. */
+/** Records of accounts that are looked at after a change of their budget, or at the end of their period. */
 const MAX_REMEMBERED = 1000;
+/** That a period was over longer ago is of no use to anybody any more. */
+const MAX_LATE_MS = DAY_MS;
 
 export interface BudgetLimitsDeps extends UseDeps, TellingDeps, EndingDeps {
   readonly directory: {
@@ -168,6 +171,7 @@ export class BudgetLimits {
       const { tenantId, id } = budget;
       this.#telling.remember(await this.#deps.budgetStates.ofBudget(tenantId, id, period.name, MAX_REMEMBERED));
       const isOfOne = soleOwner(budget) !== undefined;
+      this.#use.doubt(budget, period);
       for (const { owner, used } of await this.#usersOf(budget, period, atMs)) {
         if (isOfOne) shares.set(budget, shareOf(used, budget));
         await this.#judge(budget, period, owner, used, atMs);
@@ -180,6 +184,7 @@ export class BudgetLimits {
   async lookAtAll(atMs: number): Promise<void> {
     const shares = await this.look(this.#deps.directory.allBudgets(), atMs);
     this.#deps.onShares?.(shares);
+    await this.#tellResets(atMs);
   }
 
   /** How a budget stands. @throws Unavailable when the database is away */
@@ -195,6 +200,16 @@ export class BudgetLimits {
   countedFromMs(atMs: number): number {
     const begins = this.#deps.directory.allBudgets().map((budget) => this.#periodOf(budget, atMs).fromMs);
     return Math.min(Infinity, ...begins);
+  }
+
+  async #tellResets(atMs: number): Promise<void> {
+    const { budgetStates, directory } = this.#deps;
+    const budgets = directory.allBudgets();
+    if (budgets.length === 0) return;
+    for (const record of await budgetStates.over(atMs - MAX_LATE_MS, atMs, MAX_REMEMBERED)) {
+      const budget = budgets.find(({ tenantId, id }) => tenantId === record.tenantId && id === record.budgetId);
+      if (budget !== undefined) await this.#telling.reset(record, budget, this.#periodOf(budget, atMs), atMs);
+    }
   }
 
   #periodOf(budget: Budget, atMs: number): Period {

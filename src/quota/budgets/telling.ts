@@ -4,10 +4,11 @@ import type { BudgetEvent, BudgetFact, BudgetRecord } from '../../../machines/bu
 import { createHost } from '../../actors/host.ts';
 import { rowId } from '../../kernel/ids.ts';
 import { Lru } from '../../kernel/lru.ts';
+import { isoOrNull } from '../../kernel/time.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
-import type { Budget, BudgetStates } from '../../stores/budgets/contract.ts';
+import type { Budget, BudgetStates, BudgetTold } from '../../stores/budgets/contract.ts';
 import type { FactCode, NewEntry } from '../../stores/journal/contract.ts';
-import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import { percentOf } from './matching.ts';
 
@@ -31,8 +32,8 @@ export interface TellingDeps {
 }
 
 /**
- * Tells operators of budgets: each threshold once over all nodes, because whoever saves the record first tells it, in the transaction of the
- * save. A share below the first threshold asks nothing of the database.
+ * Tells operators and webhooks of budgets: each threshold once over all nodes, because whoever saves the record first tells it, in the
+ * transaction of the save. A share below the first threshold asks nothing of the database.
  */
 export class BudgetTelling {
   readonly #deps: TellingDeps;
@@ -53,20 +54,29 @@ export class BudgetTelling {
       resetAtMs: period.resetAtMs,
       toldPercent: 0,
       exceededAtMs: null,
+      closedAtMs: null,
       budgetVersion: budget.version,
       version: 0,
     };
     const known = this.#known.get(fresh.id) ?? fresh;
     if (!saysMore(known, budget, percent)) return;
-    const event = { type: 'USED', at: atMs, percent, warnAt: budget.warnAt, budgetVersion: budget.version } as const;
-    const outcome = await this.#hostOf(fresh, { ...look, projectedAtMs: await look.projectedAtMs() }, atMs).send(
-      fresh.id,
-      event,
+    const projectedAtMs = await look.projectedAtMs();
+    const host = this.#hostOf(fresh, (fact, record) =>
+      toldOf(fact, record, budget, { used, resetAtMs: period.resetAtMs, projectedAtMs }, this.#deps.node),
     );
+    const event = { type: 'USED', at: atMs, percent, warnAt: budget.warnAt, budgetVersion: budget.version } as const;
+    const outcome = await host.send(fresh.id, event);
     if (outcome === undefined) return;
     // What is kept stays as it was where there was nothing to tell of the version: it need not be asked for again.
     const budgetVersion = Math.max(outcome.record.budgetVersion, budget.version);
     this.#known.set(fresh.id, { ...outcome.record, budgetVersion });
+  }
+
+  /** Tells that a period is over in which something was told. @param next the one after it @throws Unavailable when the database is away */
+  async reset(record: BudgetRecord, budget: Budget, next: Period, atMs: number): Promise<void> {
+    const about = { used: NOTHING_USED, resetAtMs: next.resetAtMs, projectedAtMs: null };
+    const host = this.#hostOf(record, (fact, closed) => toldOf(fact, closed, budget, about, this.#deps.node));
+    await host.send(record.id, { type: 'CLOCK', at: atMs });
   }
 
   /** What is kept of budgets, so that a change of them is seen also by a node that has told nothing of it. */
@@ -75,27 +85,29 @@ export class BudgetTelling {
   }
 
   /** A host of one record: what is told depends on the look, which the record does not have. */
-  #hostOf(fresh: BudgetRecord, look: ToldLook, atMs: number) {
-    const { budgetStates, node } = this.#deps;
-    let before = fresh;
+  #hostOf(fresh: BudgetRecord, tell: (fact: BudgetFact, record: BudgetRecord) => BudgetTold) {
+    const { budgetStates } = this.#deps;
     return createHost<BudgetRecord, BudgetEvent, BudgetFact>({
       machine: budgetMachine,
       stateOf: savedState,
       store: {
-        async load() {
-          before = (await budgetStates.load(fresh)) ?? fresh;
-          return before;
-        },
-        save(record, expectedVersion) {
-          const code = factOf(before, record);
-          return budgetStates.save(record, expectedVersion, code && entryOf(code, record, look, node, atMs));
-        },
+        load: async () => (await budgetStates.load(fresh)) ?? fresh,
+        save: (record, expectedVersion) => budgetStates.save(record, expectedVersion, undefined),
       },
+      // Of one event the machine tells one thing at most.
+      save: (record, expectedVersion, _event, [fact]) =>
+        fact && budgetStates.save(record, expectedVersion, tell(fact, record)),
     });
   }
 }
 
-type ToldLook = Omit<BudgetLook, 'projectedAtMs'> & { readonly projectedAtMs: number | null };
+/** What a record does not have of what is told. */
+interface ToldAbout {
+  readonly used: UsageTotals;
+  /** When the present period is over. */
+  readonly resetAtMs: number | null;
+  readonly projectedAtMs: number | null;
+}
 
 /** Whether the machine may do something with a share: most entries pass no threshold. */
 function saysMore(known: BudgetRecord, { version, warnAt }: Budget, percent: number): boolean {
@@ -103,17 +115,34 @@ function saysMore(known: BudgetRecord, { version, warnAt }: Budget, percent: num
   return known.exceededAtMs === null && (percent >= 100 || reachedOf(percent, warnAt) > known.toldPercent);
 }
 
-/** What the machine has just told of a record. */
-function factOf(before: BudgetRecord, after: BudgetRecord): FactCode | undefined {
-  if (after.exceededAtMs !== null) return before.exceededAtMs === null ? 'budget.exceeded' : undefined;
-  if (before.exceededAtMs !== null) return 'budget.raised';
-  return after.toldPercent > before.toldPercent ? 'budget.warned' : undefined;
+function toldOf(fact: BudgetFact, record: BudgetRecord, budget: Budget, about: ToldAbout, node: string): BudgetTold {
+  const { type, at: atMs } = fact;
+  const { used, resetAtMs, projectedAtMs } = about;
+  const { id, of, period, microDollars, tokens, atLimit } = budget;
+  const data = {
+    tenantId: budget.tenantId,
+    budget: { id, of, period },
+    account: record.account,
+    percent: type === 'budget.reset' ? 0 : record.toldPercent,
+    used: { tokens: used.tokens, microDollars: used.microDollars },
+    limit: { tokens, microDollars },
+    then: atLimit,
+    resetAt: isoOrNull(resetAtMs),
+    projectedAt: isoOrNull(projectedAtMs),
+  };
+  return {
+    type,
+    atMs,
+    data,
+    entry: type === 'budget.reset' ? undefined : entryOf(type, record, budget, about, node, atMs),
+  };
 }
 
 function entryOf(
   code: FactCode,
-  { toldPercent, tenantId, budgetId, period }: BudgetRecord,
-  { budget, account, used, projectedAtMs }: ToldLook,
+  { toldPercent, tenantId, budgetId, period, account }: BudgetRecord,
+  budget: Budget,
+  { used, projectedAtMs }: ToldAbout,
   node: string,
   atMs: number,
 ): NewEntry<'fact'> {

@@ -76,6 +76,12 @@ export class UsedOfBudgets {
     if (sum !== undefined) sum.since = plus(sum.since, added);
   }
 
+  /** What is known is read again before it is answered: a change of the budget must not be judged by what others had not counted yet. */
+  doubt(budget: Budget, period: Period): void {
+    const sum = this.#hours.get(nameOf(budget, period));
+    if (sum !== undefined) sum.readAtMs = -Infinity;
+  }
+
   /** What was used before the present day. */
   async before(account: string, { firstDay }: Period, atMs: number): Promise<UsageTotals> {
     const { day } = this.#deps.calendar(atMs);

@@ -1,4 +1,4 @@
-import type { BudgetAccount, BudgetRecord } from '../../../machines/budget/types.ts';
+import type { BudgetAccount, BudgetFact, BudgetRecord } from '../../../machines/budget/types.ts';
 import type { BudgetTerms } from '../../protocol/budget.ts';
 import type { ActRole } from '../journal/act-contract.ts';
 import type { NewEntry } from '../journal/contract.ts';
@@ -45,15 +45,27 @@ export interface Budgets {
   merge(budgets: readonly NewBudget[], tenantIds: readonly (string | null)[], day: string): Promise<void>;
 }
 
+/** What is told of a budget together with its record. */
+export interface BudgetTold {
+  readonly type: BudgetFact['type'];
+  readonly atMs: number;
+  /** What webhooks are told. */
+  readonly data: object;
+  /** For the journal; undefined for what the calendar says anyway. */
+  readonly entry: NewEntry<'fact'> | undefined;
+}
+
 /** What operators were told of budgets, beside their facts in the journal. @throws Unavailable when the database is away */
 export interface BudgetStates {
   /** Undefined where nothing was told yet. */
   load(of: BudgetAccount): Promise<BudgetRecord | undefined>;
   /**
-   * Saves a record, and in the same transaction appends the fact to the journal that it is told of.
-   * @param expectedVersion 0 for the first one @returns false, and saves nothing, where another was saved meanwhile
+   * Saves a record, and with it tells webhooks and the journal.
+   * @param expectedVersion 0 for the first one @returns false, and saves and tells nothing, where another was saved meanwhile
    */
-  save(record: BudgetRecord, expectedVersion: number, fact: NewEntry<'fact'> | undefined): Promise<boolean>;
+  save(record: BudgetRecord, expectedVersion: number, told: BudgetTold | undefined): Promise<boolean>;
+  /** Of budgets that there are, those of periods that were over between two instants, of which that was not told yet. */
+  over(sinceMs: number, atMs: number, limit: number): Promise<readonly BudgetRecord[]>;
   /** Those of a budget in a period, with the highest threshold first. */
   ofBudget(tenantId: string | null, budgetId: string, period: string, limit: number): Promise<readonly BudgetRecord[]>;
 }

@@ -2,7 +2,8 @@ import { budgetRecordId } from '../../../machines/budget/selectors.ts';
 import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
 import { appended } from '../journal/postgres.ts';
-import type { BudgetStates } from './contract.ts';
+import { toldGiven } from '../webhooks/told.ts';
+import type { BudgetStates, BudgetTold } from './contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 
 /** What operators were told of budgets, in PostgreSQL. */
@@ -20,23 +21,22 @@ export function createPostgresBudgetStates(database: Database): BudgetStates {
 
     save: (record, expectedVersion, fact) =>
       database.transaction(async (sql) => {
-        const { tenantId, budgetId, period, account, toldPercent, exceededAtMs, budgetVersion, resetAtMs, version } =
-          record;
-        const { count } = await sql`
-          insert into budget_state as kept (tenant_id, budget_id, period, account, told_percent, exceeded_at_ms, budget_version, until_ms,
-            version)
-          select ${tenantId ?? INSTALLATION}, ${budgetId}, ${period}, ${account}, ${toldPercent}, ${exceededAtMs}::bigint, ${budgetVersion},
-            ${resetAtMs}::bigint, ${version}
-          where ${expectedVersion}::integer = 0 or exists (
-            select from budget_state where tenant_id = ${tenantId ?? INSTALLATION} and budget_id = ${budgetId} and period = ${period}
-              and account = ${account})
-          on conflict (tenant_id, budget_id, period, account) do update set told_percent = excluded.told_percent,
-              exceeded_at_ms = excluded.exceeded_at_ms, budget_version = excluded.budget_version, version = excluded.version
-            where kept.version = ${expectedVersion}`;
-        if (count === 0) return false;
-        if (fact !== undefined) await appended(sql, [fact]);
+        const [saved] = await saveState(sql, record, expectedVersion, fact);
+        if (saved === undefined) return false;
+        if (fact?.entry !== undefined) await appended(sql, [fact.entry]);
         return true;
       }),
+
+    async over(sinceMs, atMs, limit) {
+      const rows = await database.run(
+        (sql) => sql<StateRow[]>`
+          select ${columns(sql)} from budget_state as kept
+          where until_ms > ${sinceMs} and until_ms <= ${atMs} and closed_at_ms is null and told_percent > 0
+            and exists (select from budget where budget.tenant_id = kept.tenant_id and budget.id = kept.budget_id)
+          order by until_ms limit ${limit}`,
+      );
+      return rows.map(toRecord);
+    },
 
     async ofBudget(tenantId, budgetId, period, limit) {
       const rows = await database.run(
@@ -45,15 +45,41 @@ export function createPostgresBudgetStates(database: Database): BudgetStates {
           where tenant_id = ${tenantId ?? INSTALLATION} and budget_id = ${budgetId} and period = ${period}
           order by told_percent desc, account limit ${limit}`,
       );
-      return rows.map((row) => ({ ...row, id: budgetRecordId(row) }));
+      return rows.map(toRecord);
     },
   };
 }
 
 type StateRow = Omit<BudgetRecord, 'id'>;
 
+function toRecord(row: StateRow): BudgetRecord {
+  return { ...row, id: budgetRecordId(row) };
+}
+
+/** The statement that saves a record and tells webhooks of it; it answers a row where it did. */
+function saveState(sql: AnySql, record: BudgetRecord, expectedVersion: number, fact: BudgetTold | undefined) {
+  const { budgetId, period, account, toldPercent, exceededAtMs, closedAtMs, budgetVersion, resetAtMs, version } =
+    record;
+  const tenantId = record.tenantId ?? INSTALLATION;
+  return sql`
+    with saved as (
+      insert into budget_state as kept (tenant_id, budget_id, period, account, told_percent, exceeded_at_ms, closed_at_ms, budget_version,
+        until_ms, version)
+      select ${tenantId}, ${budgetId}, ${period}, ${account}, ${toldPercent}, ${exceededAtMs}::bigint, ${closedAtMs}::bigint,
+        ${budgetVersion}, ${resetAtMs}::bigint, ${version}
+      where ${expectedVersion}::integer = 0 or exists (
+        select from budget_state where tenant_id = ${tenantId} and budget_id = ${budgetId} and period = ${period} and account = ${account})
+      on conflict (tenant_id, budget_id, period, account) do update set told_percent = excluded.told_percent,
+          exceeded_at_ms = excluded.exceeded_at_ms, closed_at_ms = excluded.closed_at_ms, budget_version = excluded.budget_version,
+          version = excluded.version
+        where kept.version = ${expectedVersion}
+      returning tenant_id
+    ), ${toldGiven(sql, fact === undefined ? [] : [{ ...fact, tenantId: record.tenantId }])}
+    select true as saved from saved`;
+}
+
 function columns(sql: AnySql) {
   return sql`
     nullif(tenant_id, ${INSTALLATION}) as "tenantId", budget_id as "budgetId", period, account, told_percent as "toldPercent",
-    exceeded_at_ms as "exceededAtMs", budget_version as "budgetVersion", until_ms as "resetAtMs", version`;
+    exceeded_at_ms as "exceededAtMs", closed_at_ms as "closedAtMs", budget_version as "budgetVersion", until_ms as "resetAtMs", version`;
 }

@@ -41,6 +41,13 @@ export interface ReconciledRow {
  */
 export type ReconciledState = 'equal' | 'explained' | 'unexplained' | 'unreadable';
 
+/** What nothing explains of a model on a day. */
+export interface Drift {
+  /** Null where tokens are equal and dollars are not. */
+  readonly model: string | null;
+  readonly microDollars: number;
+}
+
 export interface ReconciledDay {
   /** YYYY-MM-DD, in UTC, as providers bill. */
   readonly day: string;
@@ -53,6 +60,8 @@ export interface ReconciledDay {
   readonly estimatedMicroDollars: number;
   /** What the differences are worth that nothing explains. */
   readonly unexplainedMicroDollars: number;
+  /** Of what this is, in parts that overlap: dollars that differ beside the tokens of models. */
+  readonly drifts: readonly Drift[];
   readonly askedAtMs: number;
 }
 
@@ -65,8 +74,11 @@ export interface Reconciliations {
   counted(providers: readonly string[], fromMs: number, toMs: number): Promise<CountedDay>;
   /** Whether this node is to ask for the day: of all that ask, one is told so, and nobody who comes later than `notSinceMs`. */
   claim(day: string, upstream: string, atMs: number, notSinceMs: number): Promise<boolean>;
-  /** @returns what differed unexplained when the day was kept before, in micro-dollars */
-  save(reconciled: ReconciledDay): Promise<number>;
+  /**
+   * Keeps what came of a day, and tells webhooks of the installation of each drift that has grown since the day was kept before.
+   * @returns those that have
+   */
+  save(reconciled: ReconciledDay): Promise<readonly Drift[]>;
   /** The days that are known, the newest first. @param to is left out */
   list(from: string, to: string): Promise<readonly ReconciledDay[]>;
   /** What nothing explains of the last days before an instant, in micro-dollars. */

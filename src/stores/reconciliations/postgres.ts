@@ -1,7 +1,14 @@
 import { PATIENT, type Database } from '../../database/database.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
-import { RECONCILED_DAYS, type CountedModel, type ReconciledDay, type Reconciliations } from './contract.ts';
+import { toldGiven, type GivenFact } from '../webhooks/told.ts';
+import {
+  RECONCILED_DAYS,
+  type CountedModel,
+  type Drift,
+  type ReconciledDay,
+  type Reconciliations,
+} from './contract.ts';
 
 interface ModelRow {
   readonly model: string;
@@ -66,14 +73,20 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
     async save(reconciled) {
       const { day, upstream, state, unexplainedMicroDollars, askedAtMs } = reconciled;
       return database.transaction(async (sql) => {
-        const [before] = await sql<{ unexplained: number }[]>`
-          select unexplained from reconciliation where day = ${day} and upstream = ${upstream} for update`;
+        const [before] = await sql<{ report: string | null }[]>`
+          select report from reconciliation where day = ${day} and upstream = ${upstream} for update`;
+        const grown = grownSince(before?.report ?? null, reconciled);
+        const facts = grown.map((drift) => factOf(drift, reconciled));
         await sql`
-          insert into reconciliation as kept (day, upstream, state, unexplained, report, asked_at_ms)
-          values (${day}, ${upstream}, ${state}, ${unexplainedMicroDollars}, ${JSON.stringify(reconciled)}, ${askedAtMs})
-          on conflict (day, upstream) do update set state = excluded.state, unexplained = excluded.unexplained,
-            report = excluded.report, asked_at_ms = excluded.asked_at_ms`;
-        return before?.unexplained ?? 0;
+          with saved as (
+            insert into reconciliation as kept (day, upstream, state, unexplained, report, asked_at_ms)
+            values (${day}, ${upstream}, ${state}, ${unexplainedMicroDollars}, ${JSON.stringify(reconciled)}, ${askedAtMs})
+            on conflict (day, upstream) do update set state = excluded.state, unexplained = excluded.unexplained,
+              report = excluded.report, asked_at_ms = excluded.asked_at_ms
+            returning day
+          ), ${toldGiven(sql, facts)}
+          select day from saved`;
+        return grown;
       });
     },
 
@@ -94,6 +107,23 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
       return row?.sum ?? 0;
     },
   };
+}
+
+/** The drifts of a day that are new, or greater than in the report before. */
+function grownSince(report: string | null, { drifts }: ReconciledDay): readonly Drift[] {
+  const { drifts: before = [] } = (report === null ? {} : JSON.parse(report)) as Partial<ReconciledDay>;
+  const known = new Map(before.map(({ model, microDollars }) => [model, microDollars]));
+  return drifts.filter(({ model, microDollars }) => microDollars > (known.get(model) ?? 0));
+}
+
+function factOf({ model, microDollars }: Drift, reconciled: ReconciledDay): GivenFact {
+  const { day, upstream, rows, ourMicroDollars, theirMicroDollars, estimatedMicroDollars, askedAtMs } = reconciled;
+  const classes = rows.flatMap(({ model: of, class: name, ours, theirs, isEqual }) =>
+    of === model && !isEqual ? [{ class: name, ours, theirs }] : [],
+  );
+  const whole = { ourMicroDollars, theirMicroDollars, estimatedMicroDollars };
+  const data = { tenantId: null, day, upstream, model, microDollars, classes, ...whole };
+  return { type: 'meter.drift', tenantId: null, atMs: askedAtMs, data };
 }
 
 /** Snapshots of a model are billed under its name, or under theirs: they are one here. */

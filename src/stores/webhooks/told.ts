@@ -37,6 +37,31 @@ function toldOne(sql: AnySql, endpointId: string, { facts, data }: FactSelect): 
     ), ${written(sql)}`;
 }
 
+/** A fact whose data whoever saves it has made. */
+export interface GivenFact {
+  readonly type: WebhookType;
+  /** Null for one of the installation, of which its own endpoints are told alone. */
+  readonly tenantId: string | null;
+  readonly atMs: number;
+  readonly data: object;
+}
+
+/** Part of a statement that saves what facts are of: `saved` has one row where it did, and none where it did not. */
+export function toldGiven(sql: AnySql, facts: readonly GivenFact[]): Fragment {
+  const rows = facts.map(({ type, tenantId, atMs, data }) => ({
+    type,
+    tenantId: tenantId ?? INSTALLATION,
+    atMs,
+    data,
+  }));
+  return told(sql, {
+    facts: sql`
+      select given.type, given."tenantId" as tenant_id, given."atMs" as at_ms, null::text as ref, given.data
+      from saved cross join json_to_recordset(${JSON.stringify(rows)}::text::json) as given (type text, "tenantId" text, "atMs" bigint, data json)`,
+    data: sql`fact.data`,
+  });
+}
+
 /** Whether an endpoint wants facts of a type, for the statement of a row that has a tenant. */
 export function isWanted(sql: AnySql, tenantId: Fragment, type: WebhookType): Fragment {
   return sql`exists (

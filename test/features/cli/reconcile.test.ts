@@ -18,7 +18,7 @@ function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000)
     store: {
       counted: () => Promise.resolve(counted),
       claim: () => Promise.resolve(true),
-      save: (day: ReconciledDay) => Promise.resolve(kept.push(day) - 1),
+      save: (day: ReconciledDay) => Promise.resolve((kept.push(day), day.drifts)),
       list: () => Promise.resolve(kept),
       unexplainedAt: () => Promise.resolve(0),
     },

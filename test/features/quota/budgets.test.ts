@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
 import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';
@@ -165,14 +166,25 @@ describe('A budget whose node dies, or whose database is away', () => {
     expect([await endOf(id), await endOf(within)]).toEqual(['quota_exceeded', null]);
   });
 
+  test('is not taken for raised by a node that has not read yet what another counted', async () => {
+    await make();
+    await other.service.budgetLimits.lookAtAll(one.clock.now());
+    await report(one, { sm_session_id: await one.open(await one.key()), dollars: 10 });
+    await change(9_000_000, 1);
+    await other.service.budgetLimits.lookAtAll(one.clock.now());
+    expect(await told()).toEqual(['exceeded']);
+  });
+
   test('is looked up once after a change that tells nothing new, and not with every entry', async () => {
     await make({ period: 'once', from: '2030-01-01', atLimit: 'tell' });
     const id = await one.open(await one.key());
     await report(one, { sm_session_id: id, dollars: 10 });
-    await change(9_000_000, 1);
     const loads = vi.spyOn(one.service.stores.budgetStates, 'load');
+    await change(9_000_000, 1);
+    await expect.poll(() => loads.mock.results.length).toBe(1);
+    await loads.mock.results[0]?.value;
     for (let n = 0; n < 3; n += 1) await report(one, { sm_session_id: id, dollars: 0.1 });
-    expect(loads).not.toHaveBeenCalled();
+    expect(loads).toHaveBeenCalledTimes(1);
     loads.mockRestore();
     expect(await told()).toEqual(['exceeded']);
   });
@@ -223,6 +235,63 @@ describe('The period of a budget', () => {
     await one.service.budgetLimits.counted(owner, late);
     expect(await endOf(fresh)).toBeNull();
     expect(await told()).toEqual(['exceeded', 80]);
+  });
+
+  test('is told of once over both nodes when it is over, of a budget that was told of in it', async () => {
+    const endpoint = {
+      ...newEndpoint('wh_money'),
+      tenantId: 'acme',
+      url: 'https://hooks.acme.example/',
+      createdBy: 'ops',
+    };
+    const types = ['budget.warned', 'budget.exceeded', 'budget.reset'];
+    const { webhooks } = one.service.stores;
+    await webhooks.insert({ ...endpoint, types, createdAtMs: NOON }, 10);
+    const bodies = async () => {
+      const { rows } = await webhooks.deliveries({ endpointId: endpoint.id }, undefined, 9);
+      const found = await Promise.all(rows.map(({ eventId }) => webhooks.delivery(endpoint.id, eventId)));
+      return found.map((row) => JSON.parse(row?.body ?? '') as unknown).toReversed();
+    };
+    try {
+      one.clock.set(Date.UTC(2030, 0, 2, 12));
+      await make({ period: 'day' });
+      await make({ id: 'quiet', period: 'day', microDollars: 1_000_000_000 });
+      const id = await one.open(await one.key());
+      await report(one, { sm_session_id: id, dollars: 6, tokens: 7 });
+      const looks = () => Promise.all([one, other].map((app) => app.service.budgetLimits.lookAtAll(one.clock.now())));
+      one.clock.set(Date.UTC(2030, 0, 3, 0, 0, 40));
+      for (let n = 0; n < 2; n += 1) await looks();
+      const budget = { id: 'b', of: 'tenant', period: 'day' };
+      const limit = { tokens: null, microDollars: 10_000_000 };
+      const common = { tenantId: 'acme', budget, account: 'tenant:acme', limit, then: 'end' };
+      expect(await bodies()).toEqual([
+        {
+          type: 'budget.warned',
+          timestamp: '2030-01-02T12:00:00.000Z',
+          data: {
+            ...common,
+            percent: 50,
+            used: { tokens: 7, microDollars: 6_000_000 },
+            resetAt: '2030-01-03T00:00:00.000Z',
+            projectedAt: expect.any(String),
+          },
+        },
+        {
+          type: 'budget.reset',
+          timestamp: '2030-01-03T00:00:00.000Z',
+          data: {
+            ...common,
+            percent: 0,
+            used: { tokens: 0, microDollars: 0 },
+            resetAt: '2030-01-04T00:00:00.000Z',
+            projectedAt: null,
+          },
+        },
+      ]);
+      expect(await told()).toEqual([50]);
+    } finally {
+      await webhooks.delete(endpoint.id);
+    }
   });
 
   test('projects when it is used up by the last hours, and says nothing where it lasts', async () => {
