@@ -15,6 +15,11 @@ export const WEBHOOK_TYPES = {
   'budget.exceeded': 'A budget is used up',
   'budget.raised': 'A budget that was used up was raised, and has something left again',
   'budget.reset': 'A budget that was told of begins anew, because its period is over',
+  'usage.recorded': 'Usage was counted: an entry of the ledger, of which a call has one a response',
+  'key.issued': 'A widget key was issued',
+  'key.revoked': 'A widget key was revoked',
+  'key.paused': 'A widget key was paused',
+  'login.succeeded': 'Somebody logged in to the console; to webhooks of the installation alone',
   'meter.drift': 'What was counted of a day is not what the provider bills; to webhooks of the installation alone',
 } as const;
 

@@ -7,7 +7,14 @@ import { Refusal, wrongFields } from '../protocol/refusal.ts';
 import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy, type NewEntry } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../stores/tenants/contract.ts';
+import {
+  KeyTaken,
+  TooManyKeys,
+  type KeyChange,
+  type Tenant,
+  type Tenants,
+  type WidgetKey,
+} from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
 import { freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
@@ -124,7 +131,7 @@ function openly(by: ChangedBy, key: WidgetKey): ChangedBy {
 async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps): Promise<void> {
   const batchId = keys.length > 1 ? `batch_${randomId()}` : undefined;
   const change = async (): Promise<void> => {
-    if (!(await deps.tenants.issue(keys)))
+    if (!(await deps.tenants.issue(keys, changeOf(by, deps))))
       throw new Error(`the tenant ${keys[0]?.tenantId} vanished while keys were issued for it`);
   };
   const rows = keys.map((key) => entryOf('key.issue', key, openly(by, key), deps, batchId));
@@ -142,14 +149,14 @@ export type ChangeKey = (key: WidgetKey, by: ChangedBy, deps: KeyDeps) => Promis
  */
 export const revokeKey: ChangeKey = (key, by, deps) =>
   change('key.revoke', key, by, deps, {
-    apply: ({ tenantId, id }) => deps.tenants.revoke(tenantId, id, deps.clock.now()),
+    apply: ({ tenantId, id }) => deps.tenants.revoke(tenantId, id, changeOf(by, deps)),
     isNews: ({ revokedAtMs }) => revokedAtMs === null,
   });
 
 /** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. As `revokeKey` otherwise. */
 export const pauseKey: ChangeKey = (key, by, deps) =>
   change('key.pause', key, by, deps, {
-    apply: ({ tenantId, id }) => deps.tenants.pause(tenantId, id, deps.clock.now()),
+    apply: ({ tenantId, id }) => deps.tenants.pause(tenantId, id, changeOf(by, deps)),
     isNews: ({ pausedAtMs, revokedAtMs }) => pausedAtMs === null && revokedAtMs === null,
   });
 
@@ -159,6 +166,10 @@ export const resumeKey: ChangeKey = (key, by, deps) =>
     apply: ({ tenantId, id }) => deps.tenants.resume(tenantId, id),
     isNews: ({ pausedAtMs }) => pausedAtMs !== null,
   });
+
+function changeOf({ role, reason = null }: ChangedBy, { clock }: Pick<KeyDeps, 'clock'>): KeyChange {
+  return { atMs: clock.now(), by: role, reason };
+}
 
 async function change(
   action: ActAction,

@@ -8,7 +8,7 @@ import { login } from './logins.ts';
 import { recordStoreContract } from './record-store.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
-function challenge(changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
+export function challenge(changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
   return {
     id: randomId(),
     subject: randomId(),

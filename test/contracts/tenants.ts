@@ -9,8 +9,9 @@ import {
   type WidgetKey,
 } from '../../src/stores/tenants/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
+import { changedAt } from '../support/key-change.ts';
 
-function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKey {
+export function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKey {
   return {
     id: 'site',
     tenantId,
@@ -147,17 +148,21 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         limits: { sessionsPerMinute: 3 },
         totals: { concurrentSessions: 3 },
       });
-      expect(await tenants().issue([key])).toBe(true);
-      await expect(tenants().issue([{ ...key, id: 'other' }])).rejects.toThrow(KeyTaken);
-      await expect(tenants().issue([{ ...key, key: `w_${randomId()}` }])).rejects.toThrow(KeyTaken);
-      expect(await tenants().issue([widgetKey(randomId())])).toBe(false);
+      expect(await tenants().issue([key], changedAt(DAY_BEGIN))).toBe(true);
+      await expect(tenants().issue([{ ...key, id: 'other' }], changedAt(DAY_BEGIN))).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([{ ...key, key: `w_${randomId()}` }], changedAt(DAY_BEGIN))).rejects.toThrow(
+        KeyTaken,
+      );
+      expect(await tenants().issue([widgetKey(randomId())], changedAt(DAY_BEGIN))).toBe(false);
       expect((await find(owner.id))?.keys).toEqual([key]);
     });
 
     test('of issues of one id at once one succeeds', async () => {
       const owner = tenant(() => []);
       await tenants().merge([owner]);
-      const issued = await Promise.allSettled(Array.from({ length: 20 }, () => tenants().issue([widgetKey(owner.id)])));
+      const issued = await Promise.allSettled(
+        Array.from({ length: 20 }, () => tenants().issue([widgetKey(owner.id)], changedAt(DAY_BEGIN))),
+      );
       expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
@@ -165,11 +170,11 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       const owner = tenant((id) => [widgetKey(id, { id: 'b' })]);
       await tenants().merge([owner]);
       const named = (id: string) => widgetKey(owner.id, { id });
-      await expect(tenants().issue([named('a'), named('b')])).rejects.toThrow(KeyTaken);
-      await expect(tenants().issue([named('a'), named('a')])).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([named('a'), named('b')], changedAt(DAY_BEGIN))).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([named('a'), named('a')], changedAt(DAY_BEGIN))).rejects.toThrow(KeyTaken);
       expect((await find(owner.id))?.keys).toEqual(owner.keys);
       const more = [named('c'), named('d')];
-      expect(await tenants().issue(more)).toBe(true);
+      expect(await tenants().issue(more, changedAt(DAY_BEGIN))).toBe(true);
       expect((await find(owner.id))?.keys).toEqual([...owner.keys, ...more]);
     });
 
@@ -177,12 +182,12 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       const revoked = (id: string) => widgetKey(id, { id: 'old', revokedAtMs: DAY_BEGIN });
       const owner = { ...tenant((id) => [widgetKey(id, { id: 'a' }), revoked(id)]), maxKeys: 3 };
       await tenants().merge([owner]);
-      const issue = (id: string) => tenants().issue([widgetKey(owner.id, { id })]);
+      const issue = (id: string) => tenants().issue([widgetKey(owner.id, { id })], changedAt(DAY_BEGIN));
       const issued = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => issue(`more-${n}`)));
       expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
       const two = [widgetKey(owner.id, { id: 'x' }), widgetKey(owner.id, { id: 'y' })];
-      await tenants().revoke(owner.id, 'a', DAY_BEGIN);
-      await expect(tenants().issue(two)).rejects.toThrow(TooManyKeys);
+      await tenants().revoke(owner.id, 'a', changedAt(DAY_BEGIN));
+      await expect(tenants().issue(two, changedAt(DAY_BEGIN))).rejects.toThrow(TooManyKeys);
       expect(await issue('b')).toBe(true);
       await expect(issue('c')).rejects.toThrow(`the tenant ${owner.id} has 3 keys, and may have 3`);
     });
@@ -191,10 +196,10 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       const owner = tenant();
       await tenants().merge([owner]);
       const revoked = { ...owner.keys[0], revokedAtMs: DAY_BEGIN };
-      expect(await tenants().revoke(owner.id, 'site', DAY_BEGIN)).toEqual(revoked);
-      expect(await tenants().revoke(owner.id, 'site', DAY_BEGIN + 1)).toEqual(revoked);
-      expect(await tenants().revoke(owner.id, 'other', DAY_BEGIN)).toBeUndefined();
-      expect(await tenants().revoke(randomId(), 'site', DAY_BEGIN)).toBeUndefined();
+      expect(await tenants().revoke(owner.id, 'site', changedAt(DAY_BEGIN))).toEqual(revoked);
+      expect(await tenants().revoke(owner.id, 'site', changedAt(DAY_BEGIN + 1))).toEqual(revoked);
+      expect(await tenants().revoke(owner.id, 'other', changedAt(DAY_BEGIN))).toBeUndefined();
+      expect(await tenants().revoke(randomId(), 'site', changedAt(DAY_BEGIN))).toBeUndefined();
     });
 
     test('a pause answers the key, keeps the first time, outlives a merge, and is undone by resuming', async () => {
@@ -202,21 +207,21 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       await tenants().merge([owner]);
       const [key] = owner.keys as [WidgetKey];
       const paused = { ...key, pausedAtMs: DAY_BEGIN };
-      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN)).toEqual(paused);
-      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN + 1)).toEqual(paused);
+      expect(await tenants().pause(owner.id, 'site', changedAt(DAY_BEGIN))).toEqual(paused);
+      expect(await tenants().pause(owner.id, 'site', changedAt(DAY_BEGIN + 1))).toEqual(paused);
       await tenants().merge([{ ...owner, keys: [{ ...key, label: 'New' }] }]);
       expect((await find(owner.id))?.keys).toEqual([{ ...paused, label: 'New' }]);
       for (const _ of [1, 2])
         expect(await tenants().resume(owner.id, 'site')).toEqual({ ...key, label: 'New', pausedAtMs: null });
-      expect(await tenants().pause(owner.id, 'other', DAY_BEGIN)).toBeUndefined();
+      expect(await tenants().pause(owner.id, 'other', changedAt(DAY_BEGIN))).toBeUndefined();
       expect(await tenants().resume(randomId(), 'site')).toBeUndefined();
     });
 
     test('a key that is revoked is not paused any more', async () => {
       const owner = tenant();
       await tenants().merge([owner]);
-      await tenants().revoke(owner.id, 'site', DAY_BEGIN);
-      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN + 1)).toMatchObject({
+      await tenants().revoke(owner.id, 'site', changedAt(DAY_BEGIN));
+      expect(await tenants().pause(owner.id, 'site', changedAt(DAY_BEGIN + 1))).toMatchObject({
         pausedAtMs: null,
         revokedAtMs: DAY_BEGIN,
       });
@@ -229,7 +234,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         await tenants().merge([{ ...owner, keys: [] }]);
         const [first, issued, second] = await Promise.allSettled([
           tenants().merge([owner]),
-          tenants().issue([key]),
+          tenants().issue([key], changedAt(DAY_BEGIN)),
           tenants().merge([owner]),
         ]);
         expect([first.status, second.status]).toEqual(['fulfilled', 'fulfilled']);
@@ -245,7 +250,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       const owner = tenant();
       await tenants().merge([owner]);
       await atOnce(20, (index) =>
-        index === 10 ? tenants().revoke(owner.id, 'site', DAY_BEGIN) : tenants().merge([owner]),
+        index === 10 ? tenants().revoke(owner.id, 'site', changedAt(DAY_BEGIN)) : tenants().merge([owner]),
       );
       expect((await find(owner.id))?.keys[0]?.revokedAtMs).toBe(DAY_BEGIN);
     });

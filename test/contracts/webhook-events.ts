@@ -1,19 +1,24 @@
 import { describe, expect, test } from 'vitest';
+import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { BudgetRecord } from '../../machines/budget/types.ts';
+import type { Challenges } from '../../src/stores/challenges/contract.ts';
 import type { BudgetStates, BudgetTold } from '../../src/stores/budgets/contract.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
 import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
-import type { Tenant, Tenants } from '../../src/stores/tenants/contract.ts';
+import type { KeyChange, Tenant, Tenants, WidgetKey } from '../../src/stores/tenants/contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
 import type { OpenedSession, VoiceHistory } from '../../src/stores/voice-history/contract.ts';
 import type { WebhookEndpoint, Webhooks } from '../../src/stores/webhooks/contract.ts';
 import { usageOf } from './call-usage.ts';
+import { challenge } from './challenges.ts';
+import { login } from './logins.ts';
+import { widgetKey } from './tenants.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, voiceRecord, type Make } from './support.ts';
 import { call } from './voice-calls.ts';
 import { anEndpoint } from './webhooks.ts';
@@ -25,6 +30,7 @@ interface Stores {
   readonly ledger: Ledger;
   readonly retention: Retention;
   readonly tenants: Tenants;
+  readonly challenges: Challenges;
   readonly budgetStates: BudgetStates;
   readonly reconciliations: Reconciliations;
 }
@@ -431,6 +437,114 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
           await stores().webhooks.delete(common.id);
         }
       });
+    });
+
+    describe('of keys', () => {
+      const KEYS = ['key.issued', 'key.revoked', 'key.paused'];
+      const by = (atMs: number): KeyChange => ({ atMs, by: 'tenant_admin', reason: 'spring' });
+
+      async function keyOf(tenantId: string): Promise<WidgetKey> {
+        await stores().tenants.merge([{ id: tenantId, name: tenantId, agents: [], admins: null, keys: [] }]);
+        const key = widgetKey(tenantId);
+        expect(await stores().tenants.issue([key], by(DAY_BEGIN))).toBe(true);
+        return key;
+      }
+
+      test('is that one was issued, paused and revoked, each once, with who did it and never the key', async () => {
+        const one = await endpoint({ types: KEYS });
+        const key = await keyOf(one.tenantId ?? '');
+        const { id, tenantId, origin, label } = key;
+        const again = Array.from({ length: RACERS }, (_, n) => n);
+        await Promise.all(again.map((n) => stores().tenants.pause(tenantId, id, by(DAY_BEGIN + 1 + n))));
+        await Promise.all(again.map((n) => stores().tenants.revoke(tenantId, id, by(DAY_BEGIN + 1000 + n))));
+        await stores().tenants.pause(tenantId, id, by(DAY_BEGIN + 2000));
+        const told = await toldTo(one);
+        expect(told.map(({ type }) => type)).toEqual(['key.issued', 'key.paused', 'key.revoked']);
+        for (const { data } of told)
+          expect(data).toEqual({ tenantId, keyId: id, origin, label, by: 'tenant_admin', reason: 'spring' });
+        expect(JSON.stringify(told)).not.toContain(key.key);
+      });
+
+      test('is that the tenants file revoked one, once, and nothing of keys that it names', async () => {
+        const one = await endpoint({ types: KEYS });
+        const key = await keyOf(one.tenantId ?? '');
+        const { tenantId } = key;
+        const file = { id: tenantId, name: tenantId, agents: [], admins: null };
+        const other = widgetKey(tenantId, { id: 'other', revokedAtMs: DAY_BEGIN });
+        for (const revokedAtMs of [null, DAY_BEGIN + 5, DAY_BEGIN + 6])
+          await stores().tenants.merge([{ ...file, keys: [{ ...key, revokedAtMs }, other] }]);
+        expect((await toldTo(one)).slice(1)).toMatchObject([
+          {
+            type: 'key.revoked',
+            timestamp: '2030-01-01T00:00:00.005Z',
+            data: { keyId: key.id, by: 'file', reason: null },
+          },
+        ]);
+      });
+    });
+
+    test('is that somebody logged in, to endpoints of the installation alone, and without the address', async () => {
+      const [own, common] = [
+        await endpoint({ types: ['login.succeeded'] }),
+        await endpoint({ tenantId: null, types: ['login.succeeded'] }),
+      ];
+      try {
+        const record = challenge();
+        await stores().challenges.insert(record);
+        const verified = { ...record, attempts: 1, outcome: 'verified', version: 2 } as const;
+        const logins = Array.from({ length: RACERS }, () => login());
+        const opened = await atOnce(RACERS, (n) => stores().challenges.redeem(verified, 1, logins[n] as AuthRecord));
+        const { id, email } = logins[opened.indexOf(true)] as AuthRecord;
+        const told = await toldTo(common);
+        expect(told).toMatchObject([{ data: { tenantId: null, loginId: id, subject: record.subject } }]);
+        expect(JSON.stringify(told)).not.toContain(email);
+        expect(await typesTo(own)).toEqual([]);
+      } finally {
+        await stores().webhooks.delete(common.id);
+      }
+    });
+
+    test('is each entry of usage, of reports and of calls, and none that was counted before', async () => {
+      const one = await endpoint({ types: ['usage.recorded'] });
+      const record = await opened(one.tenantId);
+      const { tenantId, subject, id: sessionId } = record;
+      const report = {
+        tokens: 70,
+        microDollars: 12_345,
+        atMs: DAY_BEGIN,
+        day: '2030-01-01',
+        subject,
+        tenantId,
+        sessionId,
+      };
+      const once = { ...report, sessionAtMost: null, keyAccount: null, tenantAccount: null };
+      for (let n = 0; n < 2; n += 1)
+        await stores().ledger.record({ ...once, idempotency: { key: 'once', bodyHash: 'same' } });
+      const usage = { ...usageOf('rtc-call', subject, { picoDollars: 5_000_000n, atMs: DAY_BEGIN + 1 }), sessionId };
+      for (let n = 0; n < 2; n += 1) await stores().ledger.recordCall({ ...usage, tenantId });
+      const about = { ref: sessionId.slice(0, 42), tenantId, keyId: 'acme-site', agentId: 'support', subject };
+      expect((await toldTo(one)).map(({ data }) => data)).toEqual([
+        {
+          ...about,
+          tokens: 70,
+          microDollars: 12_345,
+          callRef: null,
+          model: null,
+          basis: 'reported',
+          isEstimated: false,
+          priceVersion: null,
+        },
+        {
+          ...about,
+          tokens: expect.any(Number),
+          microDollars: 5,
+          callRef: 'rtc-call',
+          model: usage.model,
+          basis: 'events',
+          isEstimated: false,
+          priceVersion: usage.priceVersion,
+        },
+      ]);
     });
 
     describe('and to whom, by the tenants file', () => {

@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { soon } from '../support/soon.ts';
 import { useApps } from '../support/use-apps.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const { build, database } = useApps();
 
@@ -113,7 +114,7 @@ describe('A create with an Idempotency-Key', () => {
   test('does not answer one whose key was revoked since, or who comes from elsewhere', async () => {
     await app.create(key, {}, keyed);
     expect((await app.create(key, {}, { ...keyed, origin: 'https://evil.example' })).status).toBe(403);
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect((await app.create(key, {}, keyed)).status).toBe(401);
   });

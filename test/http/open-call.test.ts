@@ -22,6 +22,7 @@ import {
   PROVIDER_CALL,
   type Opened,
 } from './calls.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const { build, database } = useApps();
 const EVIL = 'https://evil.example';
@@ -261,7 +262,7 @@ describe('The offer of a session that is over', () => {
 
   test('because its key was just revoked is refused before its end is saved', async () => {
     const ending = vi.spyOn(app.sessions, 'endKey').mockResolvedValue(undefined);
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect(await exchange(app, opened)).toMatchObject(over('key_revoked'));
     ending.mockRestore();

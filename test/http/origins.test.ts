@@ -3,6 +3,7 @@ import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const { buildForFile } = useApps();
 const CDN = 'https://console.acme.example';
@@ -73,7 +74,7 @@ describe('A widget’s origin', () => {
     const twin = await app.key({ origin });
     const seen = async () => cors(await app.post('/api/session', {}, { origin })).origin;
     const revoke = async (keyId: string) => {
-      await app.service.stores.tenants.revoke('acme', keyId, app.clock.now());
+      await app.service.stores.tenants.revoke('acme', keyId, changedAt(app.clock.now()));
       await app.service.directory.reload();
     };
     await revoke(twin.id);

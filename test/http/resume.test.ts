@@ -7,6 +7,7 @@ import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 import { closedCall, exchange, fakeCalls } from './calls.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const { build, database } = useApps();
 
@@ -113,11 +114,11 @@ describe('A resume token', () => {
   test('goes on with the sessions of a paused key, as they do, and with none of a revoked one', async () => {
     const id = await app.open(key);
     const { token } = await attach(id);
-    await app.service.stores.tenants.pause(key.tenantId, key.id, app.clock.now());
+    await app.service.stores.tenants.pause(key.tenantId, key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect((await resume(token)).status).toBe(200);
     const next = await attach(id);
-    await app.service.stores.tenants.revoke(key.tenantId, key.id, app.clock.now());
+    await app.service.stores.tenants.revoke(key.tenantId, key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect(errorOf(await resume(next.token))).toEqual({ status: 401, code: 'INVALID_WIDGET_KEY' });
   });

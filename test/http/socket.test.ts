@@ -3,6 +3,7 @@ import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { errorOf, upgrade } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const { build, database } = useApps();
 
@@ -29,7 +30,7 @@ describe('Opening the heartbeat channel', () => {
   );
 
   test('is refused to the page of a key that is revoked', async () => {
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect((await open({ ...upgrade, origin: key.origin })).status).toBe(403);
   });

@@ -7,6 +7,7 @@ import { service, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf, whyRefused } from './app.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const { build, database } = useApps();
 
@@ -97,7 +98,7 @@ describe('A caller is challenged', () => {
   test('but not for a challenge that its address was set, an operator’s doing or an outage', async () => {
     expect((await from('192.0.2.1', {}, program)).status).toBe(403);
     const paused = await app.key();
-    await app.service.stores.tenants.pause('acme', paused.id, 1);
+    await app.service.stores.tenants.pause('acme', paused.id, changedAt(1));
     await app.service.directory.reload();
     expect((await from('192.0.2.1', {}, {}, app, paused)).body['code']).toBe('KEY_PAUSED');
     database().isAway = true;

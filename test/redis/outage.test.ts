@@ -17,6 +17,7 @@ import { reasonToSkipRedis, startRedis, type RedisService } from '../support/ser
 import { useApps } from '../support/use-apps.ts';
 import { startWay } from '../database/support/way.ts';
 import { atEach, recoveryOf } from './support.ts';
+import { changedAt } from '../support/key-change.ts';
 
 const skipped = reasonToSkipRedis();
 
@@ -378,7 +379,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
   });
 
   async function revoke(): Promise<void> {
-    await nodes[0].service.stores.tenants.revoke('acme', key.id, clock.now());
+    await nodes[0].service.stores.tenants.revoke('acme', key.id, changedAt(clock.now()));
     for (const { service } of nodes) await service.directory.reload();
     // It waits for the announcement.
     for (const { service } of nodes) await service.directory.stop();

@@ -20,6 +20,7 @@ import { closeDue } from '../../src/voice/recovery/sweep.ts';
 import { ManualClock } from './clock.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { openLogin } from './login.ts';
+import { changedAt } from './key-change.ts';
 
 /** The origin of the service itself, and so of the console. */
 export const CONSOLE = 'http://localhost:3000';
@@ -195,7 +196,7 @@ export class TestApp {
       ...free,
       ...fields,
     };
-    await this.service.stores.tenants.issue([key]);
+    await this.service.stores.tenants.issue([key], changedAt(this.clock.now()));
     await this.service.directory.reload();
     return key;
   }

@@ -19,7 +19,7 @@ export function createPostgresChallenges(database: Database): Challenges {
     redeem(record, expectedVersion, login) {
       return database.transaction(async (sql) => {
         const isSaved = await saveChallenge(sql, record, expectedVersion);
-        if (isSaved) await insertLogin(sql, login);
+        if (isSaved) await insertLogin(sql, login, record.subject);
         return isSaved;
       });
     },

@@ -10,6 +10,7 @@ import {
 } from './contract.ts';
 import { TOKEN_CLASSES } from '../../protocol/price.ts';
 import { lowered } from '../holds/postgres.ts';
+import { toldUsage } from '../webhooks/usage-facts.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
 interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 'reported'> {
@@ -240,7 +241,13 @@ async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Pro
       sql`
         select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
         from counted`,
-    )}, ${lowered(sql, sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)}
+    )}, ${lowered(sql, sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)},
+    ${toldUsage(
+      sql,
+      sql`
+        'callRef', fact."callId", 'model', fact.model, 'basis', fact.basis, 'isEstimated', fact."isEstimated",
+        'priceVersion', fact."priceVersion"`,
+    )}
     select 1`;
 }
 

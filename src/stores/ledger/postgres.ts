@@ -4,6 +4,7 @@ import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
 import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
+import { toldUsage } from '../webhooks/usage-facts.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
@@ -173,6 +174,9 @@ function count(sql: AnySql, entries: string) {
       sql`
         select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
         from counted`,
+    )}, ${toldUsage(
+      sql,
+      sql`'callRef', null, 'model', null, 'basis', 'reported', 'isEstimated', false, 'priceVersion', null`,
     )}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
       key_micro_dollars_after as "keyMicroDollars", tenant_tokens_after as "tenantTokens",

@@ -1,5 +1,6 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
+import { toldGiven } from '../webhooks/told.ts';
 import { MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
 import type { LoginPosition, Logins } from './contract.ts';
 
@@ -67,14 +68,23 @@ function columns(sql: AnySql) {
     destroyed_at_ms as "destroyedAtMs", destroy_reason as "destroyReason", version`;
 }
 
-/** Inserts a login, on its own or in a transaction with what opens it. */
+/**
+ * Inserts a login, on its own or in a transaction with what opens it, which is told then.
+ * @param subject as whom its address is known
+ */
 export async function insertLogin(
   sql: AnySql,
   { id, email, createdAtMs, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }: AuthRecord,
+  subject?: string,
 ): Promise<void> {
+  const data = { tenantId: null, loginId: id, subject };
+  const fact = { type: 'login.succeeded', tenantId: null, atMs: createdAtMs, data } as const;
   await sql`
-    insert into login
-      (id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version)
-    values (${id}, ${email}, ${createdAtMs}, ${renewedAtMs}, ${expiresAtMs}, ${destroyedAtMs}, ${destroyReason},
-      ${version})`;
+    with saved as (
+      insert into login
+        (id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version)
+      values (${id}, ${email}, ${createdAtMs}, ${renewedAtMs}, ${expiresAtMs}, ${destroyedAtMs}, ${destroyReason}, ${version})
+      returning id
+    ), ${toldGiven(sql, subject === undefined ? [] : [fact])}
+    select id from saved`;
 }

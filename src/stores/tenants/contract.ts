@@ -112,6 +112,14 @@ export interface Stop {
   readonly reason: string | null;
 }
 
+/** When a key is changed, and by whom: what is told of it. */
+export interface KeyChange {
+  readonly atMs: number;
+  /** The role of who changes it, or the tenants file. */
+  readonly by: ActRole | 'file';
+  readonly reason: string | null;
+}
+
 export class KeyTaken extends Error {}
 
 /** The tenant would have more keys than its `maxKeys`. */
@@ -131,11 +139,11 @@ export interface Tenants {
    * @throws KeyTaken when an id or a key is in use, TooManyKeys when the tenant may not have so many
    * @returns false when the tenant is unknown
    */
-  issue(keys: readonly WidgetKey[]): Promise<boolean>;
-  /** Revokes by tenant and id; undefined when there is no such key. A key that is revoked already keeps its time. */
-  revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
+  issue(keys: readonly WidgetKey[], change: KeyChange): Promise<boolean>;
+  /** Revokes by tenant and id; undefined when there is no such key. A key that is revoked already keeps its time, and nothing is told of it. */
+  revoke(tenantId: string, keyId: string, change: KeyChange): Promise<WidgetKey | undefined>;
   /** Pauses as `revoke` revokes. A key that is revoked stays as it is. */
-  pause(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
+  pause(tenantId: string, keyId: string, change: KeyChange): Promise<WidgetKey | undefined>;
   /** Undoes a pause; undefined when there is no such key. */
   resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined>;
   /** The stops that are not lifted, that of the installation first. */

@@ -1,8 +1,17 @@
 import postgres from 'postgres';
 import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
+import { toldKeys } from '../webhooks/key-facts.ts';
 import { mergeWebhooks } from '../webhooks/merged.ts';
-import { KeyTaken, TooManyKeys, type Stop, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
+import {
+  KeyTaken,
+  TooManyKeys,
+  type KeyChange,
+  type Stop,
+  type Tenant,
+  type Tenants,
+  type WidgetKey,
+} from './contract.ts';
 import { INSTALLATION } from './installation.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -20,16 +29,23 @@ function toKey({ bots, ...key }: KeyRow): WidgetKey {
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
+  /** What the key was before is read under a lock, so that of two who change it at once the second sees what the first did. */
   async function change(
     tenantId: string,
     keyId: string,
-    set: (sql: AnySql) => postgres.Fragment,
+    partsOf: (sql: AnySql) => { readonly set: postgres.Fragment; readonly told?: postgres.Fragment },
   ): Promise<WidgetKey | undefined> {
-    const [key] = await database.run(
-      (sql) => sql<KeyRow[]>`
-        update widget_key set ${set(sql)} where tenant_id = ${tenantId} and id = ${keyId}
-        returning ${columns(sql)}`,
-    );
+    const [key] = await database.run((sql) => {
+      const { set, told } = partsOf(sql);
+      return sql<KeyRow[]>`
+        with was as materialized (
+          select paused_at_ms, revoked_at_ms from widget_key where tenant_id = ${tenantId} and id = ${keyId} for update
+        ), saved as (
+          update widget_key as kept set ${set} from was where kept.tenant_id = ${tenantId} and kept.id = ${keyId}
+          returning kept.*, was.paused_at_ms as was_paused_at_ms, was.revoked_at_ms as was_revoked_at_ms
+        )${told === undefined ? sql`` : sql`, ${told}`}
+        select ${columns(sql)} from saved`;
+    });
     return key && toKey(key);
   }
 
@@ -81,28 +97,35 @@ export function createPostgresTenants(database: Database): Tenants {
       );
     },
 
-    async issue(keys) {
+    async issue(keys, said) {
       return naming(keys, () =>
         database.transaction(async (sql) => {
           await refuseTooMany(sql, keys);
-          const { count } = await insertKeys(sql, keys);
-          return count === keys.length;
+          const made = await insertKeys(sql, keys, said);
+          return made.length === keys.length;
         }),
       );
     },
 
-    revoke: (tenantId, keyId, atMs) =>
-      change(tenantId, keyId, (sql) => sql`revoked_at_ms = coalesce(revoked_at_ms, ${atMs})`),
+    revoke: (tenantId, keyId, { atMs, ...by }) =>
+      change(tenantId, keyId, (sql) => ({
+        set: sql`revoked_at_ms = coalesce(kept.revoked_at_ms, ${atMs})`,
+        told: toldKeys(sql, 'key.revoked', { ...by, atMs: sql`revoked_at_ms` }, sql`was_revoked_at_ms is null`),
+      })),
 
-    pause: (tenantId, keyId, atMs) =>
-      change(
-        tenantId,
-        keyId,
-        (sql) => sql`
-          paused_at_ms = case when revoked_at_ms is null then coalesce(paused_at_ms, ${atMs}::bigint) else paused_at_ms end`,
-      ),
+    pause: (tenantId, keyId, { atMs, ...by }) =>
+      change(tenantId, keyId, (sql) => ({
+        set: sql`
+          paused_at_ms = case when kept.revoked_at_ms is null then coalesce(kept.paused_at_ms, ${atMs}::bigint) else kept.paused_at_ms end`,
+        told: toldKeys(
+          sql,
+          'key.paused',
+          { ...by, atMs: sql`paused_at_ms` },
+          sql`was_paused_at_ms is null and paused_at_ms is not null`,
+        ),
+      })),
 
-    resume: (tenantId, keyId) => change(tenantId, keyId, (sql) => sql`paused_at_ms = null`),
+    resume: (tenantId, keyId) => change(tenantId, keyId, (sql) => ({ set: sql`paused_at_ms = null` })),
 
     async stops() {
       const rows = await database.run(
@@ -157,6 +180,9 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
       select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
         label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb,
         bots jsonb, "revokedAtMs" bigint)
+    ), was as materialized (
+      select kept.key from widget_key as kept join given on given.key = kept.key
+      where kept.revoked_at_ms is null and given."revokedAtMs" is not null
     ), merged as (
       insert into widget_key as kept
         (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
@@ -169,7 +195,10 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
           and (kept.origin, kept.label, kept.agents, kept.allow_overrides, kept.call_mode, kept.data_channel, kept.limits, kept.totals, kept.bots, kept.revoked_at_ms)
             is distinct from (excluded.origin, excluded.label, excluded.agents, excluded.allow_overrides, excluded.call_mode,
               excluded.data_channel, excluded.limits, excluded.totals, excluded.bots, coalesce(kept.revoked_at_ms, excluded.revoked_at_ms))
-    )
+      returning key, id, tenant_id, origin, label, revoked_at_ms
+    ), saved as (
+      select merged.* from merged join was on was.key = merged.key
+    ), ${toldKeys(sql, 'key.revoked', { by: 'file', reason: null, atMs: sql`revoked_at_ms` }, sql`true`)}
     select given.key from given join widget_key as kept on kept.key = given.key
     where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
   if (taken !== undefined)
@@ -207,15 +236,19 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
     throw new TooManyKeys(`the tenant ${tenantId} has ${count} keys, and may have ${tenant.maxKeys}`);
 }
 
-function insertKeys(sql: AnySql, keys: readonly WidgetKey[]) {
+function insertKeys(sql: AnySql, keys: readonly WidgetKey[], { atMs, ...by }: KeyChange) {
   return sql`
-    insert into widget_key
-      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
-    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"
-    from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-      label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, bots jsonb,
-      "revokedAtMs" bigint)
-    join tenant on tenant.id = given."tenantId"`;
+    with saved as (
+      insert into widget_key
+        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, bots, revoked_at_ms)
+      select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, bots, "revokedAtMs"
+      from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
+        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, bots jsonb,
+        "revokedAtMs" bigint)
+      join tenant on tenant.id = given."tenantId"
+      returning id, tenant_id, origin, label
+    ), ${toldKeys(sql, 'key.issued', { ...by, atMs: sql`${atMs}::bigint` }, sql`true`)}
+    select id from saved`;
 }
 
 function refuseDuplicates(keys: readonly WidgetKey[]): void {

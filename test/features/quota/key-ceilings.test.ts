@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { service, somebody, unique, type Reply, type TestApp } from '../../support/app.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
+import { changedAt } from '../../support/key-change.ts';
 
 const { build } = useApps();
 
@@ -50,7 +51,7 @@ describe('Of one user’s sessions on keys with different ceilings', () => {
     const small = await app.open(await keyWith(100), { email });
     const large = await app.open(await keyWith(1000), { email });
     const revoked = await keyWith(1e9);
-    await app.service.stores.tenants.revoke(tenantId, revoked.id, app.clock.now());
+    await app.service.stores.tenants.revoke(tenantId, revoked.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect(await report({ email, tenantId, tokens: 101 }, service)).toMatchObject({
       status: 200,

@@ -3,6 +3,7 @@ import { CONSOLE, service, somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { attached } from '../../channel/client.ts';
+import { changedAt } from '../../support/key-change.ts';
 
 const { build } = useApps();
 
@@ -46,7 +47,7 @@ describe('A usage report that a session proves', () => {
   test('of a revoked key is refused at once', async () => {
     const [email, key] = [somebody(), await app.key()];
     const sm_session_id = await app.open(key, { email });
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     expect(await report({ sm_session_id, email })).toMatchObject({
       status: 401,
@@ -58,7 +59,7 @@ describe('A usage report that a session proves', () => {
   test('is counted at any time when a service token comes with it', async () => {
     const [email, key] = [somebody(), await app.key()];
     const sm_session_id = await app.open(key, { email });
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     app.clock.advance(60 * MINUTE);
     expect(await report({ sm_session_id }, service)).toMatchObject({ status: 200, body: { usage: { tokens: 5 } } });

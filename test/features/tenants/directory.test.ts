@@ -3,6 +3,7 @@ import { TenantDirectory, type DirectoryDeps } from '../../../src/tenants/direct
 import type { Budget } from '../../../src/stores/budgets/contract.ts';
 import type { Stop, WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { aKey, aTenant, FakeBus, FakeTenants, noBudgets, recorder } from './fakes.ts';
+import { changedAt } from '../../support/key-change.ts';
 
 function build(tenants: FakeTenants, more: Partial<DirectoryDeps> = {}) {
   const bus = new FakeBus();
@@ -42,7 +43,7 @@ describe('The tenant directory', () => {
     const { directory } = build(tenants);
     await directory.reload();
     expect(directory.widgetOrigins.has(old.origin)).toBe(true);
-    await tenants.revoke('acme', 'shared', 9);
+    await tenants.revoke('acme', 'shared', changedAt(9));
     await directory.reload();
     expect(directory.widgetOrigins.has(old.origin)).toBe(false);
   });
@@ -81,7 +82,7 @@ describe('A process that was frozen', () => {
     let elapsedMs = 0;
     const { directory } = build(tenants, { elapsedMs: () => elapsedMs });
     await directory.reload();
-    await tenants.revoke('acme', 'site', 9);
+    await tenants.revoke('acme', 'site', changedAt(9));
     elapsedMs = 7000;
     expect(directory.refreshIfLate()).toBeUndefined();
     elapsedMs = 7001;
@@ -110,7 +111,7 @@ describe('A revocation', () => {
     await directory.reload();
     expect(await revoked.next()).toEqual([old]);
     await directory.reload();
-    await tenants.revoke('acme', 'site', 9);
+    await tenants.revoke('acme', 'site', changedAt(9));
     await directory.reload();
     expect(await revoked.next()).toEqual([{ ...site, revokedAtMs: 9 }]);
     expect(revoked.calls).toHaveLength(2);
@@ -144,7 +145,7 @@ describe('A revocation', () => {
     };
     const { directory } = build(tenants, { onRevoked });
     await directory.reload();
-    await tenants.revoke('acme', 'site', 9);
+    await tenants.revoke('acme', 'site', changedAt(9));
     await directory.reload();
     expect(announced.calls.map(([key]) => key?.id)).toEqual(['old', 'site']);
   });

@@ -2,7 +2,7 @@ import type { ActResult } from '../../../src/stores/journal/act-contract.ts';
 import type { ActInput, ActLog, NewEntry } from '../../../src/stores/journal/contract.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
 import type { Bus } from '../../../src/stores/bus/contract.ts';
-import { type Stop, type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import type { KeyChange, Stop, Tenant, Tenants, WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 
 export function aKey(tenantId: string, id: string, more: Partial<WidgetKey> = {}): WidgetKey {
@@ -73,11 +73,11 @@ export class FakeTenants implements Tenants {
     return Promise.resolve(this.tenants.some(({ id }) => id === keys[0]?.tenantId));
   }
 
-  revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined> {
+  revoke(tenantId: string, keyId: string, { atMs }: KeyChange): Promise<WidgetKey | undefined> {
     return this.#change(tenantId, keyId, (key) => ({ ...key, revokedAtMs: key.revokedAtMs ?? atMs }));
   }
 
-  pause(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined> {
+  pause(tenantId: string, keyId: string, { atMs }: KeyChange): Promise<WidgetKey | undefined> {
     return this.#change(tenantId, keyId, (key) =>
       key.revokedAtMs === null ? { ...key, pausedAtMs: key.pausedAtMs ?? atMs } : key,
     );

@@ -5,6 +5,7 @@ import { UpstreamFault, type UpstreamFaultKind } from '../../../src/upstream/con
 import { CONSOLE, somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
+import { changedAt } from '../../support/key-change.ts';
 
 const { build } = useApps();
 
@@ -268,7 +269,7 @@ describe('A revoked key', () => {
   test('ends its live sessions, and no other key’s', async () => {
     const [key, other] = [await app.key(), await app.key()];
     const ids = [await app.open(key), await app.open(key, { email: somebody() }), await app.open(other)];
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     await app.service.directory.stop();
     const records = await Promise.all(ids.map(async (id) => app.sessions.find(id)));
@@ -280,7 +281,7 @@ describe('A revoked key', () => {
     const release = app.provider.hold();
     const slow = app.create(key);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     release();
     expect(codes([await slow, await app.create(key)])).toEqual(['INVALID_WIDGET_KEY', 'INVALID_WIDGET_KEY']);

@@ -3,6 +3,7 @@ import { restoreLost } from '../../../src/voice/recovery/restore.ts';
 import { somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
+import { changedAt } from '../../support/key-change.ts';
 
 const { build, database } = useApps();
 
@@ -105,7 +106,7 @@ describe('After a restart', () => {
     const revoked = await app.open(key);
     const spent = await app.open(other, { email });
     await restart();
-    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.stores.tenants.revoke('acme', key.id, changedAt(app.clock.now()));
     await app.service.directory.reload();
     await app.service.directory.stop();
     await app.post('/api/auth/usage', { sm_session_id: spent, email, tokens: 11, dollars: 0 });

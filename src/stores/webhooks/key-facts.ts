@@ -1,0 +1,24 @@
+import type { AnySql, TransactionSql } from '../../database/database.ts';
+import type { KeyChange } from '../tenants/contract.ts';
+import { told } from './told.ts';
+
+type Fragment = ReturnType<TransactionSql>;
+
+/**
+ * Part of a statement that changes widget keys: `saved` has the columns of those that it changed. The key itself is not told.
+ * @param isNews whether a row of `saved` became what is told, and was not before
+ */
+export function toldKeys(
+  sql: AnySql,
+  type: 'key.issued' | 'key.revoked' | 'key.paused',
+  { atMs, by, reason }: Omit<KeyChange, 'atMs'> & { readonly atMs: Fragment },
+  isNews: Fragment,
+): Fragment {
+  return told(sql, {
+    facts: sql`
+      select ${type}::text as type, tenant_id, ${atMs} as at_ms, null::text as ref, id, origin, label from saved where ${isNews}`,
+    data: sql`
+      json_build_object('tenantId', fact.tenant_id, 'keyId', fact.id, 'origin', fact.origin, 'label', fact.label, 'by', ${by}::text,
+        'reason', ${reason}::text)`,
+  });
+}

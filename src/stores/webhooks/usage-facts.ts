@@ -1,0 +1,20 @@
+import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { told } from './told.ts';
+
+type Fragment = ReturnType<TransactionSql>;
+
+/**
+ * Part of a statement that writes entries of the ledger. `counted` has them, with "atMs", "tenantId", "sessionId", subject, key_id,
+ * agent_id, tokens and "microDollars".
+ * @param ofCall what is told beside these of an entry of a call: fields of a json, of the columns of `fact`
+ */
+export function toldUsage(sql: AnySql, ofCall: Fragment): Fragment {
+  return told(sql, {
+    facts: sql`
+      select 'usage.recorded' as type, coalesce("tenantId", '') as tenant_id, "atMs" as at_ms, left("sessionId", 42) as ref, counted.*
+      from counted`,
+    data: sql`
+      json_build_object('ref', fact.ref, 'tenantId', nullif(fact.tenant_id, ''), 'keyId', fact.key_id, 'agentId', fact.agent_id,
+        'subject', fact.subject, 'tokens', fact.tokens, 'microDollars', fact."microDollars", ${ofCall})`,
+  });
+}
