@@ -76,6 +76,9 @@ export class Deliveries {
   /** When it was found that there is no endpoint; undefined while there is one. */
   #quietAtMs: number | undefined;
   #settledAtMs = -Infinity;
+  /** The look at what is due that is under way, and whether somebody asked for another since it began. */
+  #looking: Promise<void> | undefined;
+  #isAsked = false;
   #isStopping = false;
 
   constructor(deps: DeliveriesDeps) {
@@ -86,11 +89,24 @@ export class Deliveries {
     });
   }
 
-  /** Begins to send what is due. @throws Unavailable */
-  async tick(): Promise<void> {
+  /** Begins to send what is due. One look follows the other: two at once would claim for one endpoint twice. @throws Unavailable */
+  tick(): Promise<void> {
+    this.#isAsked = true;
+    this.#looking ??= this.#lookWhileAsked().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #lookWhileAsked(): Promise<void> {
+    while (this.#isAsked && !this.#isStopping) {
+      this.#isAsked = false;
+      await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
     const { webhooks, clock } = this.#deps;
     const atMs = clock.now();
-    if (this.#isStopping || (this.#quietAtMs !== undefined && Math.abs(atMs - this.#quietAtMs) < QUIET_MS)) return;
+    if (this.#quietAtMs !== undefined && Math.abs(atMs - this.#quietAtMs) < QUIET_MS) return;
     const busy = [...this.#busy];
     const maxEndpoints = Math.max(0, MAX_BUSY - busy.length + this.#probing.size);
     const most = { maxEndpoints, each: EACH, eachMissed: EACH_MISSED };
@@ -134,7 +150,6 @@ export class Deliveries {
 
   #begin(endpoint: ClaimedEndpoint): void {
     const { id } = endpoint;
-    if (this.#busy.has(id)) return;
     this.#busy.add(id);
     if (endpoint.state === 'failing') this.#probing.add(id);
     const work = this.#sendAll(endpoint).finally(() => {

@@ -241,6 +241,15 @@ describe('A delivery', () => {
     }
   });
 
+  test('is not left to its lease where a node looks twice at once', async () => {
+    await subscribe(['session.started']);
+    for (let n = 0; n < 30; n += 1) await open();
+    const { deliveries } = app.service.webhooks;
+    await Promise.all([deliveries.tick(), deliveries.tick()]);
+    await deliveries.settled();
+    expect(receiver.requests).toHaveLength(30);
+  });
+
   test('that waited because the database was away is not paced', async () => {
     await subscribe(['session.started']);
     for (let n = 0; n < 30; n += 1) await open();
