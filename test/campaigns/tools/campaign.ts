@@ -9,8 +9,9 @@ import { openStored } from '../../support/stored.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import { site, siteKey, type World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
+import { killInTurn, type Kill } from '../kill-in-turn.ts';
 import { AskingCall } from './asking-call.ts';
-import { lossOf, type Kill } from './losses.ts';
+import { lossOf } from './losses.ts';
 
 export interface CampaignOptions {
   readonly durationMs: number;
@@ -105,16 +106,7 @@ async function killWhileAsking(
   let isOver = false;
   for (const call of calls) void askAgainAndAgain(call, random.fork(), () => isOver);
   const beats = calls.map((call) => setInterval(() => void call.beat(), BEAT_EVERY_MS));
-  const kills: Kill[] = [];
-  for (const endMs = Date.now() + options.durationMs; Date.now() < endMs;) {
-    const nextMs = Date.now() + options.killEveryMs;
-    const n = kills.length % 2;
-    const sentAtMs = Date.now();
-    await nodes[n]?.end('SIGKILL');
-    kills.push({ sentAtMs, goneAtMs: Date.now() });
-    nodes[n] = await world.startServer();
-    await delay(Math.max(0, nextMs - Date.now()));
-  }
+  const kills = await killInTurn(world, nodes, options);
   isOver = true;
   await delay(SETTLE_MS);
   for (const beat of beats) clearInterval(beat);

@@ -1,11 +1,5 @@
+import type { Kill } from '../kill-in-turn.ts';
 import type { AskedTool } from './asking-call.ts';
-
-/** A kill of a node. */
-export interface Kill {
-  readonly sentAtMs: number;
-  /** When the process was gone. */
-  readonly goneAtMs: number;
-}
 
 /** A connection of a killed process ends without a close frame. */
 const NO_CLOSE_FRAME = 1006;

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Switchboard } from '../support/switchboard.ts';
+import type { World } from '../support/world.ts';
+
+/** A kill of a node. */
+export interface Kill {
+  readonly sentAtMs: number;
+  /** When the process was gone. */
+  readonly goneAtMs: number;
+}
+
+/** Kills the nodes in turn without a word, each for another to be started in its place. @param nodes those that run, at any time */
+export async function killInTurn(
+  world: World,
+  nodes: Switchboard[],
+  { durationMs, killEveryMs }: { readonly durationMs: number; readonly killEveryMs: number },
+): Promise<Kill[]> {
+  const kills: Kill[] = [];
+  for (const endMs = Date.now() + durationMs; Date.now() < endMs;) {
+    const nextMs = Date.now() + killEveryMs;
+    const n = kills.length % nodes.length;
+    const sentAtMs = Date.now();
+    await nodes[n]?.end('SIGKILL');
+    kills.push({ sentAtMs, goneAtMs: Date.now() });
+    nodes[n] = await world.startServer();
+    await delay(Math.max(0, nextMs - Date.now()));
+  }
+  return kills;
+}

@@ -1,0 +1,224 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import postgres, { type Sql } from 'postgres';
+import { Page, startCalls } from '../../e2e/calls-world.ts';
+import { startPostgres, type PostgresService } from '../../support/services/postgres.ts';
+import { startRedis } from '../../support/services/redis.ts';
+import type { Switchboard } from '../../support/switchboard.ts';
+import type { World } from '../../support/world.ts';
+import { Random } from '../faults/random.ts';
+import { killInTurn } from '../kill-in-turn.ts';
+import { factsOf, happened } from './facts.ts';
+import { faultsOf, probesWithin, type Told } from './judge.ts';
+import { Hooks } from './hooks.ts';
+import { startReceivers, type Receivers } from './receivers.ts';
+import type { Received, Receiver } from './receiver.ts';
+
+export interface CampaignOptions {
+  readonly durationMs: number;
+  readonly people: number;
+  readonly killEveryMs: number;
+  readonly seed: number;
+  readonly say: (line: string) => void;
+}
+
+const FREEZE_EVERY_MS = { min: 8000, max: 20_000 };
+/** Some are shorter than what the nodes wait for PostgreSQL, some longer. */
+const FREEZE_MS = { min: 300, max: 4000 };
+const DATABASE_DEADLINE_MS = 1500;
+const ROTATE_EVERY_MS = 10_000;
+const GONE_EVERY_MS = 20_000;
+const STAY_MS = { min: 0, max: 2000 };
+const CALLS = 0.5;
+/** Who leaves without a word: the clock ends these sessions. */
+const LEAVES = 0.2;
+const LOOK_MS = 2000;
+/** Longer than any session lives that nobody cares for, and than what a dead endpoint missed takes to be told. */
+const REST_MS = 600_000;
+
+/** Kills nodes and freezes PostgreSQL while sessions come and go. @returns what was seen in words, and which rules were broken */
+export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
+  const random = new Random(options.seed);
+  const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const sql = postgres(database.url, { max: 4, onnotice: () => undefined });
+  const receivers = await startReceivers(random.fork());
+  const world = await startCalls({
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    DATABASE_DEADLINE_MS: String(DATABASE_DEADLINE_MS),
+    OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
+    CALL_GRACE_SEC: '2',
+    MAX_SESSION_IDLE_SEC: '6',
+    STALE_GRACE_SEC: '9',
+    STALE_REAP_SEC: '4',
+  });
+  try {
+    return await run({ world, database, sql, receivers, random }, options);
+  } finally {
+    await world.close();
+    for (const receiver of receivers.all) receiver.close();
+    await sql.end({ timeout: 1 });
+    await Promise.all([redis.stop(), database.stop()]);
+  }
+}
+
+interface Parts {
+  readonly world: World;
+  readonly database: PostgresService;
+  readonly sql: Sql;
+  readonly receivers: Receivers;
+  readonly random: Random;
+}
+
+async function run({ world, database, sql, receivers, random }: Parts, options: CampaignOptions) {
+  const { say, durationMs } = options;
+  const nodes: Switchboard[] = [world.server, await world.startServer()];
+  const hooks = new Hooks(world, nodes);
+  for (const receiver of receivers.all) await hooks.add(receiver);
+  const early = watchForEarly(receivers.all, sql);
+  say(`two nodes tell ${receivers.all.length} endpoints; seed ${options.seed}, ${durationMs / 1000} s`);
+
+  const state = { isOver: false };
+  const people = Array.from({ length: options.people }, () => comeAndGo(world, nodes, random.fork(), state));
+  const others = [
+    freezeNowAndThen(database, random.fork(), state),
+    repeatedly(ROTATE_EVERY_MS, state, () => hooks.rotate(receivers.rotating)),
+    repeatedly(GONE_EVERY_MS, state, () => hooks.enable(receivers.gone)),
+  ];
+  const beganAtMs = Date.now();
+  const kills = await killInTurn(world, nodes, options);
+  state.isOver = true;
+  const opened = await Promise.all(people);
+  const [freezes = 0] = await Promise.all(others);
+  const failedForMs = Date.now() - beganAtMs;
+  const deadCost = receivers.dead.received.length;
+
+  say('all receivers answer again: waiting until nothing waits for them');
+  receivers.heal();
+  const restMs = await rest(hooks, receivers.all, sql);
+  const facts = await factsOf(sql);
+  const told: Told[] = [];
+  for (const receiver of receivers.all)
+    told.push({ ...nameOf(receiver), deliveries: await hooks.deliveriesOf(receiver) });
+  const broken = [...told.flatMap((one) => faultsOf(one, facts)), ...(await early.found())];
+  if (restMs === undefined) broken.push(`something waits still after ${REST_MS / 1000} s`);
+  // Until it had failed five times two nodes sent it two at once each, and a node that was killed told nobody that it had failed.
+  const mostOfDead = 5 + 2 * nodes.length + kills.length + probesWithin(failedForMs);
+  if (deadCost > mostOfDead) broken.push(`the dead endpoint was sent ${deadCost} requests, at most ${mostOfDead}`);
+  if (deadCost < 6) broken.push('the dead endpoint was never probed: nothing was shown');
+  const text = [
+    `${kills.length} kills in ${Math.round(failedForMs / 1000)} s, PostgreSQL frozen ${freezes} times, ${options.people} people, seed ${options.seed}`,
+    `${sum(opened)} sessions were opened; the database has ${facts.length} facts: ${countsOf(facts.map(({ type }) => type))}`,
+    ...told.map(lineOf),
+    `the dead endpoint cost ${deadCost} requests in ${Math.round(failedForMs / 1000)} s, at most ${mostOfDead} were its due`,
+    `${early.asked} facts were looked up as they were told: none may be missing`,
+    `nothing waited any more ${Math.round((restMs ?? REST_MS) / 1000)} s after all receivers answered`,
+    `${broken.length} rules broken`,
+  ].join('\n');
+  return { text, broken };
+}
+
+const nameOf = ({ name, types, received }: Receiver) => ({ name, types, received });
+
+function lineOf({ name, types, received, deliveries }: Told): string {
+  const events = new Set(received.map(({ webhookId }) => webhookId)).size;
+  const answers = countsOf(received.map(({ status }) => String(status ?? 'no answer')));
+  return `${name} (${types.length} types): ${events} events of ${deliveries.length} deliveries in ${received.length} requests: ${answers}`;
+}
+
+function countsOf(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** Asks the database of each fact when it is told for the first time, whether it has happened. */
+function watchForEarly(receivers: readonly Receiver[], sql: Sql) {
+  const seen = new Set<string>();
+  const looks: Promise<string | undefined>[] = [];
+  const look = async (received: Received): Promise<string | undefined> =>
+    (await happened(sql, received)) ? undefined : `${received.fact} was told before it was there`;
+  for (const receiver of receivers)
+    receiver.onReceived = (received) => {
+      if (seen.has(received.fact)) return;
+      seen.add(received.fact);
+      const found = look(received);
+      found.catch(() => undefined);
+      looks.push(found);
+    };
+  return {
+    get asked(): number {
+      return looks.length;
+    },
+    found: async () => (await Promise.all(looks)).filter((fault) => fault !== undefined),
+  };
+}
+
+/** Opens one session after the other, with a call or without, and ends most of them. @returns how many */
+async function comeAndGo(
+  world: World,
+  nodes: readonly Switchboard[],
+  random: Random,
+  state: { readonly isOver: boolean },
+): Promise<number> {
+  let opened = 0;
+  while (!state.isOver) {
+    // Whatever a killed node does not answer, or one without a database refuses, may have happened or not.
+    const page = Page.of(world).at(() => random.pick(nodes).origin);
+    try {
+      const isCall = random.chance(CALLS);
+      const isLeaving = random.chance(LEAVES);
+      const stayMs = random.between(STAY_MS.min, STAY_MS.max);
+      await page.create();
+      opened += 1;
+      if (isCall) await page.exchange();
+      await delay(stayMs);
+      if (!isLeaving) await page.end();
+    } catch {
+      await delay(random.between(100, 500));
+    }
+  }
+  return opened;
+}
+
+async function freezeNowAndThen(
+  database: PostgresService,
+  random: Random,
+  state: { readonly isOver: boolean },
+): Promise<number> {
+  let freezes = 0;
+  for (;;) {
+    await delay(random.between(FREEZE_EVERY_MS.min, FREEZE_EVERY_MS.max));
+    if (state.isOver) return freezes;
+    database.freeze();
+    await delay(random.between(FREEZE_MS.min, FREEZE_MS.max));
+    database.thaw();
+    freezes += 1;
+  }
+}
+
+async function repeatedly(everyMs: number, state: { readonly isOver: boolean }, work: () => Promise<void>) {
+  while (!state.isOver) {
+    await delay(everyMs);
+    await work();
+  }
+  return undefined;
+}
+
+/** Waits until all sessions have ended, and all that is to be told is delivered. @returns how long; undefined where that does not come about */
+async function rest(hooks: Hooks, receivers: readonly Receiver[], sql: Sql): Promise<number | undefined> {
+  const beganAtMs = Date.now();
+  while (Date.now() < beganAtMs + REST_MS) {
+    const [left] = await sql<{ open: number; untold: number }[]>`
+      select (select count(*)::integer from voice_session where ended_at_ms is null) as open,
+        (select count(*)::integer from webhook_settling) as untold`;
+    let waiting = 0;
+    for (const receiver of receivers) waiting += await hooks.hurry(receiver);
+    if (left?.open === 0 && left.untold === 0 && waiting === 0) return Date.now() - beganAtMs;
+    await delay(LOOK_MS);
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import type { Received } from './receiver.ts';
+
+/** What the database has of a fact that may be told. */
+export interface Fact {
+  readonly type: string;
+  /** As `Received.fact`. */
+  readonly name: string;
+}
+
+/** A delivery as operators see it. */
+export interface Delivery {
+  readonly event: string;
+  readonly type: string;
+  readonly state: string;
+}
+
+/** One endpoint, what its server got, and what operators are shown of it. */
+export interface Told {
+  readonly name: string;
+  readonly types: readonly string[];
+  readonly received: readonly Received[];
+  readonly deliveries: readonly Delivery[];
+}
+
+/** Told of each change, of which a session may have many: nothing keeps how many. */
+export const STATES: ReadonlySet<string> = new Set(['session.idle', 'session.stale']);
+
+/** What is wrong with what an endpoint was told: lost, made up, told of twice, or shown otherwise than it was. */
+export function faultsOf({ name, types, received, deliveries }: Told, facts: readonly Fact[]): string[] {
+  const faults: string[] = [];
+  const say = (what: string): void => void faults.push(`${name}: ${what}`);
+  for (const { type, webhookId, fault } of received) if (fault !== undefined) say(`${type} ${webhookId} ${fault}`);
+
+  const events = new Map<string, string>();
+  for (const { fact, webhookId } of received) {
+    const first = events.get(fact);
+    if (first === undefined) events.set(fact, webhookId);
+    else if (first !== webhookId) say(`${fact} came as ${first} and as ${webhookId}`);
+  }
+
+  const wanted = new Set(facts.filter(({ type }) => types.includes(type)).map((fact) => fact.name));
+  const taken = received.filter(({ status }) => status === 204);
+  const told = new Set(taken.map(({ fact }) => fact));
+  for (const fact of wanted) if (!told.has(fact)) say(`${fact} was not told`);
+  for (const { fact, type } of received) {
+    if (!types.includes(type)) say(`${fact} was told, and is not wanted`);
+    else if (!STATES.has(type) && !wanted.has(fact)) say(`${fact} was told, and did not happen`);
+  }
+
+  const shown = new Map(deliveries.map(({ event, state }) => [event, state]));
+  const takenEvents = new Set(taken.map(({ webhookId }) => webhookId));
+  for (const [event, state] of shown) {
+    if (state !== 'delivered') say(`${event} is ${state}`);
+    if (state === 'delivered' && !takenEvents.has(event)) say(`${event} is shown as delivered, and did not come`);
+  }
+  for (const event of takenEvents) if (!shown.has(event)) say(`${event} came, and is shown nowhere`);
+  return faults;
+}
+
+/** So often a server may be probed that does not answer, within so long after it began to fail. */
+export function probesWithin(ms: number): number {
+  let probes = 0;
+  for (let atMs = 10_000; atMs <= ms; atMs += Math.min(600_000, 10_000 * 2 ** probes)) probes += 1;
+  return probes;
+}

@@ -1,0 +1,51 @@
+import type { Random } from '../faults/random.ts';
+import { STATES } from './judge.ts';
+import { Receiver } from './receiver.ts';
+
+const SESSIONS = ['session.started', 'session.ended', 'session.settled'];
+const CALLS = ['call.opened', 'call.closed', 'call.unconfirmed'];
+
+/** It hangs for so long, and answers for as long. */
+const HANGS_MS = 30_000;
+const GONE_EVERY_MS = 25_000;
+const FAILS = 0.25;
+
+/** The servers that are told, each with a fault of its own. */
+export interface Receivers {
+  readonly all: readonly Receiver[];
+  readonly rotating: Receiver;
+  readonly gone: Receiver;
+  readonly dead: Receiver;
+  /** Lets all of them answer from now on. */
+  heal(): void;
+}
+
+export async function startReceivers(random: Random): Promise<Receivers> {
+  let goneAtMs = Date.now() + GONE_EVERY_MS;
+  const good = await Receiver.start('answers', [...SESSIONS, ...CALLS, ...STATES]);
+  const failing = await Receiver.start('fails now and then', [...SESSIONS, ...CALLS], () => {
+    if (!random.chance(FAILS)) return 204;
+    return random.chance(0.5) ? 'reset' : random.pick([500, 503, 302, 429]);
+  });
+  const hanging = await Receiver.start('hangs now and then', ['session.settled', 'call.closed'], () =>
+    Math.floor(Date.now() / HANGS_MS) % 2 === 0 ? 'hang' : 204,
+  );
+  const gone = await Receiver.start('is gone now and then', ['session.ended', 'call.opened'], () => {
+    if (Date.now() < goneAtMs) return 204;
+    goneAtMs = Date.now() + GONE_EVERY_MS;
+    return 410;
+  });
+  const dead = await Receiver.start('is dead', ['session.ended'], () => 500);
+  const rotating = await Receiver.start('rotates its secret, of the installation', [...SESSIONS, ...CALLS]);
+  rotating.isOfInstallation = true;
+  const all = [good, failing, hanging, gone, dead, rotating];
+  return {
+    all,
+    rotating,
+    gone,
+    dead,
+    heal() {
+      for (const receiver of all) receiver.answer = () => 204;
+    },
+  };
+}
