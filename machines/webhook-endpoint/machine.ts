@@ -1,5 +1,5 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
-import { FAILURES, newEndpoint, nextDeadline, probeDelayMs } from './selectors.ts';
+import { FAILURES, isProbeDue, newEndpoint, nextDeadline, probeDelayMs } from './selectors.ts';
 import type { DisabledFor, EndpointEvent, EndpointFact, EndpointRecord } from './types.ts';
 
 function disabled({ version }: EndpointRecord, disabledFor: DisabledFor): Partial<EndpointRecord> {
@@ -43,7 +43,7 @@ export const webhookEndpointMachine = setup({
   guards: {
     hasFailures: ({ context }) => context.failures > 0,
     isLastFailure: ({ context }) => context.failures + 1 >= FAILURES,
-    isProbeDue: ({ context, event }) => event.at >= (context.probeAtMs ?? Infinity),
+    isProbeDue: ({ context, event }) => isProbeDue(context, event.at),
     isGivenUp: ({ context, event }) => event.at >= nextDeadline(context),
   },
   actions: {

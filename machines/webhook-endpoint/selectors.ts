@@ -6,7 +6,8 @@ export const FAILURES = 5;
 export const FAILING_MS = 5 * 86_400_000;
 
 const FIRST_PROBE_MS = 10_000;
-const LAST_PROBE_MS = 600_000;
+/** No probe is later than this. */
+export const LAST_PROBE_MS = 600_000;
 
 /** An endpoint that nothing was sent to yet. */
 export function newEndpoint(id: string): EndpointRecord {
@@ -31,6 +32,11 @@ export function savedState({ state }: EndpointRecord): EndpointState {
 /** The state of an endpoint at a time: one that fails is given up from some instant on. */
 export function classify(record: EndpointRecord, at: number): EndpointState {
   return at >= nextDeadline(record) ? 'disabled' : record.state;
+}
+
+/** Whether a failing endpoint may be probed. A time that no probe is planned for was planned before the clock was set back. */
+export function isProbeDue({ probeAtMs }: EndpointRecord, at: number): boolean {
+  return probeAtMs !== null && (at >= probeAtMs || probeAtMs > at + LAST_PROBE_MS);
 }
 
 /** When the clock alone changes it; Infinity where it never does. */

@@ -55,7 +55,9 @@ export class Traffic {
     )
       throw new OutboundFailure('too_many');
     if (isFailed(host, session)) {
-      if (atMs < host.nextTryAtMs) throw new OutboundFailure('unreachable', PAUSED);
+      // One that is later than any pause was set before the clock was set back.
+      if (atMs < host.nextTryAtMs && host.nextTryAtMs <= atMs + PAUSE_MS)
+        throw new OutboundFailure('unreachable', PAUSED);
       host.nextTryAtMs = atMs + PAUSE_MS;
     }
     this.#hosts.set(key, host);

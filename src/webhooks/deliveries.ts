@@ -12,7 +12,7 @@ import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/
 import type { ClaimedDelivery, ClaimedEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { EndpointHost } from './host.ts';
-import { retryAfterMs, retryDelayMs } from './retry.ts';
+import { LONGEST_MS, retryAfterMs, retryDelayMs } from './retry.ts';
 
 const TIMEOUT_MS = 15 * SECOND_MS;
 /** So much of a reply is read, and none of it kept. */
@@ -32,6 +32,8 @@ const MAX_PROBING = 16;
 const EACH = 20;
 /** Of what an endpoint missed that came back it gets so many every quarter of a second. */
 const EACH_MISSED = 2;
+/** The longest that a delivery may wait, by how many tries failed; while it is claimed as well. */
+const WAITS_MS = LONGEST_MS.map((ms) => Math.max(ms, LEASE_MS));
 const SETTLED_AT_ONCE = 100;
 const SETTLE_ROUNDS = 10;
 /** Secrets are asked of the database so often: a new one signs within that time. */
@@ -76,6 +78,8 @@ export class Deliveries {
   /** When it was found that there is no endpoint; undefined while there is one. */
   #quietAtMs: number | undefined;
   #settledAtMs = -Infinity;
+  /** By the clock that may have been set back since, as it may have been before this process began. */
+  #lookedAtMs = Infinity;
   /** The look at what is due that is under way, and whether somebody asked for another since it began. */
   #looking: Promise<void> | undefined;
   #isAsked = false;
@@ -106,6 +110,8 @@ export class Deliveries {
   async #look(): Promise<void> {
     const { webhooks, clock } = this.#deps;
     const atMs = clock.now();
+    if (atMs < this.#lookedAtMs) await webhooks.hurry(atMs, WAITS_MS);
+    this.#lookedAtMs = atMs;
     if (this.#quietAtMs !== undefined && Math.abs(atMs - this.#quietAtMs) < QUIET_MS) return;
     const busy = [...this.#busy];
     const maxEndpoints = Math.max(0, MAX_BUSY - busy.length + this.#probing.size);
@@ -201,7 +207,7 @@ export class Deliveries {
       : retryDelayMs(attempts, retryAfterMs(status ?? 0, retryAfter, atMs), random());
     const nextAtMs = delayMs === undefined ? null : atMs + delayMs;
     const state = isDelivered ? 'delivered' : nextAtMs === null ? 'dead' : 'waiting';
-    const ms = atMs - sentAtMs;
+    const ms = Math.max(0, atMs - sentAtMs);
     events.webhookSent(isDelivered ? 'delivered' : (code ?? `status_${status}`), state === 'dead', atMs - claim.atMs);
     await webhooks.finish(claim, { state, attempts, nextAtMs, atMs, status, code, ms });
     if (!isDelivered) {

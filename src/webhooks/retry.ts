@@ -17,6 +17,12 @@ const SPREAD = 0.2;
 /** A server that asks for more patience is not given more. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
+/** The longest that a delivery waits for its next try, by how many failed; before the first it waits for nothing. */
+export const LONGEST_MS: readonly number[] = [
+  0,
+  ...DELAYS_MS.map((delay) => Math.max(Math.round(delay * (1 + SPREAD)), MAX_RETRY_AFTER_MS)),
+];
+
 /**
  * How long until a delivery is sent again; undefined once all its tries are used.
  * @param attempts that failed, the last included

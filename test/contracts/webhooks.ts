@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
+import { LAST_PROBE_MS, newEndpoint } from '../../machines/webhook-endpoint/selectors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { ClaimRequest, DeliveryOutcome, WebhookEndpoint, Webhooks } from '../../src/stores/webhooks/contract.ts';
 import { recordStoreContract } from './record-store.ts';
@@ -209,6 +209,40 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         await webhooks().release(claim?.deliveries ?? [], DAY_BEGIN + 2);
         expect(await claimOf(id, DAY_BEGIN + 2)).toBeUndefined();
         await webhooks().release([], DAY_BEGIN);
+      });
+    });
+
+    describe('a clock that was set back', () => {
+      const longestMs = [LEASE_MS, 60_000, 300_000];
+
+      test('has what waits for longer than it may become due, and nothing else', async () => {
+        const { id } = await added();
+        const [first, second] = (await tell(id, 2)) as [string, string];
+        const claim = await claimOf(id, DAY_BEGIN + 1, { each: 1 });
+        const failed = { state: 'waiting', status: 500, attempts: 2, nextAtMs: DAY_BEGIN + 270_001 } as const;
+        await webhooks().finish(claim?.deliveries[0] as never, outcome(failed));
+        const nextOf = async (eventId: string) => (await webhooks().delivery(id, eventId))?.nextAtMs;
+        const both = async () => [await nextOf(first), await nextOf(second)];
+        const [before, early] = [DAY_BEGIN - LEASE_MS + 1, DAY_BEGIN - LEASE_MS];
+        await webhooks().hurry(before, longestMs);
+        expect(await both()).toEqual([DAY_BEGIN + 270_001, DAY_BEGIN + 1]);
+        await webhooks().hurry(early, longestMs);
+        expect(await both()).toEqual([early, early]);
+      });
+
+      test('has a failing endpoint be probed whose time is later than any probe', async () => {
+        const times = { failingSinceMs: DAY_BEGIN, probeAtMs: DAY_BEGIN + 10 };
+        const { id } = await added({ state: 'failing', ...times });
+        await tell(id, 1, DAY_BEGIN - 7_200_000);
+        const isDue = async (atMs: number) => (await webhooks().probesDue(atMs, 1, MANY)).includes(id);
+        expect(await isDue(DAY_BEGIN + 10 - LAST_PROBE_MS)).toBe(false);
+        expect(await isDue(DAY_BEGIN + 9 - LAST_PROBE_MS)).toBe(true);
+      });
+
+      test('has no endpoint be one that missed something because it came back later than now', async () => {
+        const { id } = await added({ healthySinceMs: DAY_BEGIN + 60_000 });
+        await tell(id, 4);
+        expect((await claimOf(id, DAY_BEGIN + 10, { eachMissed: 1 }))?.deliveries).toHaveLength(4);
       });
     });
 

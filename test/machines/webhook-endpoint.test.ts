@@ -80,6 +80,13 @@ describe('A webhook endpoint', () => {
       { probeAtMs: 40_000 },
       ['webhook.failing', 'webhook.probing'],
     ],
+    [
+      'is probed at a time before which no probe can have been planned, because the clock was set back',
+      [...five, probe(-590_000), probe(-590_001)],
+      'failing',
+      { probeAtMs: -560_001 },
+      ['webhook.failing', 'webhook.probing'],
+    ],
     ['waits longer after each probe', [...five, failed(10_000), failed(30_000)], 'failing', { probeAtMs: 70_000 }],
     [
       'waits no longer than ten minutes',
@@ -154,6 +161,18 @@ describe('Every sequence of events', () => {
         );
         const { facts } = play(record, [probe(time), probe(time), probe(time)]);
         expect(facts.filter(({ type }) => type === 'webhook.probing').length).toBeLessThanOrEqual(1);
+      }),
+      examples(300),
+    );
+  });
+
+  test('has an endpoint that fails be probed within ten minutes, however its clock was set', () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { maxLength: 12 }), at, (events, time) => {
+        const { record } = play(added(), events);
+        const mayBe = (when: number) => play(record, [probe(when)]).record.version > record.version;
+        fc.pre(record.state === 'failing');
+        expect(mayBe(time) || mayBe(time + 600_000)).toBe(true);
       }),
       examples(300),
     );

@@ -1,3 +1,4 @@
+import { LAST_PROBE_MS } from '../../../machines/webhook-endpoint/selectors.ts';
 import type { AnySql, Sql } from '../../database/database.ts';
 import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DeliveryOutcome } from './contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
@@ -17,7 +18,7 @@ export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, ea
         select endpoint_id from webhook_delivery where state = 'waiting' and endpoint_id > loaded.id order by endpoint_id limit 1)
       from loaded where loaded.id is not null
     ), ready as materialized (
-      select endpoint.id, coalesce(endpoint.healthy_since_ms, 0) as since_ms
+      select endpoint.id, case when endpoint.healthy_since_ms <= ${atMs} then endpoint.healthy_since_ms else 0 end as since_ms
       from loaded join webhook_endpoint as endpoint on endpoint.id = loaded.id
       cross join lateral (
         select delivery.next_at_ms from webhook_delivery as delivery
@@ -81,8 +82,9 @@ export async function probes(
 ): Promise<readonly string[]> {
   const found = await sql<{ id: string }[]>`
     select id from webhook_endpoint as endpoint
-    where state = 'failing' and probe_at_ms <= ${atMs} and (failing_since_ms <= ${failingBeforeMs} or exists (
-      select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
+    where state = 'failing' and (probe_at_ms <= ${atMs} or probe_at_ms > ${atMs + LAST_PROBE_MS})
+      and (failing_since_ms <= ${failingBeforeMs} or exists (
+        select from webhook_delivery where endpoint_id = endpoint.id and state = 'waiting' and next_at_ms <= ${atMs}))
     order by probe_at_ms limit ${limit}`;
   return found.map(({ id }) => id);
 }
@@ -98,6 +100,14 @@ export async function finishOne(
       done_at_ms = ${state === 'waiting' ? null : atMs}, last_at_ms = ${atMs}, last_status = ${status}, last_code = ${code}, ms = ${ms}
     where event_id = ${eventId} and endpoint_id = ${endpointId} and state = 'waiting'
       and (next_at_ms = ${untilMs} or ${state === 'delivered'})`;
+}
+
+/** See `Webhooks.hurry`. Of each endpoint the index has what waits for longer than the shortest that any may. */
+export async function hurryAll(sql: Sql, atMs: number, longestMs: readonly number[]): Promise<void> {
+  await sql`
+    update webhook_delivery as delivery set next_at_ms = ${atMs} from webhook_endpoint as endpoint
+    where delivery.endpoint_id = endpoint.id and delivery.state = 'waiting' and delivery.next_at_ms > ${atMs + Math.min(...longestMs)}
+      and delivery.next_at_ms > ${atMs} + (${[...longestMs]}::bigint[])[1 + delivery.attempts]`;
 }
 
 /** See `Webhooks.release`. */

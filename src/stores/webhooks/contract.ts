@@ -154,6 +154,11 @@ export interface Webhooks extends RecordStore<EndpointRecord> {
   claimOne(endpointId: string, atMs: number, untilMs: number): Promise<ClaimedEndpoint | undefined>;
   /** Notes what came of a request. What another node has claimed since is not changed, but by a delivery. */
   finish(claim: ClaimedDelivery, outcome: DeliveryOutcome): Promise<void>;
+  /**
+   * Makes due what waits for longer than it may: it was told, or tried, when the clock was ahead.
+   * @param longestMs by how many tries failed
+   */
+  hurry(atMs: number, longestMs: readonly number[]): Promise<void>;
   /** Gives claims back that were not used. */
   release(claims: readonly ClaimedDelivery[], atMs: number): Promise<void>;
   /** @param after where an earlier page ended */

@@ -2,7 +2,7 @@ import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts
 import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
-import { claimDue, claimNext, finishOne, probes, releaseAll } from './claims.ts';
+import { claimDue, claimNext, finishOne, hurryAll, probes, releaseAll } from './claims.ts';
 import type { WebhookEndpoint, Webhooks } from './contract.ts';
 import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
 import { toldSettled } from './session-facts.ts';
@@ -106,7 +106,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
             delete from webhook_settling where session_id = any(array(
               select settling.session_id from webhook_settling as settling
               left join voice_session as its on its.id = settling.session_id
-              where settling.from_ms <= case when its.heard then ${atMs}::bigint else ${directBeforeMs}::bigint end and not exists (
+              where (its.heard or settling.from_ms <= ${directBeforeMs}) and not exists (
                 select from voice_call where voice_call.session_id = settling.session_id and voice_call.state <> 'closed')
               order by settling.from_ms limit ${limit} for update of settling skip locked))
             returning session_id
@@ -120,6 +120,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     probesDue: (atMs, failingBeforeMs, limit) => database.run((sql) => probes(sql, atMs, failingBeforeMs, limit)),
     claimOne: (endpointId, atMs, untilMs) => database.run((sql) => claimNext(sql, endpointId, atMs, untilMs)),
     finish: (claim, outcome) => database.run((sql) => finishOne(sql, claim, outcome)),
+    hurry: (atMs, longestMs) => database.run((sql) => hurryAll(sql, atMs, longestMs), PATIENT),
 
     async release(claims, atMs) {
       if (claims.length > 0) await database.run((sql) => releaseAll(sql, claims, atMs));

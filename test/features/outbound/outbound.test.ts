@@ -380,6 +380,17 @@ describe('A host that failed five times in a row', () => {
     expect([await ask(), await ask()]).toEqual(['200 back', '200 back']);
   });
 
+  test('is tried at once where the clock was set back since', async () => {
+    const server = await startServer();
+    server.mode = 'reset';
+    const { outbound } = make();
+    const ask = (session: string): Promise<string> => outcome(outbound, asking(url(server), { session }));
+    for (let n = 0; n < 5; n += 1) await ask(`visitor${n}`);
+    clock.advance(-SECOND);
+    server.mode = { body: 'back' };
+    expect(await ask('a')).toBe('200 back');
+  });
+
   test('for one session alone is not tried for that one, and others are answered', async () => {
     const server = await startServer();
     const { outbound } = make();

@@ -1,10 +1,16 @@
+import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { OutboundFailure, type OutboundRequest } from '../../../src/outbound/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { WebhookDelivery } from '../../../src/stores/webhooks/contract.ts';
+import { Deliveries } from '../../../src/webhooks/deliveries.ts';
 import { addWebhook, disableWebhook, enableWebhook, rotateWebhook } from '../../../src/webhooks/endpoints.ts';
 import { STAFF, type TestApp } from '../../support/app.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../support/clock.ts';
+import { DAY, HOUR, ManualClock, MINUTE, SECOND } from '../../support/clock.ts';
+import { holdDeadlines } from '../../support/deadlines.ts';
+import { examples } from '../../support/examples.ts';
+import { soon } from '../../support/soon.ts';
 import { ToolServer } from '../../support/tool-server.ts';
 import { useApps } from '../../support/use-apps.ts';
 
@@ -37,6 +43,23 @@ async function subscribe(types = ['session.started', 'session.ended'], server = 
 async function send(on = app): Promise<void> {
   await on.service.webhooks.deliveries.tick();
   await on.service.webhooks.deliveries.settled();
+}
+
+/** What sends as the service does, by another way out. */
+function deliveriesBy(answer: (request: OutboundRequest) => { readonly status: number }): Deliveries {
+  const { webhooks, host } = endpoints();
+  return new Deliveries({
+    webhooks,
+    host,
+    outbound: {
+      request: async (request) => ({ ...answer(request), contentType: undefined, body: Buffer.alloc(0) }),
+    },
+    secretsOf: () => Promise.resolve(['whsec_AAAA']),
+    clock: app.clock,
+    random: () => 0.5,
+    events: { webhookSent: () => undefined, webhookTurned: () => undefined },
+    onError: (fault) => expect.unreachable(String(fault)),
+  });
 }
 
 /** A session of `acme`. */
@@ -366,6 +389,201 @@ describe('An endpoint', () => {
     await send(strict);
     expect(receiver.requests).toEqual([]);
     expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'waiting', lastCode: 'forbidden' }]);
+  });
+});
+
+describe('A server that does not answer', () => {
+  test('is given up on after 15 seconds, and what it was not asked yet is given back', async () => {
+    const runOut = holdDeadlines(15 * SECOND);
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = 'hang';
+    for (let n = 0; n < 3; n += 1) await open();
+    await app.service.webhooks.deliveries.tick();
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(2), soon);
+    app.clock.advance(15 * SECOND);
+    runOut();
+    await app.service.webhooks.deliveries.settled();
+    const deliveries = await deliveriesTo(endpoint.id);
+    const hung = { state: 'waiting', attempts: 1, lastStatus: null, lastCode: 'timed_out', ms: 15 * SECOND };
+    expect(deliveries.filter(({ attempts }) => attempts > 0)).toMatchObject([hung, hung]);
+    expect(deliveries.filter(({ attempts }) => attempts === 0)).toMatchObject([{ nextAtMs: app.clock.now() }]);
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'healthy', failures: 2 });
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  test('holds up no other meanwhile', async () => {
+    const runOut = holdDeadlines(15 * SECOND);
+    await subscribe(['session.started']);
+    receiver.mode = 'hang';
+    const other = await ToolServer.start();
+    try {
+      await subscribe(['session.started'], other);
+      for (let n = 0; n < 3; n += 1) {
+        await open();
+        await app.service.webhooks.deliveries.tick();
+        await vi.waitFor(() => expect(other.requests).toHaveLength(n + 1), soon);
+      }
+      expect(receiver.requests.length).toBeLessThanOrEqual(2);
+      runOut();
+      await app.service.webhooks.deliveries.settled();
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('may take all of its time, and nothing is sent that others may claim before it is answered', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    for (let n = 0; n < 6; n += 1) await open();
+    let sent = 0;
+    const slow = deliveriesBy(() => {
+      sent += 1;
+      app.clock.advance(8 * SECOND);
+      return { status: 200 };
+    });
+    await slow.tick();
+    await slow.settled();
+    // Two at once, until 16 of the 30 seconds of their claims are over.
+    expect(sent).toBe(2);
+    const left = (await deliveriesTo(endpoint.id)).filter(({ state }) => state === 'waiting');
+    expect(left.map(({ nextAtMs, attempts }) => [nextAtMs, attempts])).toEqual(
+      Array.from({ length: 4 }, () => [app.clock.now(), 0]),
+    );
+  });
+});
+
+describe('A clock that is set', () => {
+  /** A node that is started when the clock was set, and all that it sends within a second of that. */
+  async function sendAfter(ms: number): Promise<void> {
+    const clock = new ManualClock(app.clock.now() + ms);
+    const next = await build({ env, clock });
+    await send(next);
+    clock.advance(SECOND);
+    await send(next);
+  }
+
+  test.each<[what: string, begin: (id: string) => Promise<unknown>]>([
+    ['waits for its first try', async () => open()],
+    [
+      'was claimed by a node that died',
+      async (id) => {
+        await open();
+        await app.service.stores.webhooks.claimOne(id, app.clock.now(), app.clock.now() + 30 * SECOND);
+      },
+    ],
+    [
+      'failed once',
+      async () => {
+        receiver.mode = { status: 500, body: '' };
+        await open();
+        await send();
+      },
+    ],
+    [
+      'was refused for an hour',
+      async () => {
+        receiver.mode = { status: 503, body: '', headers: { 'retry-after': '3600' } };
+        await open();
+        await send();
+      },
+    ],
+  ])('back by an hour does not hold up what %s', async (_, begin) => {
+    const { endpoint } = await subscribe(['session.started']);
+    await begin(endpoint.id);
+    receiver.mode = { body: '' };
+    await sendAfter(-HOUR - SECOND);
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  test('back by an hour shortens no wait that a delivery may have', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    receiver.mode = { status: 500, body: '' };
+    await open();
+    for (let tries = 1; tries <= 5; tries += 1) {
+      await send();
+      const [one] = await deliveriesTo(endpoint.id);
+      if (tries < 5) app.clock.set(one?.nextAtMs ?? 0);
+      await app.service.stores.webhooks.save({ ...endpoint, version: 99 }, (await stateOf(endpoint.id))?.version ?? 0);
+    }
+    const before = receiver.requests.length;
+    await sendAfter(-10 * MINUTE);
+    expect(receiver.requests).toHaveLength(before);
+  });
+
+  test('back by an hour has a failing endpoint probed, which is healthy then and is told all that happens at once', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    const version = 2;
+    const at = app.clock.now();
+    const failing = {
+      ...endpoint,
+      state: 'failing',
+      failingSinceMs: at,
+      probeAtMs: at + 10 * SECOND,
+      version,
+    } as const;
+    await app.service.stores.webhooks.save(failing, 1);
+    for (let n = 0; n < 30; n += 1) await open();
+    await sendAfter(-HOUR);
+    expect(await stateOf(endpoint.id)).toMatchObject({ state: 'healthy' });
+    expect((await deliveriesTo(endpoint.id)).filter(({ state }) => state === 'waiting')).toEqual([]);
+  });
+
+  test('back by an hour does not take a server that came back before for one that was away', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    await app.service.stores.webhooks.save({ ...endpoint, healthySinceMs: app.clock.now(), version: 2 }, 1);
+    app.clock.advance(-HOUR);
+    for (let n = 0; n < 10; n += 1) await open();
+    await send();
+    expect(receiver.requests).toHaveLength(10);
+  });
+
+  test('ahead by an hour while a request is under way sends the event again under its id, and it is delivered', async () => {
+    const { endpoint } = await subscribe(['session.started']);
+    const runOut = holdDeadlines(15 * SECOND);
+    receiver.mode = 'hang';
+    await open();
+    await app.service.webhooks.deliveries.tick();
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), soon);
+    receiver.mode = { body: '' };
+    await sendAfter(HOUR);
+    runOut();
+    app.clock.advance(HOUR);
+    await app.service.webhooks.deliveries.settled();
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(await deliveriesTo(endpoint.id)).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  test('in any way, while servers fail or take their time, loses nothing and tells nothing under two ids', async () => {
+    const jump = fc.constantFrom(0, 0, 0, HOUR, -HOUR);
+    const step = fc.record({ status: fc.constantFrom(200, 500, 503, undefined), tookMs: fc.nat(15 * SECOND), jump });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const { endpoint } = await subscribe(['session.started']);
+        const ids = new Map<string, string>();
+        const left = [...steps];
+        const deliveries = deliveriesBy(({ headers, body = '' }) => {
+          const { tookMs, jump: byMs, status } = left.shift() ?? { tookMs: 10, jump: 0, status: 200 };
+          app.clock.advance(tookMs + byMs);
+          const { ref } = (JSON.parse(body) as { data: { ref: string } }).data;
+          expect(headers['webhook-id']).toBe(ids.get(ref) ?? headers['webhook-id']);
+          ids.set(ref, headers['webhook-id'] ?? '');
+          if (status === undefined) throw new OutboundFailure('timed_out');
+          return { status };
+        });
+        const refs: string[] = [];
+        for (let n = 0; n < 4; n += 1) refs.push((await open()).slice(0, 42));
+        const look = async (): Promise<boolean> => {
+          await deliveries.tick();
+          await deliveries.settled();
+          return (await deliveriesTo(endpoint.id)).every(({ state }) => state === 'delivered');
+        };
+        // All that may be waited for once the server answers: the longest delay of the tries that it can have failed.
+        for (let round = 0; round < 60 && !(await look()); round += 1) app.clock.advance(15 * MINUTE);
+        expect(await deliveriesTo(endpoint.id)).toMatchObject(refs.map(() => ({ state: 'delivered' })));
+        expect([...ids.keys()].toSorted()).toEqual(refs.toSorted());
+        await app.service.stores.webhooks.delete(endpoint.id);
+      }),
+      examples(10),
+    );
   });
 });
 
