@@ -1,0 +1,223 @@
+// What webhooks cost those who have none, and how soon they tell: beside an endpoint that is dead as well.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import postgres from 'postgres';
+import { cpuSeconds, treeCpuSeconds } from '../support/cpu.mjs';
+import { canPin, median } from '../support/measure.mjs';
+import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
+import { startRedis } from '../support/redis.mjs';
+import { interleave, spread } from '../support/rounds.mjs';
+import { withParts } from '../support/started.mjs';
+import { createSessions, endSessions, startSwitchboard } from '../switchboard.mjs';
+
+export const usage = `Options:
+  --rounds <n>       interleaved rounds of creates and ends, medians are printed (5)
+  --creates <n>      sessions that a round creates and ends on each server (500)
+  --seconds <n>      how long events are told, of those that begin and end so many sessions (60)
+  --per-second <n>   events a second (200)
+  --waiting <n>      deliveries that wait for a dead endpoint (100000)
+  --other <path>     another build's directory, such as one without webhooks, whose creates and ends are measured beside`;
+
+export const defaults = { rounds: 5, creates: 500, seconds: 60, 'per-second': 200, waiting: 100_000, other: '' };
+
+export const brief = ['--rounds', '3', '--creates', '200', '--seconds', '10'];
+
+const TOKEN = 'service-token-that-only-this-bench-knows';
+const TYPES = ['session.started', 'session.ended'];
+const WARM_SECONDS = 3;
+/** What is told later than this is not told. */
+const TOLD_WITHIN_MS = 120_000;
+const DEAD = 'wh_dead';
+
+/** Sets a failing exit code when something is not told. */
+export function run(options) {
+  return withParts(async (start) => {
+    const costs = await measureCosts(start, options);
+    const receiver = await start(startReceiver());
+    const service = await start(startService());
+    await addEndpoint(service, receiver);
+    await measureDelays(service, receiver, WARM_SECONDS, options);
+    const alone = await measureDelays(service, receiver, options.seconds, options);
+    const dead = await start(startReceiver(500));
+    await fillDead(service, dead, options.waiting);
+    const beside = await measureDelays(service, receiver, options.seconds, options);
+    return [costs, delaysOf(alone, beside, dead, options)];
+  });
+}
+
+async function startService(dist) {
+  const parts = [];
+  const keep = (part) => {
+    parts.unshift(part);
+    return part;
+  };
+  const stop = async () => {
+    for (const part of parts) await part.stop();
+  };
+  try {
+    const database = keep(await startPostgres(AS_IN_SERVICE));
+    const redis = keep(await startRedis());
+    const environment = {
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      // On a machine with other work a store is soon late, and a refusal would be measured.
+      DATABASE_DEADLINE_MS: '5000',
+      REDIS_DEADLINE_MS: '5000',
+      RATE_USER_PER_MIN: '1000000000',
+      SERVICE_TOKENS: TOKEN,
+      OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
+    };
+    const server = keep(await startSwitchboard(environment, { dist }));
+    const cost = async () => ({
+      server: cpuSeconds(server.pid),
+      database: treeCpuSeconds(database.pid),
+      statements: await database.statements(),
+    });
+    return { port: server.port, databaseUrl: database.url, cost, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startReceiver(status = 204) {
+  const delays = [];
+  const server = createServer((request, response) => {
+    const atMs = Date.now();
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => (body += text));
+    request.once('end', () => {
+      delays.push(atMs - Date.parse(JSON.parse(body).timestamp));
+      response.writeHead(status).end();
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://localhost:${server.address().port}/`,
+    /** Milliseconds from what was told to its request, of each that came. */
+    delays,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function addEndpoint({ port }, { url }) {
+  const reply = await fetch(`http://127.0.0.1:${port}/api/operator/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url, types: TYPES }),
+  });
+  if (reply.status !== 201) throw new Error(`the endpoint was refused: ${await reply.text()}`);
+}
+
+/** As one that has failed for hours and is probed every ten minutes, now for the next time. */
+async function fillDead({ databaseUrl }, { url }, waiting) {
+  const sql = postgres(databaseUrl, { max: 1 });
+  const atMs = Date.now();
+  await sql`
+    insert into webhook_endpoint (id, tenant_id, url, types, created_at_ms, created_by, state, failures, failing_since_ms, probe_at_ms,
+      probes, version)
+    values (${DEAD}, '', ${url}, array[]::text[], ${atMs}, 'bench', 'failing', 0, ${atMs - 3_600_000}, ${atMs}, 10, 1)`;
+  await sql`
+    with told as (
+      insert into webhook_event (id, tenant_id, type, at_ms, body)
+      select 'evt_dead_' || n, '', 'session.ended', ${atMs}, ${JSON.stringify({ timestamp: new Date(atMs) })}
+      from generate_series(1, ${waiting}::integer) as n
+      returning id
+    )
+    insert into webhook_delivery (event_id, endpoint_id, type, at_ms, state, attempts, next_at_ms)
+    select id, ${DEAD}, 'session.ended', ${atMs}, 'waiting', 0, ${atMs} from told`;
+  await sql`analyze webhook_delivery, webhook_event`;
+  await sql.end();
+}
+
+async function measureCosts(start, { rounds, creates, other }) {
+  const receiver = await start(startReceiver());
+  const servers = [];
+  const add = async (label, dist) => {
+    const server = { label, results: [], ...(await start(startService(dist))) };
+    servers.push(server);
+    return server;
+  };
+  await add('no endpoint');
+  await addEndpoint(await add('one endpoint, which is told of both'), receiver);
+  if (other !== '') await add('other build, no endpoint', other);
+  const once = async ({ port }) => endSessions(port, await createSessions(port, creates));
+  for (const server of servers) await once(server);
+  await interleave(rounds, servers, async (server) => {
+    const before = await server.cost();
+    await once(server);
+    const after = await server.cost();
+    const each = (field, scale = 1) => ((after[field] - before[field]) * scale) / creates;
+    const [ofServer, ofDatabase] = [each('server', 1e6), each('database', 1e6)];
+    server.results.push({ ofServer, ofDatabase, cpuUs: ofServer + ofDatabase, statements: each('statements') });
+  });
+  const [first] = servers;
+  return {
+    title: 'A session created and ended',
+    goal: 'without an endpoint at most 1 % more CPU than without webhooks (--other)',
+    rows: servers.map(({ label, results }) => ({
+      service: label,
+      'CPU us': spread(
+        results.map(({ cpuUs }) => cpuUs),
+        0,
+      ),
+      'of the server': median(results.map(({ ofServer }) => ofServer)).toFixed(0),
+      'of PostgreSQL': median(results.map(({ ofDatabase }) => ofDatabase)).toFixed(0),
+      'of the first': spread(results.map(({ cpuUs }, round) => cpuUs / first.results[round].cpuUs)),
+      statements: spread(
+        results.map(({ statements }) => statements),
+        1,
+      ),
+    })),
+    notes: [
+      `${rounds} rounds of ${creates} sessions, 32 at once, ${canPin ? 'servers on core 0, all else on core 1' : 'not pinned'}. ` +
+        'What is sent to the endpoint meanwhile is included.',
+    ],
+  };
+}
+
+/** Creates and ends sessions at a steady pace. @returns what became of what they tell, in milliseconds, sorted */
+async function measureDelays({ port }, receiver, seconds, { 'per-second': perSecond }) {
+  const sessions = Math.round((seconds * perSecond) / TYPES.length);
+  const from = receiver.delays.length;
+  const beganAtMs = Date.now();
+  const all = [];
+  for (let n = 0; n < sessions; n += 1) {
+    const waitMs = beganAtMs + (n * 1000 * TYPES.length) / perSecond - Date.now();
+    if (waitMs > 0) await delay(waitMs);
+    all.push(createSessions(port, 1).then((ids) => endSessions(port, ids)));
+  }
+  await Promise.all(all);
+  const tookMs = Date.now() - beganAtMs;
+  const wanted = sessions * TYPES.length;
+  const told = () => receiver.delays.length - from;
+  for (const endMs = Date.now() + TOLD_WITHIN_MS; told() < wanted && Date.now() < endMs;) await delay(50);
+  if (told() < wanted) {
+    console.error(`${wanted - told()} of ${wanted} events were not told`);
+    process.exitCode = 1;
+  }
+  return { perSecond: (wanted * 1000) / tookMs, ms: receiver.delays.slice(from).sort((a, b) => a - b) };
+}
+
+function delaysOf(alone, beside, dead, { seconds, waiting, 'per-second': perSecond }) {
+  const row = (what, { perSecond: reached, ms }) => ({
+    what,
+    'events/s': reached.toFixed(0),
+    'p50 ms': ms[Math.floor(ms.length * 0.5)],
+    'p99 ms': ms[Math.floor(ms.length * 0.99)],
+    'longest ms': ms.at(-1),
+  });
+  return {
+    title: `From what happens to its first request, ${perSecond} events a second`,
+    goal: 'p99 1,000 ms; a dead endpoint delays others by nothing and costs at most one request a minute',
+    rows: [row('one endpoint', alone), row(`the same beside a dead one for which ${waiting} wait`, beside)],
+    notes: [
+      `${seconds} s each. The dead endpoint was sent ${dead.delays.length} requests meanwhile.`,
+      'Measured from the time that the event says, until its request is there.',
+    ],
+  };
+}
