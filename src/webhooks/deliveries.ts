@@ -209,12 +209,16 @@ export class Deliveries {
     const state = isDelivered ? 'delivered' : nextAtMs === null ? 'dead' : 'waiting';
     const ms = Math.max(0, atMs - sentAtMs);
     events.webhookSent(isDelivered ? 'delivered' : (code ?? `status_${status}`), state === 'dead', atMs - claim.atMs);
-    await webhooks.finish(claim, { state, attempts, nextAtMs, atMs, status, code, ms });
-    if (!isDelivered) {
+    const noted = webhooks.finish(claim, { state, attempts, nextAtMs, atMs, status, code, ms });
+    if (isDelivered) {
+      // The next is sent meanwhile: else an endpoint would be told no faster than one commit follows the other.
+      this.#running.start(noted);
+      if (this.#failed.delete(id) || endpoint.failures > 0 || endpoint.state !== 'healthy')
+        await this.#send(id, { type: 'DELIVERED', at: atMs });
+    } else {
+      await noted;
       this.#failed.add(id);
       await this.#send(id, { type: status === 410 ? 'GONE' : 'FAILED', at: atMs });
-    } else if (this.#failed.delete(id) || endpoint.failures > 0 || endpoint.state !== 'healthy') {
-      await this.#send(id, { type: 'DELIVERED', at: atMs });
     }
     return isDelivered;
   }

@@ -89,17 +89,34 @@ export async function probes(
   return found.map(({ id }) => id);
 }
 
-/** See `Webhooks.finish`. What was delivered is delivered, whoever has claimed it since. */
-export async function finishOne(
-  sql: Sql,
-  { eventId, endpointId, untilMs }: ClaimedDelivery,
-  { state, attempts, nextAtMs, atMs, status, code, ms }: DeliveryOutcome,
-): Promise<void> {
+/** What came of a request, and whose it was. */
+export interface Finish {
+  readonly claim: ClaimedDelivery;
+  readonly outcome: DeliveryOutcome;
+}
+
+/**
+ * See `Webhooks.finish`. What was delivered is delivered, whoever has claimed it since. Locked in one order, so that nodes whose deliveries
+ * overlap wait for each other and never in a circle.
+ */
+export async function finishAll(sql: Sql, finishes: readonly Finish[]): Promise<void> {
+  const ofClaim = <K extends keyof ClaimedDelivery>(field: K) => finishes.map(({ claim }) => claim[field]);
+  const of = <K extends keyof DeliveryOutcome>(field: K) => finishes.map(({ outcome }) => outcome[field]);
   await sql`
-    update webhook_delivery set state = ${state}, attempts = ${attempts}, next_at_ms = ${nextAtMs},
-      done_at_ms = ${state === 'waiting' ? null : atMs}, last_at_ms = ${atMs}, last_status = ${status}, last_code = ${code}, ms = ${ms}
-    where event_id = ${eventId} and endpoint_id = ${endpointId} and state = 'waiting'
-      and (next_at_ms = ${untilMs} or ${state === 'delivered'})`;
+    with given as (
+      select * from unnest(${ofClaim('eventId')}::text[], ${ofClaim('endpointId')}::text[], ${ofClaim('untilMs')}::bigint[],
+        ${of('state')}::text[], ${of('attempts')}::integer[], ${of('nextAtMs')}::bigint[], ${of('atMs')}::bigint[],
+        ${of('status')}::integer[], ${of('code')}::text[], ${of('ms')}::integer[])
+        as given (event_id, endpoint_id, until_ms, state, attempts, next_at_ms, at_ms, status, code, ms)
+    ), held as (
+      select given.* from given join webhook_delivery as kept on kept.event_id = given.event_id and kept.endpoint_id = given.endpoint_id
+      where kept.state = 'waiting' and (kept.next_at_ms = given.until_ms or given.state = 'delivered')
+      order by kept.event_id, kept.endpoint_id for update of kept
+    )
+    update webhook_delivery as delivery set state = held.state, attempts = held.attempts, next_at_ms = held.next_at_ms,
+      done_at_ms = case when held.state = 'waiting' then null else held.at_ms end, last_at_ms = held.at_ms, last_status = held.status,
+      last_code = held.code, ms = held.ms
+    from held where delivery.event_id = held.event_id and delivery.endpoint_id = held.endpoint_id`;
 }
 
 /** See `Webhooks.hurry`. Of each endpoint the index has what waits for longer than the shortest that any may. */

@@ -1,16 +1,24 @@
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { LOCK_CLASSES } from '../../database/locks.ts';
+import { grouped } from '../grouped.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
-import { claimDue, claimNext, finishOne, hurryAll, probes, releaseAll } from './claims.ts';
+import { claimDue, claimNext, finishAll, hurryAll, probes, releaseAll, type Finish } from './claims.ts';
 import type { WebhookEndpoint, Webhooks } from './contract.ts';
 import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
 import { toldSettled } from './session-facts.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 import { tellOne } from './told.ts';
 
-/** Webhooks in PostgreSQL. @param maxScanned how many rows a page of the list looks through */
+const MAX_FINISHES = 100;
+
+/** Webhooks in PostgreSQL: outcomes that come together are noted together. @param maxScanned how many rows a page of the list looks through */
 export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {
+  const finish = grouped(async (finishes: readonly Finish[]) => {
+    await database.run((sql) => finishAll(sql, finishes));
+    return finishes.map(() => {});
+  }, MAX_FINISHES);
+
   return {
     async load(id) {
       const [record] = await database.run(
@@ -119,7 +127,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     claim: (request) => database.run((sql) => claimDue(sql, request)),
     probesDue: (atMs, failingBeforeMs, limit) => database.run((sql) => probes(sql, atMs, failingBeforeMs, limit)),
     claimOne: (endpointId, atMs, untilMs) => database.run((sql) => claimNext(sql, endpointId, atMs, untilMs)),
-    finish: (claim, outcome) => database.run((sql) => finishOne(sql, claim, outcome)),
+    finish: (claim, outcome) => finish({ claim, outcome }),
     hurry: (atMs, longestMs) => database.run((sql) => hurryAll(sql, atMs, longestMs), PATIENT),
 
     async release(claims, atMs) {
