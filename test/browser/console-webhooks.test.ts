@@ -108,9 +108,12 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
 
     await page.locator('tbody').getByRole('link').click();
     await here.sees('It was told nothing yet', '#main');
+    const lists = () => here.visit.requests.filter((request) => request.endsWith('/operator/webhooks')).length;
+    const listed = lists();
     await here.button('Test').click();
     await here.sees('webhook.test', 'tbody');
     await here.sees('delivered', 'tbody');
+    expect(lists()).toBe(listed);
     expect(receiver.requests[0]?.headers['webhook-id']).toMatch(/^evt_/);
 
     const ref = refOf(await createSession(server));

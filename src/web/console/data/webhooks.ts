@@ -18,6 +18,7 @@ import { queryText } from './query.ts';
 import type { Output } from './shapes.ts';
 
 export type Webhook = OperatorWebhook;
+export type WebhookReply = Output<typeof webhookReply>;
 export type Webhooks = Output<typeof operatorWebhooks>;
 export type Delivery = OperatorDelivery;
 export type DeliveryPage = Output<typeof deliveryPage>;
@@ -43,7 +44,7 @@ export function addWebhook(wish: Output<typeof newWebhookRequest>): Promise<Answ
 export function changeWebhook(
   id: string,
   wish: { readonly url: string; readonly types: readonly string[] },
-): Promise<Answer<Output<typeof webhookReply>>> {
+): Promise<Answer<WebhookReply>> {
   return patch(webhookApi(id), wish);
 }
 

@@ -14,7 +14,7 @@ import {
   type Delivery,
   type DeliveryPage,
   type Webhook,
-  type Webhooks,
+  type WebhookReply,
 } from '../data/webhooks.ts';
 import { Fact } from '../parts/card.tsx';
 import { DELIVERY_COLUMNS } from '../parts/deliveries.tsx';
@@ -41,29 +41,19 @@ const STATES = ['waiting', 'delivered', 'dead'].map((state) => [state, state] as
 /** One webhook: how it does, and what it was told. */
 export function WebhookPage() {
   const id = useRoute().params['id'] ?? '';
-  const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: EVERY_MS });
-  const all = resource.body.value;
-  const webhook = all?.webhooks.find((one) => one.id === id);
+  const resource = useResource<WebhookReply>(webhookApi(id), { topics: ['audit'] }, { besideFeedMs: EVERY_MS });
+  const webhook = resource.body.value?.webhook;
   usePage(webhook === undefined ? 'Webhook' : new URL(webhook.url).host);
-  if (all === undefined) return <Unread title="Webhook" resource={resource} what="this webhook" />;
-  if (webhook === undefined)
-    return (
-      <div class="page">
-        <h1>Webhook</h1>
-        <Empty title="There is no such webhook">
-          <p>
-            <a href="/console/webhooks">See the webhooks that there are</a>
-          </p>
-        </Empty>
-      </div>
-    );
+  // One that was deleted meanwhile is shown no more.
+  if (webhook === undefined || resource.failure.value?.kind === 'missing')
+    return <Unread title="Webhook" resource={resource} what="this webhook" />;
   return (
     <div class="page">
       <div class="title-row">
         <h1 class="break">{new URL(webhook.url).host}</h1>
         <WebhookMark state={webhook.state} />
         <span class="spring" />
-        {mayChange.value && <Changes webhook={webhook} types={all.types} />}
+        {mayChange.value && <Changes webhook={webhook} />}
       </div>
       <p class="ref">
         <code class="break">{webhook.url}</code>
@@ -113,12 +103,7 @@ function Trouble({ webhook: { state, failingSince, probeAt, disabledFor, failure
   return <Matter degree="watch">{why} What happens waits until it is enabled.</Matter>;
 }
 
-interface ChangesProps {
-  readonly webhook: Webhook;
-  readonly types: Webhooks['types'];
-}
-
-function Changes({ webhook, types }: ChangesProps) {
+function Changes({ webhook }: { readonly webhook: Webhook }) {
   const { route } = useLocation();
   const { id, state } = webhook;
   const test = async (): Promise<void> => {
@@ -149,7 +134,7 @@ function Changes({ webhook, types }: ChangesProps) {
       <button type="button" onClick={() => (dialog.value = <RotateWebhookDialog id={id} />)}>
         New secret…
       </button>
-      <button type="button" onClick={() => (dialog.value = <ChangeWebhookDialog webhook={webhook} types={types} />)}>
+      <button type="button" onClick={() => (dialog.value = <ChangeWebhookDialog webhook={webhook} />)}>
         Change…
       </button>
       <button

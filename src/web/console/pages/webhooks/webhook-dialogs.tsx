@@ -4,6 +4,7 @@ import type { Failure } from '../../data/api.ts';
 import { closeDialog, say } from '../../data/dialogs.ts';
 import { mayBoundAll } from '../../data/identity.ts';
 import { refreshAll } from '../../data/live.ts';
+import { useResource } from '../../data/resource.ts';
 import {
   addWebhook,
   changeWebhook,
@@ -15,6 +16,7 @@ import {
 } from '../../data/webhooks.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { FormButtons, Modal, ReasonField, Refused, RevokeDialog } from '../../parts/modal.tsx';
+import { Loading } from '../../parts/view-states.tsx';
 import { countText } from '../../words/format.ts';
 
 function textsOf(data: FormData, name: string): readonly string[] {
@@ -137,12 +139,9 @@ export function AddWebhookDialog({ tenants, types, tenantId }: AddProps) {
   );
 }
 
-interface ChangeProps {
-  readonly webhook: Webhook;
-  readonly types: Webhooks['types'];
-}
-
-export function ChangeWebhookDialog({ webhook, types }: ChangeProps) {
+export function ChangeWebhookDialog({ webhook }: { readonly webhook: Webhook }) {
+  const all = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] });
+  const known = all.body.value?.types;
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);
   const change = async (form: HTMLFormElement): Promise<void> => {
@@ -166,7 +165,7 @@ export function ChangeWebhookDialog({ webhook, types }: ChangeProps) {
         }}
       >
         <h2>Change the webhook</h2>
-        <WishFields known={types} {...webhook} />
+        {known === undefined ? <Loading rows={3} /> : <WishFields known={known} {...webhook} />}
         <p class="soft hint">What waits for it goes to the new address too; it is told of other things from now on.</p>
         <Refused failure={failure.value} />
         <FormButtons verb="Change" isRunning={isRunning.value} />
