@@ -140,9 +140,14 @@ async function buildPage(vite, page, entryFile, output = {}) {
   }
 }
 
-/** One file for everything that several views share, not thirty: the files that an address may request in a minute are limited. */
+/**
+ * One file for everything that several views share, what loads their parts included, not thirty: the files that an address may request in a
+ * minute are limited.
+ */
 const sharedByViews = {
-  groups: [{ name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\//, minShareCount: 2 }],
+  groups: [
+    { name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\/|vite\/preload-helper/, minShareCount: 2 },
+  ],
 };
 
 /**

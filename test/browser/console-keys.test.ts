@@ -204,6 +204,18 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     for (const opened of ['Pages may change', 'Nothing bounds', 'They also speak to the provider'])
       expect(await dialog.getByLabel(opened).isChecked()).toBe(false);
     expect(await dialog.getByLabel('A microphone and a speaker').isChecked()).toBe(true);
+    await dialog.getByText('Challenges for visitors').click();
+    await dialog.getByLabel('Whose challenges').selectOption('Turnstile');
+    await dialog.getByLabel('Site key').fill('0x4AAA');
+    await dialog.getByLabel('Name of the tenant').fill('captcha');
+    expect(await dialog.getByLabel('Least score').count()).toBe(0);
+    await dialog.getByLabel('Whose challenges').selectOption('reCAPTCHA v3');
+    expect(await dialog.getByLabel('Site key').inputValue()).toBe('');
+    await dialog.getByLabel('Site key').fill('6Lc');
+    await dialog.getByLabel('Name of the tenant').fill('captcha');
+    await dialog.getByLabel('Least score').fill('0.7');
+    await dialog.getByLabel('Who is challenged').selectOption('everybody');
+    expect(await violations(here.page)).toEqual([]);
     await dialog.getByLabel('Id, in the tenant').fill('shop');
     await dialog.getByLabel('Origin').fill('https://shop.example/path');
     await here.button('Issue key').click();
@@ -218,6 +230,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('none: pages get the agent as it is', 'dd');
     await here.sees('$200.00 a day', 'dd');
     await here.sees('none: pages are a microphone and a speaker', 'dd');
+    await here.sees('recaptcha, always', 'dd');
     expect(await here.page.locator('.matter').count()).toBe(0);
     await here.button('Pause…').click();
     await dialog.getByLabel('Reason').fill('a campaign went wrong');

@@ -140,6 +140,9 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
             </Fact>
             <Fact name="Calls">{found.call ?? 'as set for all'}</Fact>
             <Fact name="Data channel">{CHANNELS[found.dataChannel ?? 'unset']}</Fact>
+            <Fact name="Challenges">
+              {[found.bots?.provider, found.bots?.challenge].filter(Boolean).join(', ') || 'as set for all'}
+            </Fact>
             <Fact name="A visitor">{limitWords(found.limits) || 'as set for all'}</Fact>
             <Fact name="All visitors">
               {found.warnings.includes('no_totals') && <Warning />} {limitWords(found.totals) || 'no limit of the key'}

@@ -1,6 +1,8 @@
 /** Issues a widget key. Nothing is chosen beforehand that would open it: that is for operators who ask for it. */
 import { useSignal, type Signal } from '@preact/signals';
+import type { FunctionComponent } from 'preact';
 import { useId } from 'preact/hooks';
+import type { KeyBots } from '../../../../protocol/key-bots.ts';
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
 import type { Failure } from '../../data/api.ts';
 import { closeDialog } from '../../data/dialogs.ts';
@@ -9,6 +11,7 @@ import { issueKey, type KeyTenant } from '../../data/keys.ts';
 import { refreshAll } from '../../data/live.ts';
 import { KeyIssued } from '../../parts/key-issued.tsx';
 import { FormButtons, Modal, Refused } from '../../parts/modal.tsx';
+import { Unloaded } from '../../parts/view-states.tsx';
 import { LIMITS, TOTALS } from '../../words/limits.ts';
 
 interface Props {
@@ -34,6 +37,7 @@ export function IssueKeyDialog({ tenants, tenantId }: Props) {
 function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Signal<OperatorKey | undefined> }) {
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);
+  const bots = useSignal<KeyBots | undefined>(undefined);
   const tenant = useSignal(tenantId || (tenants[0]?.id ?? ''));
   const agents = tenants.find(({ id }) => id === tenant.value)?.agents ?? [];
 
@@ -63,6 +67,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       limits: numbers('limits', LIMITS),
       // Left out it has the usual ones; an empty object is none.
       ...(isUnbounded || Object.keys(totals).length > 0 ? { totals } : {}),
+      ...(bots.peek() === undefined ? {} : { bots: bots.peek() }),
     });
     isRunning.value = false;
     if (!answer.ok) {
@@ -117,9 +122,31 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       )}
       <Numbers prefix="limits" title="Limits for each visitor" names={LIMITS} />
       <Numbers prefix="totals" title="Limits over all visitors" names={TOTALS} />
+      <Challenges bots={bots} />
       <Refused failure={failure.value} />
       <FormButtons verb="Issue key" isRunning={isRunning.value} />
     </form>
+  );
+}
+
+interface ChallengesProps {
+  readonly bots: Signal<KeyBots | undefined>;
+}
+
+/** Its fields come when they are wanted: most keys are as the installation says. */
+function Challenges({ bots }: ChallengesProps) {
+  const fields = useSignal<FunctionComponent<ChallengesProps> | undefined>(undefined);
+  const load = (): void =>
+    void import('./challenge-fields.tsx').then(
+      ({ ChallengeFields }) => (fields.value = ChallengeFields),
+      () => (fields.value = Unloaded),
+    );
+  const Fields = fields.value;
+  return (
+    <details onToggle={load}>
+      <summary>Challenges for visitors</summary>
+      {Fields && <Fields bots={bots} />}
+    </details>
   );
 }
 

@@ -1,0 +1,106 @@
+/** How visitors of a new key are challenged: loaded once somebody opens it. */
+import type { Signal } from '@preact/signals';
+import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
+import type { KeyBots } from '../../../../protocol/key-bots.ts';
+
+const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
+  turnstile: 'Turnstile',
+  hcaptcha: 'hCaptcha',
+  recaptcha: 'reCAPTCHA v3',
+  altcha: 'ALTCHA: a proof of work, which needs nobody else',
+};
+
+interface Props {
+  /** Undefined while all is as the installation says. What does not fit together the server tells. */
+  readonly bots: Signal<KeyBots | undefined>;
+}
+
+export function ChallengeFields({ bots }: Props) {
+  const { provider, siteKey, secret, challenge, minScore } = bots.value ?? {};
+  const set = (change: { readonly [Name in keyof KeyBots]: KeyBots[Name] | undefined }): void => {
+    const all = Object.entries({ ...bots.peek(), ...change }).filter(([, value]) => value !== undefined);
+    bots.value = all.length === 0 ? undefined : Object.fromEntries(all);
+  };
+  const choose = (name: string): void => {
+    const of = { provider: name === '' ? undefined : (name as ChallengeProvider) };
+    // What is of one provider means nothing to another.
+    set({ ...of, siteKey: undefined, secret: undefined, ...(name !== 'recaptcha' && { minScore: undefined }) });
+  };
+  return (
+    <div class="numbers">
+      <label class="field">
+        Whose challenges
+        <select value={provider ?? ''} onChange={({ currentTarget: { value } }) => choose(value)}>
+          <option value="">as the installation says</option>
+          {Object.entries(PROVIDERS).map(([name, words]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      {provider !== undefined && provider !== 'altcha' && (
+        <>
+          <Text label="Site key" value={siteKey} onSet={(value) => set({ siteKey: value })} />
+          <Text
+            label="Name of the tenant’s secret"
+            value={secret?.slice('${secret:'.length, -1)}
+            onSet={(value) => set({ secret: value && `\${secret:${value}}` })}
+          />
+        </>
+      )}
+      {provider === 'recaptcha' && (
+        <label class="field">
+          <span>
+            Least score <span class="soft"> (optional)</span>
+          </span>
+          <input
+            type="number"
+            min="0"
+            max="1"
+            step="0.1"
+            placeholder="as set for all"
+            value={minScore}
+            onChange={({ currentTarget: { value } }) => set({ minScore: value === '' ? undefined : Number(value) })}
+          />
+        </label>
+      )}
+      <label class="field">
+        Who is challenged
+        <select
+          value={challenge ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            set({ challenge: value === '' ? undefined : (value as KeyBots['challenge']) })
+          }
+        >
+          <option value="">as the installation says</option>
+          <option value="suspect">those who are suspect, and nobody else</option>
+          <option value="always">everybody</option>
+        </select>
+      </label>
+    </div>
+  );
+}
+
+interface TextProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onSet: (value: string | undefined) => void;
+}
+
+function Text({ label, value, onSet }: TextProps) {
+  return (
+    <label class="field">
+      {label}
+      <input
+        type="text"
+        required
+        maxLength={256}
+        autocomplete="off"
+        spellcheck={false}
+        value={value ?? ''}
+        onChange={({ currentTarget }) => onSet(currentTarget.value.trim() || undefined)}
+      />
+    </label>
+  );
+}
