@@ -6,7 +6,7 @@ export interface Whose {
   readonly keyId?: string | null | undefined;
 }
 
-type Kind = 'started' | 'ended' | 'refused' | 'kept' | 'mint' | 'dropped';
+type Kind = 'started' | 'ended' | 'refused' | 'kept' | 'challenged' | 'mint' | 'dropped';
 
 interface Count {
   readonly kind: Kind;

@@ -1,4 +1,5 @@
 import type { Dependency } from '../kernel/errors.ts';
+import type { Whose } from './activity.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Within } from './tool-events.ts';
@@ -21,11 +22,14 @@ export function botEvent(
   within: Within,
   dependencyAway: (dependency: Dependency, error: unknown, requestId: string) => void,
 ) {
-  return (notice: VerdictNotice, requestId: string): void => {
+  return (notice: VerdictNotice, requestId: string, whose: Whose = {}): void => {
     const { provider, isBot, isVerifiedBot, confidence, degraded, reason, outcome: challenge } = notice;
     const verdict = isBot ? (isVerifiedBot ? 'verified_bot' : 'bot') : 'human';
     metrics.verdicts.inc({ provider, verdict });
-    if (challenge !== undefined) metrics.challenges.inc({ outcome: challenge });
+    if (challenge !== undefined) {
+      metrics.challenges.inc({ outcome: challenge });
+      metrics.activity.count('challenged', challenge, whose);
+    }
     const judged = { provider, isBot, isVerifiedBot, confidence, degraded, reason, challenge };
     log.info({ event: 'bot.judged', requestId, verdict, ...judged });
     if (challenge === 'away') dependencyAway('bots', new Error(reason), requestId);

@@ -231,6 +231,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('$200.00 a day', 'dd');
     await here.sees('none: pages are a microphone and a speaker', 'dd');
     await here.sees('recaptcha, always', 'dd');
+    await here.sees('Blocked as bots, of both', 'th');
     expect(await here.page.locator('.matter').count()).toBe(0);
     await here.button('Pause…').click();
     await dialog.getByLabel('Reason').fill('a campaign went wrong');

@@ -105,6 +105,18 @@ describe('A challenge', () => {
     expect(app.logged()).toContain('"challenge":"solved"');
   });
 
+  test('is counted for its key, and so is what became of it', async () => {
+    await createWith(await solved());
+    await app.create(key, {}, browser);
+    await createWith('made up');
+    await app.service.activityWriter.flush();
+    const { body } = await app.get('/api/operator/keys?tenantId=acme', service);
+    const keys = body['keys'] as readonly { readonly id: string }[];
+    expect(keys.find(({ id }) => id === key.id)).toMatchObject({
+      day: { started: 2, refused: 2, challenged: 1, solved: 1, blocked: 2 },
+    });
+  });
+
   test('is asked of everybody where BOT_CHALLENGE=always, but not of a login', async () => {
     const always = await another('turnstile', { BOT_CHALLENGE: 'always' });
     challengeOf(await always.create(key, {}, browser));

@@ -62,8 +62,8 @@ describe('Widget keys', () => {
       live: 0,
       today: { tokens: 0, dollars: 0 },
       refusedHour: {},
-      day: { started: 0, refused: 0 },
-      weekAgo: { started: 0, refused: 0 },
+      day: { started: 0, refused: 0, challenged: 0, solved: 0, blocked: 0 },
+      weekAgo: { started: 0, refused: 0, challenged: 0, solved: 0, blocked: 0 },
     });
     await app.service.directory.reload();
     const opened = await app.post('/api/session', { widgetKey: key.key, agentId: 'support' }, { origin: key.origin });
@@ -167,6 +167,17 @@ describe('Widget keys', () => {
     const refused = { ...of, kind: 'refused' as const, label: 'ORIGIN_MISMATCH' };
     await activity.add([{ ...refused, n: 3 }], NOON - 1, 0);
     await activity.add([{ ...refused, n: 2 }], NOON - 2 * 3_600_000, 0);
+    const challenged = { ...of, kind: 'challenged' as const };
+    await activity.add(
+      [
+        { ...challenged, label: 'due', n: 9 },
+        { ...challenged, label: 'solved', n: 7 },
+        { ...challenged, label: 'wrong', n: 1 },
+        { ...refused, label: 'BOT_BLOCKED', n: 10 },
+      ],
+      NOON - 3 * 3_600_000,
+      0,
+    );
     await activity.add(
       [
         { ...of, kind: 'started', label: 'widget', n: 40 },
@@ -183,7 +194,7 @@ describe('Widget keys', () => {
     expect(await find(key.id)).toMatchObject({
       today: { tokens: 300, dollars: 2.5 },
       refusedHour: { ORIGIN_MISMATCH: 3 },
-      day: { started: 1, refused: 5 },
+      day: { started: 1, refused: 15, challenged: 9, solved: 7, blocked: 10 },
       weekAgo: { started: 40, refused: 1 },
     });
     expect(await find(quiet.id)).toMatchObject({

@@ -6,6 +6,7 @@ import { endOfBucket } from '../overview/activity-spans.ts';
 import type { OperatorServices } from '../services.ts';
 
 const WEEK_MS = 7 * DAY_MS;
+const DOINGS = ['started', 'refused', 'challenged'] as const;
 /** More keys than a report walks through are not told of. */
 const MAX_KEYS = 20_000;
 
@@ -16,8 +17,8 @@ export type KeyActivity = Pick<OperatorKey, 'today' | 'refusedHour' | 'day' | 'w
 export const noActivity: KeyActivity = {
   today: { tokens: 0, dollars: 0 },
   refusedHour: {},
-  day: { started: 0, refused: 0 },
-  weekAgo: { started: 0, refused: 0 },
+  day: talliesOf(),
+  weekAgo: talliesOf(),
 };
 
 /** What keys used and did lately, all of them at once. @throws Unavailable when the database is away */
@@ -34,8 +35,8 @@ export async function keyActivity(
   const [used, hour, day, weekAgo] = await Promise.all([
     usedToday(tenants, atMs, services),
     count(['refused'], 1, HOUR_MS, minuteEnd),
-    count(['started', 'refused'], 60, DAY_MS, hourEnd),
-    count(['started', 'refused'], 60, DAY_MS, hourEnd - WEEK_MS),
+    count(DOINGS, 60, DAY_MS, hourEnd),
+    count(DOINGS, 60, DAY_MS, hourEnd - WEEK_MS),
   ]);
   return (tenantId, keyId) => {
     const name = accountKey({ tenantId, keyId });
@@ -64,9 +65,15 @@ function accountKey({ tenantId, keyId }: Pick<KeyCounted, 'tenantId' | 'keyId'>)
 }
 
 function talliesOf(counted: readonly KeyCounted[] = []): NonNullable<KeyActivity['day']> {
-  const sum = (wanted: ActivityKind) =>
-    counted.reduce((total, { kind, n }) => (kind === wanted ? total + n : total), 0);
-  return { started: sum('started'), refused: sum('refused') };
+  const sum = (wanted: ActivityKind, of?: string) =>
+    counted.reduce((total, { kind, label, n }) => (kind === wanted && label === (of ?? label) ? total + n : total), 0);
+  return {
+    started: sum('started'),
+    refused: sum('refused'),
+    challenged: sum('challenged', 'due'),
+    solved: sum('challenged', 'solved'),
+    blocked: sum('refused', 'BOT_BLOCKED'),
+  };
 }
 
 /** By `<tenant>/<key>`; undefined where it is too much to add up. */

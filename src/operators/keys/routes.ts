@@ -39,8 +39,8 @@ const exampleKey: OperatorKey = {
   live: 212,
   today: { tokens: 120_400, dollars: 3.1 },
   refusedHour: { RATE_LIMIT_EXCEEDED: 3 },
-  day: { started: 1911, refused: 69 },
-  weekAgo: { started: 1840, refused: 12 },
+  day: { started: 1911, refused: 69, challenged: 40, solved: 31, blocked: 42 },
+  weekAgo: { started: 1840, refused: 12, challenged: 3, solved: 3, blocked: 3 },
 };
 
 /** The widget keys of tenants, with their live sessions. */

@@ -22,7 +22,15 @@ const keyWarning = z.enum(['overrides', 'no_totals', 'any_agent']);
 
 export type KeyWarning = z.infer<typeof keyWarning>;
 
-const doings = z.object({ started: count, refused: count });
+const doings = z.object({
+  started: count,
+  refused: count,
+  challenged: count.meta({
+    description: 'Creates that were refused with a challenge, which some of them solve when they come again',
+  }),
+  solved: count.meta({ description: 'Creates that had solved one' }),
+  blocked: count.meta({ description: 'Refusals of creates as those of bots, with a challenge or without' }),
+});
 
 /** A widget key as operators see it (docs/contract.md, section 8). */
 export const operatorKey = z.object({

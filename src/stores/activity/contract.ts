@@ -1,7 +1,20 @@
 import type { TenantScope } from '../tenants/contract.ts';
 
-/** What is counted. `kept`: refusals that were written down as well. `failed`: replies of 500 and more. `dropped`: events that were lost. */
-export const ACTIVITY_KINDS = ['started', 'ended', 'refused', 'kept', 'mint', 'request', 'failed', 'dropped'] as const;
+/**
+ * What is counted. `kept`: refusals that were written down as well. `challenged`: verdicts on creates for which a challenge was due, by what became
+ * of it. `failed`: replies of 500 and more. `dropped`: events that were lost.
+ */
+export const ACTIVITY_KINDS = [
+  'started',
+  'ended',
+  'refused',
+  'kept',
+  'challenged',
+  'mint',
+  'request',
+  'failed',
+  'dropped',
+] as const;
 
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 

@@ -222,7 +222,7 @@ export const refuseBot: CreateStep = {
     const { headers, path, method, requestId } = context.input.request;
     const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context, suspects) };
     return andThen(bots.assess(evidence), (verdict) => {
-      events.botJudged(verdict, requestId);
+      events.botJudged(verdict, requestId, context.caller);
       const lever = context.key?.bots?.provider === undefined ? 'BOT_PROVIDER' : 'bots.provider';
       return isBlocked(verdict) ? botRefusal(verdict, lever) : undefined;
     });

@@ -7,6 +7,20 @@ interface Props {
   readonly spentThen: number | undefined;
 }
 
+/** Of sessions that were started, and of what was refused. */
+const SHARES = [
+  ['challenged', 'Challenged, of both'],
+  ['solved', 'Solved, of both'],
+  ['blocked', 'Blocked as bots, of both'],
+] as const;
+
+/** Undefined where it is not known, or there was nothing. */
+function shareOf(did: OperatorKey['day'], field: (typeof SHARES)[number][0]): number | undefined {
+  const part: number | undefined = did?.[field];
+  const all = did === null ? 0 : did.started + did.refused;
+  return part === undefined || all === 0 ? undefined : part / all;
+}
+
 /** Whether it does more than a week ago. */
 export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
   return (
@@ -32,6 +46,15 @@ export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
         <tbody>
           <Row name="Sessions started" here={day?.started} before={weekAgo?.started} text={countText} />
           <Row name="Refusals" here={day?.refused} before={weekAgo?.refused} text={countText} />
+          {SHARES.map(([field, name]) => (
+            <Row
+              key={field}
+              name={name}
+              here={shareOf(day, field)}
+              before={shareOf(weekAgo, field)}
+              text={(share) => `${(100 * share).toFixed(1)} %`}
+            />
+          ))}
           <Row name="Spent today; then, all day" here={today?.dollars} before={spentThen} text={moneyText} />
         </tbody>
       </table>
