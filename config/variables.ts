@@ -192,10 +192,10 @@ export const groups = {
         'SMTP_URL',
         mailServer,
         { unset: 'unset: development mailbox at /dev/mail' },
-        'mail server for login codes',
+        'mail server for login codes and alerts',
         { example: 'smtps://user:password@smtp.example.com:465', production: true, secret: 'in address' },
       ),
-      from: variable('MAIL_FROM', mailSender, 'Switchboard <no-reply@localhost>', 'sender of login codes'),
+      from: variable('MAIL_FROM', mailSender, 'Switchboard <no-reply@localhost>', 'sender of login codes and alerts'),
     },
     otp: {
       expiryMinutes: variable(

@@ -16,6 +16,7 @@ const TICK_MS = 1000;
 const CALLS_MS = 250;
 const FEED_MS = 250;
 const WEBHOOKS_MS = 250;
+const MAILS_MS = 2000;
 const LEASE_MS = 1000;
 const ACTIVITY_MS = 5000;
 const PRESENCE_MS = 5000;
@@ -31,7 +32,7 @@ const CHUNKS_A_ROUND = 10;
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
  * what happened, counting what went on, saying that this process is here, warning the clients of ends that are near, telling operators what
- * happens, sending what webhooks are told, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
+ * happens, sending what webhooks and mails tell, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
  * with the provider's bill.
  * @returns the way to stop it
  */
@@ -57,6 +58,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(FEED_MS, () => feed.count(), onError),
     every(TICK_MS, () => usage.budgets.tick(), onError),
     every(WEBHOOKS_MS, () => webhooks.deliveries.tick(), onError),
+    every(MAILS_MS, () => webhooks.mails.tick(), onError),
     every(MINUTE_MS, () => usage.budgetLimits.lookAtAll(core.clock.now()), onError),
     every(CARRY_MS, () => carryOver(core), onError),
     every(PURGE_MS, () => purge(service), onError),

@@ -5,6 +5,7 @@ import { createPipeline } from '../http/pipeline.ts';
 import { createReadiness } from '../http/readiness.ts';
 import type { Services } from '../http/services.ts';
 import { createOrigins } from '../http/steps/origin.ts';
+import { addressesOf } from '../protocol/email.ts';
 import type { CreateInput } from '../voice/create/step.ts';
 import { describeAgent, type AgentQuestion } from '../voice/create/agent-terms.ts';
 import { setWork, type WorkAsked } from '../voice/create/set-work.ts';
@@ -22,7 +23,7 @@ import { openServerTools, type OpenServerTools } from './tools.ts';
 import { openTenants } from './tenants.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
-import { openWebhooks, type OpenWebhooks } from './webhooks.ts';
+import { openWebhooks, type AdminsOf, type OpenWebhooks } from './webhooks.ts';
 
 /** The whole service: the faces of its features with what only the process itself uses of them. */
 export interface Service extends Services {
@@ -51,13 +52,15 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     await usage.budgetLimits.look(budgets, core.clock.now());
   });
   const identity = await openIdentity(core);
-  const usage: OpenUsage = openUsage(core, { sessions, tenants });
+  const adminsOf: AdminsOf = (tenantId) =>
+    addressesOf(tenantId === null ? core.config.operatorEmails : (tenants.tenant(tenantId)?.admins ?? []));
+  const usage: OpenUsage = openUsage(core, { sessions, tenants, adminsOf });
   const serverTools = openServerTools(core, tenants);
   const bots = openBots(core, usage);
   const calls = openCalls(core, { sessions, usage, serverTools });
   const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
-  const webhooks = openWebhooks(core);
+  const webhooks = openWebhooks(core, adminsOf);
   const createDeps = {
     ...core,
     bots: core.bots ?? bots.detector,

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { priceTokens } from '../metering/price-usage.ts';
 import type { Prices } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
+import { addressesOf } from '../protocol/email.ts';
 import { chargeOf } from '../stores/ledger/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { OpenAiUsage } from '../upstream/openai-usage.ts';
@@ -11,7 +12,7 @@ import { OpenAiUsage } from '../upstream/openai-usage.ts';
 const TIMEOUT_MS = 30_000;
 
 type Parts = Pick<ReconcileDeps, 'clock' | 'events' | 'store'> & {
-  readonly config: Pick<Config, 'reconciliation' | 'upstream'>;
+  readonly config: Pick<Config, 'reconciliation' | 'upstream' | 'operatorEmails'>;
   readonly prices: Pick<Prices, 'find' | 'dearest'>;
 };
 
@@ -21,7 +22,7 @@ export function openReconciliation({ config, prices, ...parts }: Parts): Reconci
   if (adminKey === undefined) return undefined;
   const { openAiProject: project } = config.upstream;
   const reader = new OpenAiUsage({ adminKey, baseUrl, project, timeoutMs: TIMEOUT_MS, wait: (ms) => delay(ms) });
-  return { ...parts, reader, worthOf: worthAt(prices) };
+  return { ...parts, reader, worthOf: worthAt(prices), mailTo: addressesOf(config.operatorEmails) };
 }
 
 /** What tokens are worth by these lists. */

@@ -11,21 +11,24 @@ import type { TenantDirectory } from '../tenants/directory.ts';
 import { isBrokered } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Core } from './core.ts';
+import type { AdminsOf } from './webhooks.ts';
 
 interface UsageNeighbours {
   readonly sessions: VoiceSessions;
   readonly tenants: TenantDirectory;
+  readonly adminsOf: AdminsOf;
 }
 
 export type OpenUsage = ReturnType<typeof openUsage>;
 
 /** Usage and its ceilings, and the meter of calls: what counts them, and what is left for them. */
-export function openUsage(core: Core, { sessions, tenants }: UsageNeighbours) {
+export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeighbours) {
   const { config, stores, live, calendar, journal, metrics, provider } = core;
   const { ledger, holds } = stores;
   const budgetLimits = new BudgetLimits({
     ...stores,
     node: core.node.id,
+    adminsOf,
     onShares(shares) {
       // Budgets that were deleted, or renamed, are gone.
       metrics.budgetUsed.reset();

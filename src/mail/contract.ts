@@ -6,7 +6,8 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  readonly html: string;
+  /** Left out where the mail is plain text. */
+  readonly html?: string;
 }
 
 /** A mail in the development mailbox. */
@@ -27,6 +28,8 @@ export interface Mailer {
   prepare(mail: Mail): Promise<ReadyMail>;
   /** @throws Unavailable('mail') when the server is away */
   ping(): Promise<void>;
+  /** The same mailer with one connection of its own, for mails that must hold up no others. Whoever asks closes it. */
+  aside(): Mailer;
   /** Mails that are ready or under way are finished; later ones are refused. */
   close(): void;
 }

@@ -37,6 +37,11 @@ export class DevMailbox implements Mailer {
     return Promise.resolve();
   }
 
+  /** Nothing here holds anything up. */
+  aside(): this {
+    return this;
+  }
+
   close(): void {}
 
   #keep(mail: KeptMail): void {

@@ -13,7 +13,7 @@ export async function composeMessage(from: MailSender, mail: Mail): Promise<Buff
     to: { name: '', address: mail.to },
     subject: mail.subject.replace(/\p{Cc}+/gu, ' '),
     text: mail.text,
-    html: mail.html,
+    ...(mail.html !== undefined && { html: mail.html }),
     // The sender's domain, not this machine's name: what most spam filters look for, and nothing about our hosts leaks.
     messageId: `<${randomUUID()}@${domain}>`,
     headers: {

@@ -12,14 +12,17 @@ const STALE_MS = 1_000;
  */
 export class SmtpPool {
   readonly #settings: MailServer;
+  readonly #maxLines: number;
   /** The one used last comes last. One that is closed, because the server hung up or it was idle for long, is found out when it is taken. */
   readonly #idle: SmtpConnection[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #closed = false;
 
-  constructor(settings: MailServer) {
+  /** @param maxLines connections that are open at once */
+  constructor(settings: MailServer, maxLines = MAX_LINES) {
     this.#settings = settings;
+    this.#maxLines = maxLines;
   }
 
   /**
@@ -60,7 +63,7 @@ export class SmtpPool {
   }
 
   async #takeTurn(signal: AbortSignal): Promise<void> {
-    if (this.#busy < MAX_LINES) {
+    if (this.#busy < this.#maxLines) {
       this.#busy += 1;
       return;
     }

@@ -14,6 +14,8 @@ export interface SmtpOptions {
   readonly from: MailSender;
   /** Milliseconds to get a mail ready, waiting for a connection included, and as many to hand it over; default 4000. */
   readonly timeoutMs?: number;
+  /** Connections that are open at once; default 5. */
+  readonly maxLines?: number;
 }
 
 /**
@@ -22,15 +24,17 @@ export interface SmtpOptions {
  */
 export class SmtpMailer implements Mailer {
   readonly kind = 'smtp';
+  readonly #options: SmtpOptions;
   readonly #from: MailSender;
   readonly #timeoutMs: number;
   readonly #pool: SmtpPool;
   readonly #durations = new SendDurations();
 
   constructor(options: SmtpOptions) {
+    this.#options = options;
     this.#from = options.from;
     this.#timeoutMs = options.timeoutMs ?? 4_000;
-    this.#pool = new SmtpPool(options.server);
+    this.#pool = new SmtpPool(options.server, options.maxLines);
   }
 
   async prepare(mail: Mail): Promise<ReadyMail> {
@@ -45,6 +49,10 @@ export class SmtpMailer implements Mailer {
 
   async ping(): Promise<void> {
     await this.#bounded(async (signal) => this.#pool.give(await this.#pool.take(signal)));
+  }
+
+  aside(): SmtpMailer {
+    return new SmtpMailer({ ...this.#options, maxLines: 1 });
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { email, MAX_TOLD } from './email.ts';
 
 interface IssueInput {
   readonly input?: unknown;
@@ -59,12 +60,23 @@ function isDay(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
+const tell = z
+  .array(email, wanted('a list of e-mail addresses'))
+  .max(MAX_TOLD, `must have at most ${MAX_TOLD} entries`)
+  .refine((all) => new Set(all).size === all.length, 'must name each address once')
+  .nullable()
+  .meta({
+    description:
+      'At most 10 e-mail addresses that are told of thresholds; null is those of the tenant’s admins, or of the operators; none where it is empty',
+  });
+
 /** What may be changed of a budget. */
 const changeable = {
   dollars: dollars.default(null),
   tokens: tokens.default(null),
   warnAt: warnAt.default([80, 95]),
   then: then.default('end'),
+  tell: tell.default(null),
 };
 
 const identity = {
@@ -119,8 +131,9 @@ export const budgetEntry = z
   .superRefine(checkBudget);
 
 /** What may be used of something in a time (docs/contract.md, section 3). */
-export type BudgetTerms = Readonly<Omit<z.output<typeof budgetEntry>, 'warnAt'>> & {
+export type BudgetTerms = Readonly<Omit<z.output<typeof budgetEntry>, 'warnAt' | 'tell'>> & {
   readonly warnAt: readonly number[];
+  readonly tell: readonly string[] | null;
 };
 
 /** What of a budget can be changed once it is there. */
@@ -129,6 +142,7 @@ export const budgetChanges = z.object({
   tokens: tokens.optional(),
   warnAt: warnAt.optional(),
   then: then.optional(),
+  tell: tell.optional(),
 });
 
 /** The budget that a refusal is about, and when it begins anew. */

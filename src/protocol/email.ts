@@ -32,6 +32,14 @@ export function parseEmail(text: string): string | undefined {
   return email.safeParse(text).data;
 }
 
+/** People that one thing is told to by mail. */
+export const MAX_TOLD = 10;
+
+/** The addresses of a list such as CONSOLE_EMAILS, without domains and `*`; as many as one thing is mailed to. */
+export function addressesOf(list: readonly string[]): readonly string[] {
+  return [...new Set(list.flatMap((entry) => parseEmail(entry) ?? []))].slice(0, MAX_TOLD);
+}
+
 /**
  * Whether a parsed address is on a list such as CONSOLE_EMAILS: `*` is everybody, `@example.com` everybody of exactly that
  * domain, anything else one address. Case does not matter; an empty list admits nobody.

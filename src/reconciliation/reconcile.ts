@@ -12,6 +12,8 @@ export interface ReconcileDeps {
   readonly store: Reconciliations;
   readonly reader: ProviderUsageReader;
   readonly worthOf: WorthOf;
+  /** Addresses of operators, who are told by mail. */
+  readonly mailTo: readonly string[];
   readonly clock: Clock;
   readonly events: Pick<Events, 'meterDrifted' | 'dependencyAway'>;
 }
@@ -23,7 +25,7 @@ export interface ReconcileDeps {
  * @throws UpstreamFault where the provider does not answer: the day stays as it was; Unavailable when the database is away
  */
 export async function reconcileDay(day: string, deps: ReconcileDeps): Promise<ReconciledDay> {
-  const { store, reader, worthOf, clock, events } = deps;
+  const { store, reader, worthOf, mailTo, clock, events } = deps;
   const fromMs = Date.parse(day);
   const ours = await store.counted(reader.providers, fromMs, fromMs + DAY_MS);
   const about = { day, upstream: reader.upstream, askedAtMs: clock.now() };
@@ -35,7 +37,7 @@ export async function reconcileDay(day: string, deps: ReconcileDeps): Promise<Re
       return { ...about, ...unreadable(ours.microDollars) };
     },
   );
-  if ((await store.save(reconciled)).length > 0) events.meterDrifted(reconciled);
+  if ((await store.save(reconciled, mailTo)).length > 0) events.meterDrifted(reconciled);
   return reconciled;
 }
 

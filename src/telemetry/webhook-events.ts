@@ -11,6 +11,12 @@ export function webhookEvents(log: Log, metrics: Metrics) {
       if (result === 'delivered') metrics.webhooks.seconds.observe(Math.max(0, delayMs) / 1000);
     },
 
+    /** A mail of an alert left, or did not. */
+    alertMailed(result: 'sent' | 'failed' | 'dead' | 'deferred'): void {
+      metrics.webhooks.mailed.inc({ result });
+      if (result === 'dead') log.warn({ event: 'alert.unsent' });
+    },
+
     /** An endpoint began to fail, came back, or was disabled. @param fact of the machine webhook-endpoint */
     webhookTurned(fact: string, endpoint: string, about: { readonly reason?: string }): void {
       metrics.webhooks.turned.inc({ to: fact.replace('webhook.', '') });

@@ -6,6 +6,7 @@ export class WebhookMetrics {
   readonly dead: Counter;
   readonly turned: Counter<'to'>;
   readonly seconds: Histogram;
+  readonly mailed: Counter<'result'>;
 
   constructor(registers: Registry[]) {
     this.sent = new Counter({
@@ -23,6 +24,12 @@ export class WebhookMetrics {
       name: 'switchboard_webhook_endpoints_turned_total',
       help: 'How often endpoints began to fail, came back, or were disabled',
       labelNames: ['to'],
+      registers,
+    });
+    this.mailed = new Counter({
+      name: 'switchboard_alert_mails_total',
+      help: 'Mails that tell people of money and webhooks, by what came of them',
+      labelNames: ['result'],
       registers,
     });
     this.seconds = new Histogram({

@@ -21,7 +21,7 @@ export interface BudgetDeps {
 
 /** What can be changed of a budget; what is left out stays. */
 export type BudgetChanges = {
-  readonly [K in 'dollars' | 'tokens' | 'warnAt']?: BudgetTerms[K] | undefined;
+  readonly [K in 'dollars' | 'tokens' | 'warnAt' | 'tell']?: BudgetTerms[K] | undefined;
 } & { readonly atLimit?: Budget['atLimit'] | undefined };
 
 const MICRO = 1_000_000;
@@ -37,7 +37,7 @@ export function toNewBudget(
 }
 
 /** A budget in the fields in which it is set. */
-export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, atLimit }: Budget): BudgetTerms {
+export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, atLimit, tell }: Budget): BudgetTerms {
   return {
     id,
     of,
@@ -47,6 +47,7 @@ export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, at
     tokens,
     warnAt,
     then: atLimit,
+    tell,
   };
 }
 

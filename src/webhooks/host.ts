@@ -2,15 +2,42 @@ import { webhookEndpointMachine } from '../../machines/webhook-endpoint/machine.
 import { savedState } from '../../machines/webhook-endpoint/selectors.ts';
 import type { EndpointEvent, EndpointFact, EndpointRecord } from '../../machines/webhook-endpoint/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
-import type { Webhooks } from '../stores/webhooks/contract.ts';
+import type { GivenFact, Webhooks } from '../stores/webhooks/contract.ts';
 
 /** The actors of webhook endpoints. */
 export type EndpointHost = Host<EndpointRecord, EndpointEvent, EndpointFact>;
 
-export function createEndpointHost(store: Webhooks): EndpointHost {
+/** @param adminsOf addresses that are told by mail what happens to a tenant; null is the installation */
+export function createEndpointHost(
+  store: Webhooks,
+  adminsOf: (tenantId: string | null) => readonly string[],
+): EndpointHost {
+  /** What people have to know: not what one of them did. */
+  async function alertsOf(
+    { id }: EndpointRecord,
+    facts: readonly EndpointFact[],
+    atMs: number,
+  ): Promise<readonly GivenFact[]> {
+    const fact = facts.find(
+      (one) => one.type === 'webhook.failing' || (one.type === 'webhook.disabled' && one.reason !== 'operator'),
+    );
+    const endpoint = fact && (await store.find(id));
+    if (endpoint === undefined) return [];
+    const { tenantId, url } = endpoint;
+    const { type } = fact as Exclude<EndpointFact, { type: 'webhook.healthy' | 'webhook.probing' }>;
+    const reason = fact?.type === 'webhook.disabled' ? fact.reason : null;
+    // What is behind the name of the server may prove who may post there.
+    const data = { tenantId, webhookId: id, host: new URL(url).host, reason };
+    return [{ type, tenantId, atMs, data, mailTo: adminsOf(tenantId) }];
+  }
+
   return createHost<EndpointRecord, EndpointEvent, EndpointFact>({
     machine: webhookEndpointMachine,
     store,
     stateOf: savedState,
+    save: (record, expectedVersion, { at }, facts) =>
+      facts.length === 0
+        ? undefined
+        : alertsOf(record, facts, at).then((alerts) => store.save(record, expectedVersion, alerts)),
   });
 }

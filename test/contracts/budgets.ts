@@ -15,7 +15,7 @@ import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, storesOf, voiceRecord 
 
 function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
   const terms = { of: 'tenant', period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
-  const usual = { warnAt: [50, 80], atLimit: 'end', madeBy: 'operator', changedAtMs: DAY_BEGIN } as const;
+  const usual = { warnAt: [50, 80], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: DAY_BEGIN } as const;
   return { tenantId: randomId(), id: 'march', ...terms, ...usual, ...changes };
 }
 
@@ -87,8 +87,10 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       await budgets().save({ ...(made as Budget), microDollars: 99 }, 1);
       await merge(entry, '2030-02-01');
       expect(await ofTenant(entry.tenantId)).toMatchObject([{ version: 2, microDollars: 99, from: '2030-01-05' }]);
-      await merge({ ...entry, microDollars: 7 }, '2030-02-02');
-      expect(await ofTenant(entry.tenantId)).toMatchObject([{ version: 3, microDollars: 7, from: '2030-01-05' }]);
+      await merge({ ...entry, microDollars: 7, tell: ['ops@acme.example'] }, '2030-02-02');
+      expect(await ofTenant(entry.tenantId)).toMatchObject([
+        { version: 3, microDollars: 7, from: '2030-01-05', tell: ['ops@acme.example'] },
+      ]);
     });
 
     test('what a file names is not deleted; what it names no more stays, and may be', async () => {
@@ -129,6 +131,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       type: 'budget.warned',
       atMs: DAY_BEGIN,
       data: {},
+      mailTo: [],
       entry: {
         id: rowId(),
         kind: 'fact',

@@ -78,15 +78,15 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
     test('a day is kept as it was found last, and what of it has grown is told', async () => {
       const first = reconciled();
       await days().claim(first.day, first.upstream, 1, 0);
-      expect(await days().save(first)).toEqual(first.drifts);
-      expect(await days().save(first)).toEqual([]);
+      expect(await days().save(first, [])).toEqual(first.drifts);
+      expect(await days().save(first, [])).toEqual([]);
       const grown = [{ model: 'other', microDollars: 1 }];
       const drifts = [{ model: 'voice', microDollars: 64 }, ...grown];
       const second = { ...first, unexplainedMicroDollars: 90, theirMicroDollars: 10, askedAtMs: 6, drifts };
-      const told = await atOnce(RACERS, () => days().save(second));
+      const told = await atOnce(RACERS, () => days().save(second, []));
       expect(told.flat()).toEqual(grown);
       const later = { ...second, day: '2031-05-03' };
-      await days().save(later);
+      await days().save(later, []);
       const own = async (from: string, to: string) =>
         (await days().list(from, to)).filter(({ upstream }) => upstream === first.upstream);
       expect(await own('2031-05-01', '2031-05-04')).toEqual([later, second]);

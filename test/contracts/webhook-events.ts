@@ -14,7 +14,7 @@ import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
 import type { OpenedSession, VoiceHistory } from '../../src/stores/voice-history/contract.ts';
-import type { WebhookEndpoint, Webhooks } from '../../src/stores/webhooks/contract.ts';
+import type { ClaimedMail, WebhookEndpoint, Webhooks } from '../../src/stores/webhooks/contract.ts';
 import { usageOf } from './call-usage.ts';
 import { challenge } from './challenges.ts';
 import { login } from './logins.ts';
@@ -375,7 +375,13 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
     });
 
     describe('of money', () => {
-      const fact = (data: object): BudgetTold => ({ type: 'budget.warned', atMs: DAY_BEGIN, data, entry: undefined });
+      const fact = (data: object): BudgetTold => ({
+        type: 'budget.warned',
+        atMs: DAY_BEGIN,
+        data,
+        mailTo: ['ops@acme.example'],
+        entry: undefined,
+      });
 
       function record(tenantId: string | null): BudgetRecord {
         const of = { id: '', tenantId, budgetId: randomId(), period: '2030-01', account: 'a', resetAtMs: null };
@@ -389,6 +395,23 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await toldTo(one)).toEqual([
           { type: 'budget.warned', timestamp: '2030-01-01T00:00:00.000Z', data: { n: expect.any(Number) } },
         ]);
+      });
+
+      test('is mailed to each address, claimed by one node at a time, and may be left to a later time', async () => {
+        const [tenantId, address] = [randomId(), `${randomId()}@example.com`];
+        await stores().budgetStates.save(record(tenantId), 0, { ...fact({ n: 1 }), mailTo: [address] });
+        const claim = async (atMs: number) =>
+          (await stores().webhooks.claimMails(atMs, atMs + 1000, 100)).filter(({ to }) => to === address);
+        expect(await claim(DAY_BEGIN - 1)).toEqual([]);
+        const mails = (await atOnce(8, () => claim(DAY_BEGIN))).flat();
+        expect(mails).toMatchObject([{ to: address, tenantId, attempts: 0, isDeferred: false }]);
+        await stores().webhooks.defer(mails, DAY_BEGIN + 5000);
+        expect(await claim(DAY_BEGIN + 4999)).toEqual([]);
+        expect(await claim(DAY_BEGIN + 5000)).toMatchObject([{ isDeferred: true }]);
+        const [again] = await claim(DAY_BEGIN + 6000);
+        const done = { attempts: 1, nextAtMs: null, atMs: DAY_BEGIN + 6001, status: null, code: null, ms: 0 };
+        await stores().webhooks.finish(again as ClaimedMail, { ...done, state: 'delivered' });
+        expect(await claim(DAY_BEGIN + 9000)).toEqual([]);
       });
 
       test('is what concerns the installation to its own endpoints alone', async () => {
@@ -413,7 +436,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
             drifts: [{ model: 'voice', microDollars: 64 }],
             askedAtMs: DAY_BEGIN + 1,
           };
-          for (let n = 0; n < 2; n += 1) await stores().reconciliations.save(day);
+          for (let n = 0; n < 2; n += 1) await stores().reconciliations.save(day, ['ops@example.com']);
           expect(await typesTo(own)).toEqual([]);
           expect(await toldTo(common)).toEqual([
             { type: 'budget.warned', timestamp: '2030-01-01T00:00:00.000Z', data: {} },

@@ -68,7 +68,15 @@ beforeAll(async () => {
     event: await webhooks.tell(endpoint.id, 'webhook.test', {}, app.clock.now()),
     budgets: 'march',
   });
-  const budget = { of: 'tenant', period: 'month', from: null, microDollars: 1e9, tokens: null, warnAt: [] } as const;
+  const budget = {
+    of: 'tenant',
+    period: 'month',
+    from: null,
+    microDollars: 1e9,
+    tokens: null,
+    warnAt: [],
+    tell: null,
+  } as const;
   const made = { tenantId: 'acme', id: 'march', madeBy: 'operator', changedAtMs: 0, atLimit: 'end' } as const;
   await app.service.stores.budgets.insert({ ...budget, ...made }, 50);
 });

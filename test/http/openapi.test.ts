@@ -271,7 +271,15 @@ async function driveOperators(id: string): Promise<void> {
     microDollars: 1,
     tokens: null,
   } as const;
-  const kept = { ...inFile, id: 'filed', warnAt: [], atLimit: 'end', madeBy: null, changedAtMs: 0 } as const;
+  const kept = {
+    ...inFile,
+    id: 'filed',
+    warnAt: [],
+    tell: null,
+    atLimit: 'end',
+    madeBy: null,
+    changedAtMs: 0,
+  } as const;
   await app.service.stores.budgets.merge([kept], ['acme'], '2030-01-01');
   await send({ method: 'DELETE', path: '/api/operator/budgets/filed?tenantId=acme', headers: operator });
   await app.service.stores.budgets.merge([], ['acme'], '2030-01-01');

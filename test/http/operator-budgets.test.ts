@@ -242,11 +242,28 @@ describe('Budgets are changed', () => {
     ['from', { from: '2030-01-01' }],
     ['from', { period: 'once', from: '2030-02-30' }],
     ['minutes', { minutes: 5 }],
+    ['tell.0', { tell: ['Ops <ops@example.com>'] }],
+    ['tell.0', { tell: ['@example.com'] }],
+    ['tell', { tell: Array.from({ length: 11 }, (_, n) => `a${n}@example.com`) }],
+    ['tell', { tell: ['a@example.com', 'A@example.com'] }],
   ])('not to what cannot be: %s in %j is named', async (path, fields) => {
     const refused = await make({ dollars: 10, ...fields });
     expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect((refused.body['details'] as { path: string }[]).map((one) => one.path)).toContain(path);
     expect((await look()).budgets).toEqual([]);
+  });
+
+  test('in whom they mail to: some, nobody, or whoever is told by default, and who may not change it sees letters alone', async () => {
+    const tellOf = async (headers?: Headers) => (await look('', headers)).budgets[0]?.['tell'];
+    await make({ dollars: 10, tell: ['Ann@example.com'] });
+    expect(await tellOf()).toEqual(['ann@example.com']);
+    expect(await tellOf(await app.as('vera@example.com'))).toEqual(['a…@example.com']);
+    await change({ version: 1, dollars: 20 });
+    expect(await tellOf()).toEqual(['ann@example.com']);
+    await change({ version: 2, tell: [] });
+    expect(await tellOf()).toEqual([]);
+    await change({ version: 3, tell: null });
+    expect(await tellOf()).toBeNull();
   });
 
   test('one id is made once, and a fifty-first is one too many', async () => {

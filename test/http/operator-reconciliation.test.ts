@@ -30,7 +30,7 @@ function reconciled(day: string): ReconciledDay {
 describe('What was counted beside what the provider says', () => {
   test('is told of the last 31 days, the newest first, in dollars', async () => {
     for (const day of ['2029-12-01', '2029-12-02', '2030-01-01'])
-      await app.service.stores.reconciliations.save(reconciled(day));
+      await app.service.stores.reconciliations.save(reconciled(day), []);
     const { body } = await app.get(PATH, service);
     expect(body).toEqual({
       enabled: false,

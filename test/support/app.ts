@@ -3,6 +3,7 @@ import { readConfig } from '../../config/config.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
+import type { Mailer } from '../../src/mail/contract.ts';
 import { DevMailbox } from '../../src/mail/dev-mailbox.ts';
 import { buildService, type Service } from '../../src/app/compose.ts';
 import { createNodeIdentity, type NodeIdentity } from '../../src/node/identity.ts';
@@ -65,6 +66,8 @@ export interface TestAppOptions {
   /** In the place of `provider`, one whose calls the service opens itself. */
   readonly brokered?: BrokeredProvider;
   readonly bots?: BotDetector;
+  /** In the place of the development mailbox. */
+  readonly mailer?: Mailer;
   /** As the live stores of the process before, for a restart that keeps them. */
   readonly live?: LiveStores;
   /** Environment variables. */
@@ -159,7 +162,7 @@ export class TestApp {
       prices: readPrices(config.calls.pricesFile),
       metrics,
       onError,
-      mailer: outbox,
+      mailer: options.mailer ?? outbox,
       bots: options.bots,
       events: createEvents(log, metrics),
       publicUrl: () => config.publicUrl ?? CONSOLE,

@@ -20,7 +20,7 @@ import type { Entry } from '../../stores/journal/contract.ts';
 import { changeBudget, deleteBudget, makeBudget, mayChangeBudget, termsOf } from '../../tenants/budgets.ts';
 import type { Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
-import { mayDo, seesTenant, within, type Operator } from '../roles.ts';
+import { actorSeenBy, mayDo, seesTenant, within, type Operator } from '../roles.ts';
 import { actBy, operatorRoute, scopeOf } from '../route.ts';
 
 const MAX_TOLD = 20;
@@ -37,6 +37,7 @@ const exampleBudget: OperatorBudget = {
   tokens: null,
   warnAt: [50, 80, 95],
   then: 'end',
+  tell: ['ops@acme.example'],
   version: 3,
   madeBy: 'operator',
   isInFile: false,
@@ -203,13 +204,14 @@ async function replyOf(
 
 async function toOperatorBudget(
   budget: Budget,
-  { role }: Operator,
+  operator: Operator,
   atMs: number,
   { usage, core: { stores } }: Services,
 ): Promise<OperatorBudget> {
   const { tenantId, version, madeBy, isInFile, changedAtMs } = budget;
   const standing = await usage.budgetLimits.standingOf(budget, atMs);
   const { period, used, percent, projectedAtMs } = standing;
+  const mayChange = mayDo(operator.role, 'change') && mayChangeBudget(budget, operator.role as ActRole);
   const told = await stores.budgetStates.ofBudget(tenantId, budget.id, period.name, MAX_TOLD);
   return {
     ...termsOf(budget),
@@ -218,7 +220,8 @@ async function toOperatorBudget(
     version,
     madeBy,
     isInFile,
-    mayChange: mayDo(role, 'change') && mayChangeBudget(budget, role as ActRole),
+    mayChange,
+    tell: budget.tell?.map((address) => (mayChange ? address : actorSeenBy(operator, address))) ?? null,
     changedAt: iso(changedAtMs),
     periodName: period.name,
     firstDay: period.firstDay,

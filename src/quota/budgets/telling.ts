@@ -14,6 +14,8 @@ import { percentOf } from './matching.ts';
 
 /** Accounts of which it is remembered what was told: those of users come and go. */
 const MAX_REMEMBERED = 20_000;
+/** What people are told by mail as well: the rest needs nobody's attention. */
+const MAILED: ReadonlySet<BudgetFact['type']> = new Set(['budget.warned', 'budget.exceeded']);
 
 /** How much of a budget is used by whom. */
 export interface BudgetLook {
@@ -29,6 +31,8 @@ export interface BudgetLook {
 export interface TellingDeps {
   readonly budgetStates: BudgetStates;
   readonly node: string;
+  /** Addresses that are told by mail of budgets which name none; null is the installation. */
+  readonly adminsOf: (tenantId: string | null) => readonly string[];
 }
 
 /**
@@ -61,9 +65,8 @@ export class BudgetTelling {
     const known = this.#known.get(fresh.id) ?? fresh;
     if (!saysMore(known, budget, percent)) return;
     const projectedAtMs = await look.projectedAtMs();
-    const host = this.#hostOf(fresh, (fact, record) =>
-      toldOf(fact, record, budget, { used, resetAtMs: period.resetAtMs, projectedAtMs }, this.#deps.node),
-    );
+    const about = { used, resetAtMs: period.resetAtMs, projectedAtMs };
+    const host = this.#hostOf(fresh, budget, about);
     const event = { type: 'USED', at: atMs, percent, warnAt: budget.warnAt, budgetVersion: budget.version } as const;
     const outcome = await host.send(fresh.id, event);
     if (outcome === undefined) return;
@@ -75,7 +78,7 @@ export class BudgetTelling {
   /** Tells that a period is over in which something was told. @param next the one after it @throws Unavailable when the database is away */
   async reset(record: BudgetRecord, budget: Budget, next: Period, atMs: number): Promise<void> {
     const about = { used: NOTHING_USED, resetAtMs: next.resetAtMs, projectedAtMs: null };
-    const host = this.#hostOf(record, (fact, closed) => toldOf(fact, closed, budget, about, this.#deps.node));
+    const host = this.#hostOf(record, budget, about);
     await host.send(record.id, { type: 'CLOCK', at: atMs });
   }
 
@@ -85,7 +88,7 @@ export class BudgetTelling {
   }
 
   /** A host of one record: what is told depends on the look, which the record does not have. */
-  #hostOf(fresh: BudgetRecord, tell: (fact: BudgetFact, record: BudgetRecord) => BudgetTold) {
+  #hostOf(fresh: BudgetRecord, budget: Budget, about: ToldAbout) {
     const { budgetStates } = this.#deps;
     return createHost<BudgetRecord, BudgetEvent, BudgetFact>({
       machine: budgetMachine,
@@ -96,7 +99,7 @@ export class BudgetTelling {
       },
       // Of one event the machine tells one thing at most.
       save: (record, expectedVersion, _event, [fact]) =>
-        fact && budgetStates.save(record, expectedVersion, tell(fact, record)),
+        fact && budgetStates.save(record, expectedVersion, toldOf(fact, record, budget, about, this.#deps)),
     });
   }
 }
@@ -115,7 +118,13 @@ function saysMore(known: BudgetRecord, { version, warnAt }: Budget, percent: num
   return known.exceededAtMs === null && (percent >= 100 || reachedOf(percent, warnAt) > known.toldPercent);
 }
 
-function toldOf(fact: BudgetFact, record: BudgetRecord, budget: Budget, about: ToldAbout, node: string): BudgetTold {
+function toldOf(
+  fact: BudgetFact,
+  record: BudgetRecord,
+  budget: Budget,
+  about: ToldAbout,
+  { node, adminsOf }: TellingDeps,
+): BudgetTold {
   const { type, at: atMs } = fact;
   const { used, resetAtMs, projectedAtMs } = about;
   const { id, of, period, microDollars, tokens, atLimit } = budget;
@@ -134,6 +143,7 @@ function toldOf(fact: BudgetFact, record: BudgetRecord, budget: Budget, about: T
     type,
     atMs,
     data,
+    mailTo: MAILED.has(type) ? (budget.tell ?? adminsOf(budget.tenantId)) : [],
     entry: type === 'budget.reset' ? undefined : entryOf(type, record, budget, about, node, atMs),
   };
 }

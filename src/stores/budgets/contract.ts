@@ -51,6 +51,8 @@ export interface BudgetTold {
   readonly atMs: number;
   /** What webhooks are told. */
   readonly data: object;
+  /** Addresses that are told by mail. */
+  readonly mailTo: readonly string[];
   /** For the journal; undefined for what the calendar says anyway. */
   readonly entry: NewEntry<'fact'> | undefined;
 }

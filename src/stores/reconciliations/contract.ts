@@ -75,10 +75,11 @@ export interface Reconciliations {
   /** Whether this node is to ask for the day: of all that ask, one is told so, and nobody who comes later than `notSinceMs`. */
   claim(day: string, upstream: string, atMs: number, notSinceMs: number): Promise<boolean>;
   /**
-   * Keeps what came of a day, and tells webhooks of the installation of each drift that has grown since the day was kept before.
+   * Keeps what came of a day, and tells webhooks of the installation, and these addresses, of each drift that has grown since the day was
+   * kept before.
    * @returns those that have
    */
-  save(reconciled: ReconciledDay): Promise<readonly Drift[]>;
+  save(reconciled: ReconciledDay, mailTo: readonly string[]): Promise<readonly Drift[]>;
   /** The days that are known, the newest first. @param to is left out */
   list(from: string, to: string): Promise<readonly ReconciledDay[]>;
   /** What nothing explains of the last days before an instant, in micro-dollars. */

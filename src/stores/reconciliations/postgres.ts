@@ -1,7 +1,8 @@
 import { PATIENT, type Database } from '../../database/database.ts';
 import { DAY_MS, iso } from '../../kernel/time.ts';
 import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '../../protocol/price.ts';
-import { toldGiven, type GivenFact } from '../webhooks/told.ts';
+import type { GivenFact } from '../webhooks/contract.ts';
+import { toldGiven } from '../webhooks/told.ts';
 import {
   RECONCILED_DAYS,
   type CountedModel,
@@ -70,13 +71,13 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
       return count === 1;
     },
 
-    async save(reconciled) {
+    async save(reconciled, mailTo) {
       const { day, upstream, state, unexplainedMicroDollars, askedAtMs } = reconciled;
       return database.transaction(async (sql) => {
         const [before] = await sql<{ report: string | null }[]>`
           select report from reconciliation where day = ${day} and upstream = ${upstream} for update`;
         const grown = grownSince(before?.report ?? null, reconciled);
-        const facts = grown.map((drift) => factOf(drift, reconciled));
+        const facts = grown.map((drift) => ({ ...factOf(drift, reconciled), mailTo }));
         await sql`
           with saved as (
             insert into reconciliation as kept (day, upstream, state, unexplained, report, asked_at_ms)

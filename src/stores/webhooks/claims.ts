@@ -1,6 +1,6 @@
 import { LAST_PROBE_MS } from '../../../machines/webhook-endpoint/selectors.ts';
 import type { AnySql, Sql } from '../../database/database.ts';
-import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DeliveryOutcome } from './contract.ts';
+import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DEFERRED, DeliveryOutcome } from './contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 
 type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> & Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts'>;
@@ -127,10 +127,15 @@ export async function hurryAll(sql: Sql, atMs: number, longestMs: readonly numbe
       and delivery.next_at_ms > ${atMs} + (${[...longestMs]}::bigint[])[1 + delivery.attempts]`;
 }
 
-/** See `Webhooks.release`. */
-export async function releaseAll(sql: Sql, claims: readonly ClaimedDelivery[], atMs: number): Promise<void> {
+/** See `Webhooks.release`; with a code also `Webhooks.defer`. */
+export async function releaseAll(
+  sql: Sql,
+  claims: readonly ClaimedDelivery[],
+  atMs: number,
+  code: typeof DEFERRED | null = null,
+): Promise<void> {
   await sql`
-    update webhook_delivery as delivery set next_at_ms = ${atMs}
+    update webhook_delivery as delivery set next_at_ms = ${atMs}, last_code = coalesce(${code}::text, delivery.last_code)
     from unnest(${claims.map(({ eventId }) => eventId)}::text[], ${claims.map(({ endpointId }) => endpointId)}::text[],
       ${claims.map(({ untilMs }) => untilMs)}::bigint[]) as given (event_id, endpoint_id, until_ms)
     where delivery.event_id = given.event_id and delivery.endpoint_id = given.endpoint_id and delivery.state = 'waiting'

@@ -1,6 +1,6 @@
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
-import type { TEST_TYPE } from '../../protocol/webhook-event.ts';
+import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
 
 /** Where facts are told to, and how it does. */
 export interface WebhookEndpoint extends EndpointRecord {
@@ -18,6 +18,26 @@ export interface WebhookEndpoint extends EndpointRecord {
 export function namedEndpoint(tenantId: string, name: string): string {
   return `${tenantId}:${name}`;
 }
+
+/** What people are told of webhooks by mail, and nobody by webhook. */
+export type MailedType = 'webhook.failing' | 'webhook.disabled';
+
+/** A fact whose data whoever saves it has made. */
+export interface GivenFact {
+  readonly type: WebhookType | MailedType;
+  /** Null for one of the installation, of which its own endpoints are told alone. */
+  readonly tenantId: string | null;
+  readonly atMs: number;
+  readonly data: object;
+  /** Addresses that are told by mail. */
+  readonly mailTo?: readonly string[];
+}
+
+/** With an address behind it this is the endpoint of the deliveries that are mails: no id of an endpoint has an @. */
+export const MAILBOX = 'mailto:';
+
+/** The code of a mail that waits because there were too many in its hour. */
+export const DEFERRED = 'deferred';
 
 /** What may be changed of an endpoint. */
 export type EndpointWish = Partial<Pick<WebhookEndpoint, 'url' | 'types'>>;
@@ -62,6 +82,14 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Until when it is this node's; it names the claim as well. */
   readonly untilMs: number;
+}
+
+/** A fact that a node may mail, until its lease ends. */
+export interface ClaimedMail extends ClaimedDelivery {
+  readonly tenantId: string | null;
+  readonly to: string;
+  /** It waited because there were too many in its hour. */
+  readonly isDeferred: boolean;
 }
 
 /** What came of a request: `nextAtMs` null with `dead` or `delivered`. */
@@ -127,7 +155,8 @@ export interface ReplayFilter {
  */
 export interface Webhooks extends RecordStore<EndpointRecord> {
   load(id: string): Promise<EndpointRecord | undefined>;
-  save(record: EndpointRecord, expectedVersion: number): Promise<boolean>;
+  /** @param facts what becomes true by it, and is told */
+  save(record: EndpointRecord, expectedVersion: number, facts?: readonly GivenFact[]): Promise<boolean>;
   /** @returns false, and adds nothing, where its tenant has `most` already, or one of this id */
   insert(endpoint: WebhookEndpoint, most: number): Promise<boolean>;
   find(id: string): Promise<WebhookEndpoint | undefined>;
@@ -161,6 +190,10 @@ export interface Webhooks extends RecordStore<EndpointRecord> {
   hurry(atMs: number, longestMs: readonly number[]): Promise<void>;
   /** Gives claims back that were not used. */
   release(claims: readonly ClaimedDelivery[], atMs: number): Promise<void>;
+  /** Claims mails that are due, the oldest first. @param each of one address */
+  claimMails(atMs: number, untilMs: number, each: number): Promise<readonly ClaimedMail[]>;
+  /** Leaves claimed mails to a later time, because there were too many. */
+  defer(claims: readonly ClaimedDelivery[], untilMs: number): Promise<void>;
   /** @param after where an earlier page ended */
   deliveries(filter: DeliveryFilter, after: DeliveryPosition | undefined, limit: number): Promise<DeliveryPage>;
   delivery(endpointId: string, eventId: string): Promise<DeliveryWithBody | undefined>;

@@ -4,11 +4,12 @@ import { LOCK_CLASSES } from '../../database/locks.ts';
 import { grouped } from '../grouped.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
 import { claimDue, claimNext, finishAll, hurryAll, probes, releaseAll, type Finish } from './claims.ts';
-import type { WebhookEndpoint, Webhooks } from './contract.ts';
+import { DEFERRED, type WebhookEndpoint, type Webhooks } from './contract.ts';
 import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
+import { claimMails } from './mail-claims.ts';
 import { toldSettled } from './session-facts.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
-import { tellOne } from './told.ts';
+import { tellOne, toldGiven } from './told.ts';
 
 const MAX_FINISHES = 100;
 
@@ -27,7 +28,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       return record;
     },
 
-    async save(record, expectedVersion) {
+    async save(record, expectedVersion, facts = []) {
       const {
         id,
         state,
@@ -39,13 +40,16 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
         disabledFor,
         version,
       } = record;
-      const { count } = await database.run(
+      const saved = await database.run(
         (sql) => sql`
-          update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
-            probe_at_ms = ${probeAtMs}, probes = ${failed}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
-          where id = ${id} and version = ${expectedVersion}`,
+          with saved as (
+            update webhook_endpoint set state = ${state}, failures = ${failures}, failing_since_ms = ${failingSinceMs},
+              probe_at_ms = ${probeAtMs}, probes = ${failed}, healthy_since_ms = ${healthySinceMs}, disabled_for = ${disabledFor}, version = ${version}
+            where id = ${id} and version = ${expectedVersion} returning id
+          ), ${toldGiven(sql, facts)}
+          select id from saved`,
       );
-      return count === 1;
+      return saved.length === 1;
     },
 
     insert(endpoint, most) {
@@ -132,6 +136,12 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
 
     async release(claims, atMs) {
       if (claims.length > 0) await database.run((sql) => releaseAll(sql, claims, atMs));
+    },
+
+    claimMails: (atMs, untilMs, each) => database.run((sql) => claimMails(sql, atMs, untilMs, each)),
+
+    async defer(claims, untilMs) {
+      await database.run((sql) => releaseAll(sql, claims, untilMs, DEFERRED));
     },
 
     deliveries: (filter, after, limit) =>

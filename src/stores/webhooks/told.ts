@@ -1,6 +1,7 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
+import { MAILBOX, type GivenFact } from './contract.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
@@ -9,19 +10,25 @@ interface FactSelect {
   readonly facts: Fragment;
   /** What is told of a row, called `fact`: a json. It is made only of facts that an endpoint wants. */
   readonly data: Fragment;
+  /** Addresses that are told by mail: a json of texts. */
+  readonly mailTo?: Fragment;
 }
 
 /**
  * Part of a statement that makes facts true: the events that tell of them, and a delivery of each to every endpoint that wants it. So nothing is
  * told that was not saved, and nothing that was saved is untold. Without endpoints it looks into an empty table and does nothing more.
  */
-export function told(sql: AnySql, { facts, data }: FactSelect): Fragment {
+export function told(sql: AnySql, { facts, data, mailTo }: FactSelect): Fragment {
+  const mails =
+    mailTo && sql`union all select ${MAILBOX} || address from json_array_elements_text(${mailTo}) as given (address)`;
   return sql`
     webhook_fact as materialized (
       select ${eventId(sql)} as event_id, fact.type, fact.tenant_id, fact.at_ms, fact.ref, wanted.endpoints, ${data} as data
       from (${facts}) as fact cross join lateral (
-        select array_agg(id) as endpoints from webhook_endpoint
-        where webhook_endpoint.tenant_id in (fact.tenant_id, ${INSTALLATION}) and fact.type = any(types)
+        select array_agg(id) as endpoints from (
+          select id from webhook_endpoint
+          where webhook_endpoint.tenant_id in (fact.tenant_id, ${INSTALLATION}) and fact.type = any(types) ${mails ?? sql``}
+        ) as receivers
       ) as wanted
       where wanted.endpoints is not null
     ), ${written(sql)}`;
@@ -37,18 +44,10 @@ function toldOne(sql: AnySql, endpointId: string, { facts, data }: FactSelect): 
     ), ${written(sql)}`;
 }
 
-/** A fact whose data whoever saves it has made. */
-export interface GivenFact {
-  readonly type: WebhookType;
-  /** Null for one of the installation, of which its own endpoints are told alone. */
-  readonly tenantId: string | null;
-  readonly atMs: number;
-  readonly data: object;
-}
-
 /** Part of a statement that saves what facts are of: `saved` has one row where it did, and none where it did not. */
 export function toldGiven(sql: AnySql, facts: readonly GivenFact[]): Fragment {
-  const rows = facts.map(({ type, tenantId, atMs, data }) => ({
+  const rows = facts.map(({ type, tenantId, atMs, data, mailTo = [] }) => ({
+    mailTo,
     type,
     tenantId: tenantId ?? INSTALLATION,
     atMs,
@@ -56,9 +55,11 @@ export function toldGiven(sql: AnySql, facts: readonly GivenFact[]): Fragment {
   }));
   return told(sql, {
     facts: sql`
-      select given.type, given."tenantId" as tenant_id, given."atMs" as at_ms, null::text as ref, given.data
-      from saved cross join json_to_recordset(${JSON.stringify(rows)}::text::json) as given (type text, "tenantId" text, "atMs" bigint, data json)`,
+      select given.type, given."tenantId" as tenant_id, given."atMs" as at_ms, null::text as ref, given.data, given."mailTo" as mail_to
+      from saved cross join json_to_recordset(${JSON.stringify(rows)}::text::json) as given (type text, "tenantId" text, "atMs" bigint, data json,
+        "mailTo" json)`,
     data: sql`fact.data`,
+    mailTo: sql`fact.mail_to`,
   });
 }
 

@@ -44,6 +44,7 @@ function world(domain: string, limits: Partial<LoginCodesDeps['limits']> = {}): 
     kind: 'dev',
     prepare: ({ to }) => Promise.resolve({ send: async () => void mailed.push(to), drop: () => {} }),
     ping: () => Promise.resolve(),
+    aside: () => mailer,
     close: () => {},
   };
   const codes = loginCodes(database, {

@@ -106,6 +106,7 @@ describe('A code that is sent', () => {
           drop: () => {},
         }),
       ping: () => Promise.resolve(),
+      aside: () => eager,
       close: () => {},
     };
     await loginCodes(database, { mailer: eager }).send(email, START);
@@ -315,6 +316,7 @@ describe('A mail that the server does not take', () => {
         return Promise.resolve({ send: () => gate, drop: () => {} });
       },
       ping: () => Promise.resolve(),
+      aside: () => slow,
       close: () => {},
     };
     const { codes: real } = loginCodes(database, { mailer: slow, admits: (email) => email === known });

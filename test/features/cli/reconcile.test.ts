@@ -24,6 +24,7 @@ function build(read: (fromMs: number) => Promise<ProviderDay>, ours = 1_000_000)
     },
     reader: { upstream: 'openai', providers: ['openai'], read },
     worthOf: (_model: string, { audioIn }: TokenClasses) => audioIn * 32,
+    mailTo: [],
     clock: new ManualClock(),
     events: { meterDrifted: () => undefined, dependencyAway: () => undefined },
   };

@@ -103,6 +103,22 @@ describe('A login at the mail server', () => {
   const credentials = { user: 'us@er', pass: 'p:a/s%s' };
   const login = 'us%40er:p%3Aa%2Fs%25s';
 
+  test('never waits for mails that are sent aside, which have one connection of their own', async () => {
+    const smtp = await server();
+    const from = mailSender.parse('Switchboard <no-reply@example.org>');
+    const codes = new SmtpMailer({ server: mailServer.parse(smtp.url), from, timeoutMs: PATIENT_MS });
+    const aside = codes.aside();
+    cleanups.push(() => [codes, aside].forEach((one) => one.close()));
+    const first = await aside.prepare(mail);
+    const second = aside.prepare(mail);
+    const held = await Promise.all(Array.from({ length: 5 }, () => codes.prepare(mail)));
+    expect(smtp.connections).toBe(6);
+    await first.send();
+    await (await second).send();
+    for (const one of held) await one.send();
+    expect([smtp.mails.length, smtp.connections]).toEqual([7, 6]);
+  });
+
   test('uses the percent-decoded credentials, over STARTTLS where it is offered', async () => {
     const smtp = await server({ credentials, startTls: true });
     await mailer(`smtp://${login}@127.0.0.1:${smtp.port}`).send(mail);

@@ -38,6 +38,7 @@ describe('The meter', () => {
       store: createPostgresReconciliations(database),
       reader: new OpenAiUsage({ adminKey, baseUrl, project, timeoutMs: 60_000, wait: () => Promise.resolve() }),
       worthOf: worthAt(prices),
+      mailTo: [],
       clock,
       events: {
         meterDrifted: ({ day, unexplainedMicroDollars }) => void drifted.push(`${day} ${unexplainedMicroDollars}`),

@@ -346,7 +346,15 @@ describe('Budgets of a tenants file', () => {
     await writeFile(file, JSON.stringify({ budgets: [all], tenants: [{ ...acme, budgets }] }));
     const read = await readTenantsDocument(file, 7);
     await rm(folder, { recursive: true });
-    const usual = { from: null, tokens: null, warnAt: [80, 95], atLimit: 'end', madeBy: null, changedAtMs: 7 };
+    const usual = {
+      from: null,
+      tokens: null,
+      warnAt: [80, 95],
+      atLimit: 'end',
+      madeBy: null,
+      changedAtMs: 7,
+      tell: null,
+    };
     expect(read.budgets).toEqual([
       { ...usual, id: 'all', of: 'installation', period: 'month', tenantId: null, microDollars: null, tokens: 5 },
       { ...usual, id: 'march', of: 'tenant', period: 'month', tenantId: 'acme', microDollars: 2e9 },

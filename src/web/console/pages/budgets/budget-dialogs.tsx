@@ -19,7 +19,11 @@ function fieldsOf(form: HTMLFormElement) {
     .filter((part) => part !== '')
     .map(Number);
   const then = text('then') as Budget['then'];
-  return { text, terms: { dollars: amount('dollars'), tokens: amount('tokens'), warnAt, then } };
+  const addresses = text('tell')
+    .split(/[\s,]+/)
+    .filter((part) => part !== '');
+  const tell = data.has('tellNobody') ? [] : addresses.length === 0 ? null : addresses;
+  return { text, terms: { dollars: amount('dollars'), tokens: amount('tokens'), warnAt, then, tell } };
 }
 
 interface FormProps {
@@ -62,7 +66,7 @@ function BudgetForm({ title, verb, children, send, done }: FormProps) {
 
 /** What can be changed of a budget. */
 function TermsFields({ budget }: { readonly budget?: Budget }) {
-  const { dollars = null, tokens = null, warnAt = [80, 95], then = 'end' } = budget ?? {};
+  const { dollars = null, tokens = null, warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
   return (
     <>
       <label class="field">
@@ -89,6 +93,22 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
           inputMode="numeric"
           placeholder="for example 50, 80, 95"
         />
+      </label>
+      <label class="field">
+        Mail to
+        <input
+          name="tell"
+          type="text"
+          defaultValue={tell?.join(', ') ?? ''}
+          inputMode="email"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="the admins; or at most 10 addresses"
+        />
+      </label>
+      <label class="check">
+        <input name="tellNobody" type="checkbox" defaultChecked={tell?.length === 0} />
+        Mail nobody
       </label>
       <label class="field">
         When nothing is left it
