@@ -20,6 +20,7 @@ const names: Readonly<Record<ActivityKind, ((label: string) => string) | null>> 
   failed: () => 'requests that failed',
   dropped: (what) => `${what}s dropped`,
   kept: null,
+  challenged: null,
   mint: null,
 };
 
