@@ -597,6 +597,22 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await typesTo(endpoint as WebhookEndpoint)).toEqual(['session.started']);
       });
 
+      test('is counted where it is told nothing now, but what somebody has switched off', async () => {
+        const id = randomId();
+        const named = ['a', 'b', 'c', 'd'].map((name) => ({ ...webhook, id: name }));
+        await stores().tenants.merge([tenant(id, named)]);
+        const states = [
+          { state: 'failing', failingSinceMs: 1, probeAtMs: 2 },
+          { state: 'disabled', disabledFor: 'gone' },
+          { state: 'disabled', disabledFor: 'operator' },
+        ] as const;
+        for (const [n, state] of states.entries())
+          await stores().webhooks.save({ ...newEndpoint(`${id}:${named[n]?.id}`), ...state, version: 2 }, 1);
+        expect(await stores().webhooks.countTroubled([id])).toEqual({ failing: 1, disabled: 1 });
+        expect(await stores().webhooks.countTroubled([])).toEqual({ failing: 0, disabled: 0 });
+        expect((await stores().webhooks.countTroubled()).failing).toBeGreaterThanOrEqual(1);
+      });
+
       test('is changed where the file differs, and keeps how it does; what is not named stays', async () => {
         const id = randomId();
         await stores().tenants.merge([tenant(id, [webhook])]);

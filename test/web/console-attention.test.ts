@@ -43,6 +43,7 @@ function overview(fields: Partial<Overview> = {}): Overview {
     asOf: AT,
     endingSoon: 0,
     unexplainedDollars: 0,
+    webhooks: { failing: 0, disabled: 0 },
     lateHangups: 0,
     activity: { minute: quiet, hour: quiet, day: quiet },
     verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
@@ -90,6 +91,14 @@ describe('The overview says what stands out', () => {
       'wrong: The provider’s bill of the last three days differs by $9.03, unexplained',
     ]);
     expect(sentences({ unexplainedDollars: null })).toEqual([]);
+  });
+
+  test('webhooks that fail are to be watched, and those that were given up are wrong', () => {
+    expect(whatStandsOut(overview({ webhooks: { failing: 1, disabled: 2 } }))).toMatchObject([
+      { degree: 'wrong', sentence: '2 webhooks were given up: nothing is sent until somebody enables it' },
+      { degree: 'watch', sentence: '1 webhook fails: what is to be told waits', href: '/console/webhooks' },
+    ]);
+    expect(sentences({ webhooks: null })).toEqual([]);
   });
 
   test('a store whose clock was set', () => {

@@ -26,15 +26,16 @@ export function overviewRoute(services: Services): Route {
       return null;
     };
     const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
-    const [counts, spend, unexplained, read] = await Promise.all([
+    const [counts, spend, unexplained, webhooks, read] = await Promise.all([
       orNull(services.operators.figures.counts(operator.tenants, atMs)),
       orNull(spendOf(atMs, tenantsOf(operator), services)),
       operator.tenants === '*' ? orNull(services.core.stores.reconciliations.unexplainedAt(atMs)) : null,
+      orNull(services.core.stores.webhooks.countTroubled(tenantsOf(operator))),
       readActivity(operator, atMs, orNull, services),
     ]);
     const more = await overviewActivity(operator, atMs, read, isDatabaseRead, services);
     const unexplainedDollars = unexplained === null ? null : unexplained / 1_000_000;
-    return { ...(counts ?? NOT_COUNTED), spend, unexplainedDollars, ...more };
+    return { ...(counts ?? NOT_COUNTED), spend, unexplainedDollars, webhooks, ...more };
   };
   const kept = cacheFor<object>(KEPT_MS);
   return operatorRoute({
@@ -63,6 +64,7 @@ export function overviewRoute(services: Services): Route {
             budgets: [{ tenantId: 'acme', id: 'march', percent: 96, at: '2030-01-01T22:10:00.000Z' }],
           },
           unexplainedDollars: 0,
+          webhooks: { failing: 1, disabled: 0 },
           ...exampleOverviewActivity,
         },
       },

@@ -38,5 +38,9 @@ export const overview = z.object({
     description:
       'What of the last three days the provider bills otherwise than it was counted here, with nothing that explains it; null where it cannot be read now, and for who is shown some tenants only',
   }),
+  webhooks: z.object({ failing: count, disabled: count }).nullable().meta({
+    description:
+      'How many webhooks fail, or were disabled by their server or after five days; null where it cannot be read now',
+  }),
   ...overviewActivity.shape,
 });

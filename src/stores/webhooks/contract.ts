@@ -33,6 +33,11 @@ export interface GivenFact {
   readonly mailTo?: readonly string[];
 }
 
+export interface TroubledWebhooks {
+  readonly failing: number;
+  readonly disabled: number;
+}
+
 /** With an address behind it this is the endpoint of the deliveries that are mails: no id of an endpoint has an @. */
 export const MAILBOX = 'mailto:';
 
@@ -162,6 +167,8 @@ export interface Webhooks extends RecordStore<EndpointRecord> {
   find(id: string): Promise<WebhookEndpoint | undefined>;
   /** By tenant and id. @param tenants whose; all, and those of the installation, where none are named */
   list(tenants?: readonly string[]): Promise<readonly WebhookEndpoint[]>;
+  /** How many of them are told nothing now, but those that somebody has switched off. */
+  countTroubled(tenants?: readonly string[]): Promise<TroubledWebhooks>;
   /** Of events from now on. @returns it as it is then; undefined where there is none */
   change(id: string, wish: EndpointWish): Promise<WebhookEndpoint | undefined>;
   /** With what waits for it. @returns whether it was there */

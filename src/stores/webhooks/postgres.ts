@@ -4,7 +4,7 @@ import { LOCK_CLASSES } from '../../database/locks.ts';
 import { grouped } from '../grouped.ts';
 import { runScan, MAX_SCANNED } from '../scanned-page.ts';
 import { claimDue, claimNext, finishAll, hurryAll, probes, releaseAll, type Finish } from './claims.ts';
-import { DEFERRED, type WebhookEndpoint, type Webhooks } from './contract.ts';
+import { DEFERRED, type TroubledWebhooks, type WebhookEndpoint, type Webhooks } from './contract.ts';
 import { deliveryOf, deliveriesOfSession, listDeliveries, replaySome, replayed, waitingOf } from './deliveries.ts';
 import { claimMails } from './mail-claims.ts';
 import { toldSettled } from './session-facts.ts';
@@ -80,10 +80,19 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       const found = await database.run(
         (sql) => sql<WebhookEndpoint[]>`
           select ${columns(sql)} from webhook_endpoint
-          where ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[]) and tenant_id <> ${INSTALLATION}`}
-          order by tenant_id, id`,
+          where ${isOf(sql, tenants)} order by tenant_id, id`,
       );
       return [...found];
+    },
+
+    async countTroubled(tenants) {
+      const [count] = await database.run(
+        (sql) => sql<TroubledWebhooks[]>`
+          select count(*) filter (where state = 'failing') as failing,
+            count(*) filter (where state = 'disabled' and disabled_for <> 'operator') as disabled
+          from webhook_endpoint where ${isOf(sql, tenants)}`,
+      );
+      return count ?? { failing: 0, disabled: 0 };
     },
 
     async change(id, { url, types }) {
@@ -168,6 +177,12 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
       return count;
     },
   };
+}
+
+function isOf(sql: AnySql, tenants: readonly string[] | undefined) {
+  return tenants === undefined
+    ? sql`true`
+    : sql`tenant_id = any(${[...tenants]}::text[]) and tenant_id <> ${INSTALLATION}`;
 }
 
 function recordOf(sql: AnySql) {

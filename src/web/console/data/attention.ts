@@ -36,6 +36,7 @@ export function whatStandsOut(overview: Overview): readonly Matter[] {
     ...ofNodes(overview),
     ...ofHangups(overview),
     ...ofDrift(overview),
+    ...ofWebhooks(overview),
     ...ofClocks(overview),
     ...ofSpend(overview.spend),
     ...(activity === null ? [] : [...ofRefusals(activity.hour), ...ofEnds(activity.hour)]),
@@ -95,6 +96,22 @@ function ofDrift({ unexplainedDollars }: Overview): Matter[] {
   if (dollars === 0) return [];
   const sentence = `The provider’s bill of the last three days differs by ${moneyText(dollars)}, unexplained`;
   return [{ degree: 'wrong', sentence, href: '/console/usage' }];
+}
+
+function ofWebhooks({ webhooks }: Overview): Matter[] {
+  // Null while it cannot be read; an older server does not tell it.
+  const { failing = 0, disabled = 0 } = webhooks ?? {};
+  const href = '/console/webhooks';
+  const matters: Matter[] = [];
+  if (disabled > 0) {
+    const were = disabled === 1 ? '1 webhook was' : `${countText(disabled)} webhooks were`;
+    matters.push({ degree: 'wrong', sentence: `${were} given up: nothing is sent until somebody enables it`, href });
+  }
+  if (failing > 0) {
+    const fail = failing === 1 ? '1 webhook fails' : `${countText(failing)} webhooks fail`;
+    matters.push({ degree: 'watch', sentence: `${fail}: what is to be told waits`, href });
+  }
+  return matters;
 }
 
 function ofClocks({ nodes }: Overview): Matter[] {
