@@ -57,6 +57,8 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(FEED_MS, async () => feed.tick(), onError),
     every(FEED_MS, () => feed.count(), onError),
     every(TICK_MS, () => usage.budgets.tick(), onError),
+    // Asks the database, and so holds up no warning and no end that needs none.
+    every(TICK_MS, () => usage.budgets.followMinutes(), onError),
     every(WEBHOOKS_MS, () => webhooks.deliveries.tick(), onError),
     every(MAILS_MS, () => webhooks.mails.tick(), onError),
     every(MINUTE_MS, () => usage.budgetLimits.lookAtAll(core.clock.now()), onError),

@@ -27,8 +27,8 @@ export interface RetentionDeps {
   /** 0 keeps for ever. */
   readonly days: RetentionDays;
   readonly calendar: (atMs: number) => QuotaDay;
-  /** Since when budgets count, by what is kept of each day and hour: that is never deleted. */
-  readonly countedFromMs: number;
+  /** Since when budgets count, by what is kept of each day and hour, and of calls: that is never deleted. */
+  readonly countedFromMs: { readonly usage: number; readonly calls: number };
   /** Hears of a step that failed. */
   readonly onError: (error: unknown) => void;
 }
@@ -59,20 +59,23 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('webhookEvents', daysAgo(days.webhooks)),
     () => retention.deleteSome('budgetStates', daysAgo(BUDGET_DAYS)),
   ];
-  if (days.sessions > 0)
+  if (days.sessions > 0) {
+    // Sessions with their calls: they say which agent's these were.
+    const beforeMs = Math.min(daysAgo(days.sessions), countedFromMs.calls);
     steps.push(
-      () => retention.deleteSome('sessions', daysAgo(days.sessions)),
+      () => retention.deleteSome('sessions', beforeMs),
       () => retention.deleteSome('sessionSetups', daysAgo(days.sessions + SESSION_DAYS)),
-      () => retention.deleteSome('calls', daysAgo(days.sessions)),
+      () => retention.deleteSome('calls', beforeMs),
     );
+  }
   if (days.usage > 0)
     steps.push(
       () => retention.deleteSome('usageEntries', daysAgo(days.usage)),
       // Not before the entries: a meter says what its entries are the differences of.
       () => retention.deleteSome('callMeters', daysAgo(Math.max(days.usage, REPORT_DAYS))),
-      () => retention.deleteDays('usageTotals', calendar(Math.min(daysAgo(days.usage), countedFromMs)).day),
+      () => retention.deleteDays('usageTotals', calendar(Math.min(daysAgo(days.usage), countedFromMs.usage)).day),
       () => retention.deleteDays('usageDays', calendar(daysAgo(days.usage)).day),
-      () => retention.deleteSome('usageHours', Math.min(daysAgo(days.usage), countedFromMs)),
+      () => retention.deleteSome('usageHours', Math.min(daysAgo(days.usage), countedFromMs.usage)),
     );
   if (days.events > 0)
     steps.push(

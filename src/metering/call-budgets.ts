@@ -39,7 +39,7 @@ const REARM_MS = 120_000;
 const ENDED_AT_ONCE = 50;
 export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf' | 'sharedOf'> {
   readonly holds: Pick<Holds, 'standing'>;
-  readonly budgets: Pick<BudgetLimits, 'accountsOf'>;
+  readonly budgets: Pick<BudgetLimits, 'accountsOf' | 'followCalls'>;
   readonly prices: Prices;
   readonly clock: Clock;
   readonly calendar: (atMs: number) => QuotaDay;
@@ -60,6 +60,8 @@ interface CallWatch {
   endsAtMs: number;
   /** Whether the end is certain, because time is what costs. */
   isExact: boolean;
+  /** When the minutes of a budget will be over. */
+  minutesEndAtMs: number;
   /** The last warning that was told, in seconds. */
   toldSec: number;
 }
@@ -86,6 +88,7 @@ export class CallBudgets implements Budgets, MeteringListener {
       bound: undefined,
       endsAtMs: Infinity,
       isExact: false,
+      minutesEndAtMs: Infinity,
       toldSec: Infinity,
     });
   }
@@ -116,7 +119,8 @@ export class CallBudgets implements Budgets, MeteringListener {
   }
 
   endsAtMs(callId: string): number {
-    return this.#watched.get(callId)?.endsAtMs ?? Infinity;
+    const watched = this.#watched.get(callId);
+    return watched === undefined ? Infinity : endOf(watched);
   }
 
   /** @throws Unavailable when the database is away: then what was told before holds */
@@ -139,6 +143,15 @@ export class CallBudgets implements Budgets, MeteringListener {
     const over = [...this.#watched.values()].filter(({ isExact, endsAtMs }) => isExact && endsAtMs <= atMs);
     const { sessions } = this.#deps;
     await settleAll(over, async ({ call }) => sessions.end(call.sessionId, 'quota_exceeded', atMs), ENDED_AT_ONCE);
+  }
+
+  /** Ends those whose budgets have no minutes left, and learns when the others' will be over: call it every second. @throws Unavailable */
+  async followMinutes(): Promise<void> {
+    const { budgets, clock } = this.#deps;
+    const watched = [...this.#watched.values()];
+    const owners = watched.map(({ call }) => call);
+    const ends = await budgets.followCalls(owners, clock.now());
+    for (const [n, one] of watched.entries()) one.minutesEndAtMs = ends[n] ?? Infinity;
   }
 
   #shorten(watched: CallWatch, accounts: readonly Account[]): void {
@@ -207,12 +220,13 @@ export class CallBudgets implements Budgets, MeteringListener {
   }
 
   #warn(watched: CallWatch, atMs: number): void {
-    const leftMs = watched.endsAtMs - atMs;
+    const endsAtMs = endOf(watched);
+    const leftMs = endsAtMs - atMs;
     if (leftMs > REARM_MS) watched.toldSec = Infinity;
     const dueSec = WARNING_SECONDS.find((seconds) => leftMs <= seconds * 1000) ?? Infinity;
     if (dueSec >= watched.toldSec) return;
     watched.toldSec = dueSec;
-    this.#deps.bus.publish({ type: 'quota.ending', sessionId: watched.call.sessionId, endsAtMs: watched.endsAtMs });
+    this.#deps.bus.publish({ type: 'quota.ending', sessionId: watched.call.sessionId, endsAtMs });
   }
 
   async #accountsOf(call: MeteredCall, atMs: number): Promise<readonly Account[]> {
@@ -245,4 +259,9 @@ export class CallBudgets implements Budgets, MeteringListener {
     ]);
     return [...days, ...ofBudgets];
   }
+}
+
+/** When the first of what bounds a call will be over. */
+function endOf({ endsAtMs, minutesEndAtMs }: CallWatch): number {
+  return Math.min(endsAtMs, minutesEndAtMs);
 }

@@ -12,6 +12,7 @@ function wanted(what: string): { error: (issue: IssueInput) => string } {
 
 const MAX_DOLLARS = 1_000_000_000;
 const MAX_TOKENS = 1_000_000_000_000_000;
+const MAX_MINUTES = 1_000_000_000;
 
 export const BUDGET_PERIODS = ['session', 'day', 'week', 'month', 'once'] as const;
 
@@ -20,13 +21,22 @@ export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 /** What follows once nothing is left: creates are refused and live sessions ended, or creates alone are refused, or it is only told. */
 const BUDGET_ENDS = ['end', 'refuse', 'tell'] as const;
 
-const dollars = z
-  .number(wanted('an amount of dollars'))
-  .gt(0, 'must be more than 0')
-  .max(MAX_DOLLARS, `must be at most ${MAX_DOLLARS}`)
-  .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals')
-  .nullable()
-  .meta({ description: 'At most 6 decimals; null for any amount' });
+/** An amount that is kept in millionths. */
+const amountOf = (what: string, most: number) =>
+  z
+    .number(wanted(what))
+    .gt(0, 'must be more than 0')
+    .max(most, `must be at most ${most}`)
+    .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals')
+    .nullable();
+
+const dollars = amountOf('an amount of dollars', MAX_DOLLARS).meta({
+  description: 'At most 6 decimals; null for any amount',
+});
+
+const minutes = amountOf('a number of minutes', MAX_MINUTES).meta({
+  description: 'Time in which brokered calls are connected, added up over calls; at most 6 decimals; null for any',
+});
 
 const tokens = z
   .int(wanted('a whole number of tokens'))
@@ -74,6 +84,7 @@ const tell = z
 const changeable = {
   dollars: dollars.default(null),
   tokens: tokens.default(null),
+  minutes: minutes.default(null),
   warnAt: warnAt.default([80, 95]),
   then: then.default('end'),
   tell: tell.default(null),
@@ -107,20 +118,25 @@ export const budgetFields = { ...identity, ...changeable };
 interface Amounts {
   readonly dollars: number | null;
   readonly tokens: number | null;
+  readonly minutes: number | null;
 }
+
+/** What is wrong with a budget that limits nothing. */
+export const LIMITS_NOTHING = 'must be set, or tokens or minutes must';
 
 /** What only shows between the fields of a budget. */
 export function checkBudget(
   {
     dollars: most,
     tokens: count,
+    minutes: time,
     period,
     from,
   }: Amounts & { readonly period: BudgetPeriod; readonly from: string | null },
   { addIssue }: { readonly addIssue: (issue: { code: 'custom'; path: string[]; message: string }) => void },
 ): void {
-  if (most === null && count === null)
-    addIssue({ code: 'custom', path: ['dollars'], message: 'must be set, or tokens must' });
+  if (most === null && count === null && time === null)
+    addIssue({ code: 'custom', path: ['dollars'], message: LIMITS_NOTHING });
   if (from !== null && period !== 'once')
     addIssue({ code: 'custom', path: ['from'], message: 'must be left out: it is of budgets with period once alone' });
 }
@@ -140,6 +156,7 @@ export type BudgetTerms = Readonly<Omit<z.output<typeof budgetEntry>, 'warnAt' |
 export const budgetChanges = z.object({
   dollars: dollars.optional(),
   tokens: tokens.optional(),
+  minutes: minutes.optional(),
   warnAt: warnAt.optional(),
   then: then.optional(),
   tell: tell.optional(),
@@ -162,3 +179,8 @@ export function idOfBudget(of: string, kind: 'key' | 'agent' | 'user'): string |
 
 /** Budgets that one tenant, or the installation, may have. */
 export const MAX_BUDGETS = 50;
+
+/** Minutes of so many milliseconds, with at most 6 decimals. */
+export function minutesOf(ms: number): number {
+  return Math.round((ms * 50) / 3) / 1_000_000;
+}

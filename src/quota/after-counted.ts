@@ -2,7 +2,8 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
-import type { BudgetLimits, UsedUp } from './budgets/budgets.ts';
+import type { BudgetLimits } from './budgets/budgets.ts';
+import type { UsedUp } from './budgets/used-up.ts';
 import {
   exceeded,
   exceeds,

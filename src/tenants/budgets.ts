@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
-import { idOfBudget, MAX_BUDGETS, type BudgetTerms } from '../protocol/budget.ts';
+import { idOfBudget, LIMITS_NOTHING, MAX_BUDGETS, type BudgetTerms } from '../protocol/budget.ts';
 import { Refusal, wrongField } from '../protocol/refusal.ts';
 import type { Budget, Budgets, NewBudget } from '../stores/budgets/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -21,7 +21,7 @@ export interface BudgetDeps {
 
 /** What can be changed of a budget; what is left out stays. */
 export type BudgetChanges = {
-  readonly [K in 'dollars' | 'tokens' | 'warnAt' | 'tell']?: BudgetTerms[K] | undefined;
+  readonly [K in 'dollars' | 'tokens' | 'minutes' | 'warnAt' | 'tell']?: BudgetTerms[K] | undefined;
 } & { readonly atLimit?: Budget['atLimit'] | undefined };
 
 const MICRO = 1_000_000;
@@ -29,15 +29,17 @@ const MICRO = 1_000_000;
 /** A budget as it is kept. @param madeBy null for the tenants file */
 export function toNewBudget(
   tenantId: string | null,
-  { dollars, then: atLimit, ...terms }: BudgetTerms,
+  { dollars, minutes, then: atLimit, ...terms }: BudgetTerms,
   madeBy: ActRole | null,
   atMs: number,
 ): NewBudget {
-  return { ...terms, atLimit, tenantId, microDollars: toMicro(dollars), madeBy, changedAtMs: atMs };
+  const amounts = { microDollars: toMicro(dollars), microMinutes: toMicro(minutes) };
+  return { ...terms, ...amounts, atLimit, tenantId, madeBy, changedAtMs: atMs };
 }
 
 /** A budget in the fields in which it is set. */
-export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, atLimit, tell }: Budget): BudgetTerms {
+export function termsOf(budget: Budget): BudgetTerms {
+  const { id, of, period, from, microDollars, tokens, microMinutes, warnAt, atLimit, tell } = budget;
   return {
     id,
     of,
@@ -45,6 +47,7 @@ export function termsOf({ id, of, period, from, microDollars, tokens, warnAt, at
     from,
     dollars: microDollars === null ? null : microDollars / MICRO,
     tokens,
+    minutes: microMinutes === null ? null : microMinutes / MICRO,
     warnAt,
     then: atLimit,
     tell,
@@ -98,7 +101,7 @@ export async function makeBudget(
 export async function changeBudget(
   tenantId: string | null,
   id: string,
-  { dollars, ...changes }: BudgetChanges,
+  { dollars, minutes, ...changes }: BudgetChanges,
   expectedVersion: number,
   by: ChangedBy,
   deps: BudgetDeps,
@@ -112,13 +115,14 @@ export async function changeBudget(
     ...found,
     ...given,
     ...(dollars === undefined ? {} : { microDollars: toMicro(dollars) }),
+    ...(minutes === undefined ? {} : { microMinutes: toMicro(minutes) }),
     // What somebody else has set no admin of the tenant takes back.
     madeBy: by.role === 'tenant_admin' ? found.madeBy : by.role,
     version: expectedVersion + 1,
     changedAtMs: atMs,
   };
-  if (changed.microDollars === null && changed.tokens === null)
-    return wrongField('dollars', 'must be set, or tokens must');
+  if (changed.microDollars === null && changed.tokens === null && changed.microMinutes === null)
+    return wrongField('dollars', LIMITS_NOTHING);
   const isSaved = await audited(
     deps.acts,
     entryOf('budget.change', found, by, atMs),
@@ -171,8 +175,8 @@ async function findOwn(
   return new Refusal('FORBIDDEN', 'An operator of the installation made this budget, and one has to change it.');
 }
 
-function toMicro(dollars: number | null): number | null {
-  return dollars === null ? null : Math.round(dollars * MICRO);
+function toMicro(amount: number | null): number | null {
+  return amount === null ? null : Math.round(amount * MICRO);
 }
 
 function entryOf(

@@ -91,7 +91,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await dialog().getByLabel('Name').fill('weekly');
     await dialog().getByLabel('Period').selectOption('week');
     await page.keyboard.press('Enter');
-    await here.sees('must be set, or tokens must', '[role=alert]');
+    await here.sees('must be set, or tokens or minutes must', '[role=alert]');
     await dialog().getByLabel('Dollars').fill('10');
     await picture('make');
     await page.keyboard.press('Enter');
@@ -108,8 +108,9 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await here.button('Change weekly').click();
     await isClean('dialog[open]');
     await dialog().getByLabel('Dollars').fill('40');
+    await dialog().getByLabel('Minutes of brokered calls').fill('90');
     await here.button('Change it').click();
-    await here.sees('$10.00 of $40.00', 'tbody');
+    await here.sees('$10.00 and 0 minutes of $40.00 and 90 minutes', 'tbody');
     await here.sees('has something left again', '#main');
     await here.button('Delete weekly').click();
     await dialog().getByLabel('Reason').fill('no longer needed');

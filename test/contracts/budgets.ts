@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetRecord } from '../../machines/budget/types.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Database } from '../../src/database/database.ts';
 import { randomId, rowId } from '../../src/kernel/ids.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
@@ -11,10 +12,19 @@ import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { keyAccount, sharedAccounts } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, storesOf, voiceRecord } from './support.ts';
+import { call } from './voice-calls.ts';
 
 function aBudget(changes: Partial<NewBudget> = {}): NewBudget {
-  const terms = { of: 'tenant', period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
+  const terms = {
+    of: 'tenant',
+    period: 'month',
+    from: null,
+    microDollars: 10_000_000,
+    tokens: null,
+    microMinutes: null,
+  } as const;
   const usual = { warnAt: [50, 80], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: DAY_BEGIN } as const;
   return { tenantId: randomId(), id: 'march', ...terms, ...usual, ...changes };
 }
@@ -200,6 +210,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
         use: createPostgresBudgetUse(database),
         ledger: createPostgresLedger(database),
         history: createPostgresVoiceHistory(database),
+        calls: createPostgresVoiceCalls(database),
       })),
     );
 
@@ -283,15 +294,88 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
         await used(DAY_BEGIN, 10, { tenantId, subject: record.subject, keyId: null, sessionId: record.id });
       }
       await parts().history.save([{ record: endedRecord(over), state: 'ended' }]);
-      const least = { tokens: 10, microDollars: null };
-      expect(await parts().use.subjectsOver(tenantId, '2030-01-01', least)).toEqual([
-        { subject: live.subject, tokens: 10, microDollars: 100 },
+      const least = { tokens: 10, microDollars: null, microMinutes: null };
+      const since = { firstDay: '2030-01-01', fromMs: DAY_BEGIN };
+      const atMs = DAY_BEGIN + HOUR_MS;
+      const spent = { tokens: 10, microDollars: 100, connectedMs: 0 };
+      const { use } = parts();
+      expect(await use.subjectsOver(tenantId, since, least, atMs)).toEqual([{ ...spent, subject: live.subject }]);
+      const dollars = { ...least, tokens: null, microDollars: 100 };
+      expect(await use.sessionsOver(tenantId, dollars, atMs)).toEqual([{ ...spent, sessionId: live.id }]);
+      expect(await use.sessionsOver(tenantId, { ...least, tokens: 11, microDollars: 101 }, atMs)).toEqual([]);
+      expect(await use.subjectsOver(tenantId, { ...since, firstDay: '2030-01-02' }, least, atMs)).toEqual([]);
+
+      // A minute of a call, of which half was before what counts.
+      const { id: sessionId, subject } = live;
+      const opened = { state: 'open', openedAtMs: DAY_BEGIN - 30_000 } as const;
+      await parts().calls.insert(call({ tenantId, sessionId, subject, ...opened }), 9);
+      const minutes = { tokens: null, microDollars: null, microMinutes: 500_000 };
+      const [before, then] = [DAY_BEGIN + 29_999, DAY_BEGIN + 30_000];
+      expect(await use.subjectsOver(tenantId, since, minutes, before)).toEqual([]);
+      expect(await use.subjectsOver(tenantId, since, minutes, then)).toEqual([
+        { ...spent, subject, connectedMs: 30_000 },
       ]);
-      expect(await parts().use.sessionsOver(tenantId, { tokens: null, microDollars: 100 })).toEqual([
-        { sessionId: live.id, tokens: 10, microDollars: 100 },
+      expect(await use.sessionsOver(tenantId, { ...minutes, microMinutes: 1_000_000 }, before)).toEqual([]);
+      expect(await use.sessionsOver(tenantId, { ...minutes, microMinutes: 1_000_000 }, then)).toEqual([
+        { ...spent, sessionId, connectedMs: 60_000 },
       ]);
-      expect(await parts().use.sessionsOver(tenantId, { tokens: 11, microDollars: 101 })).toEqual([]);
-      expect(await parts().use.subjectsOver(tenantId, '2030-01-02', least)).toEqual([]);
+    });
+
+    test.each<[string, Partial<CallRecord>, number, number]>([
+      ['that goes on', { state: 'open' }, 50, 1],
+      ['that is not open yet', { state: 'creating', openedAtMs: null }, 0, 0],
+      ['that is opened later', { state: 'open', openedAtMs: DAY_BEGIN + 60 }, 0, 0],
+      ['that began before', { state: 'open', openedAtMs: DAY_BEGIN - 10 }, 50, 1],
+      ['that closes since', { state: 'closing', closingAtMs: DAY_BEGIN + 20 }, 20, 0],
+      ['that a former version closes', { state: 'closing' }, 50, 1],
+      [
+        'that closes and is over later',
+        { state: 'closed', closingAtMs: DAY_BEGIN + 20, closedAtMs: DAY_BEGIN + 90 },
+        20,
+        0,
+      ],
+      ['that was over at once', { state: 'closed', closedAtMs: DAY_BEGIN + 30 }, 30, 0],
+      ['that was over before', { state: 'closed', openedAtMs: DAY_BEGIN - 9, closedAtMs: DAY_BEGIN - 1 }, 0, 0],
+      ['that was never open', { state: 'closed', openedAtMs: null, closedAtMs: DAY_BEGIN + 30 }, 0, 0],
+      ['that its provider has ended', { state: 'open', providerEndsAtMs: DAY_BEGIN + 40 }, 40, 0],
+      ['that its provider ends later', { state: 'open', providerEndsAtMs: DAY_BEGIN + 60 }, 50, 1],
+    ])('in 50 ms a call %s is connected as long as it was', async (_, changes, ms, calls) => {
+      const record = call({ tenantId: randomId(), subject: randomId(), openedAtMs: DAY_BEGIN, ...changes });
+      await parts().calls.insert(record, 9);
+      const { tenantId, subject, sessionId } = record;
+      const scope = { tenantId, agentId: null, keyId: null };
+      for (const of of [{ sessionId }, { subject }, scope])
+        expect(await parts().use.connected(of, DAY_BEGIN, DAY_BEGIN + 50)).toEqual({ ms, calls });
+    });
+
+    test('connected time adds up over the calls of a key, an agent, a tenant and the installation, in one span or in several', async () => {
+      const [tenantId, subject] = [randomId(), randomId()];
+      const keys = [
+        ['site', 'support'],
+        ['site', 'sales'],
+        ['shop', 'support'],
+      ] as const;
+      for (const [n, [keyId, agentId]] of keys.entries()) {
+        const session = voiceRecord({ tenantId, agentId, keyId });
+        await parts().history.insert({ record: session, state: 'engaged' });
+        const opened = { state: 'open', openedAtMs: DAY_BEGIN + n * 10 } as const;
+        await parts().calls.insert(call({ tenantId, subject, keyId, sessionId: session.id, ...opened }), 9);
+      }
+      const connected = (scope: { keyId?: string; agentId?: string }, fromMs = 0, untilMs = 100) =>
+        parts().use.connected(
+          { tenantId, agentId: null, keyId: null, ...scope },
+          DAY_BEGIN + fromMs,
+          DAY_BEGIN + untilMs,
+        );
+      expect(await connected({})).toEqual({ ms: 100 + 90 + 80, calls: 3 });
+      expect(await connected({ keyId: 'site' })).toEqual({ ms: 190, calls: 2 });
+      expect(await connected({ agentId: 'support' })).toEqual({ ms: 180, calls: 2 });
+      expect(await connected({ keyId: 'shop', agentId: 'sales' })).toEqual({ ms: 0, calls: 0 });
+      expect(await parts().use.connected({ subject }, DAY_BEGIN, DAY_BEGIN + 100)).toEqual({ ms: 270, calls: 3 });
+      const parted = await Promise.all([connected({}, 0, 15), connected({}, 15, 60), connected({}, 60, 100)]);
+      expect(parted.map(({ ms }) => ms)).toEqual([20, 130, 120]);
+      const all = { tenantId: null, agentId: null, keyId: null };
+      expect((await parts().use.connected(all, DAY_BEGIN, DAY_BEGIN + 100)).ms).toBeGreaterThanOrEqual(270);
     });
   });
 }

@@ -74,6 +74,7 @@ beforeAll(async () => {
     from: null,
     microDollars: 1e9,
     tokens: null,
+    microMinutes: null,
     warnAt: [],
     tell: null,
   } as const;

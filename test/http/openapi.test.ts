@@ -270,6 +270,7 @@ async function driveOperators(id: string): Promise<void> {
     from: null,
     microDollars: 1,
     tokens: null,
+    microMinutes: null,
   } as const;
   const kept = {
     ...inFile,

@@ -241,11 +241,14 @@ describe('Budgets are changed', () => {
     ['then', { then: 'stop' }],
     ['from', { from: '2030-01-01' }],
     ['from', { period: 'once', from: '2030-02-30' }],
-    ['minutes', { minutes: 5 }],
     ['tell.0', { tell: ['Ops <ops@example.com>'] }],
     ['tell.0', { tell: ['@example.com'] }],
     ['tell', { tell: Array.from({ length: 11 }, (_, n) => `a${n}@example.com`) }],
     ['tell', { tell: ['a@example.com', 'A@example.com'] }],
+    ['minutes', { minutes: 0 }],
+    ['minutes', { minutes: 0.0000001 }],
+    ['minutes', { minutes: '5' }],
+    ['seconds', { seconds: 5 }],
   ])('not to what cannot be: %s in %j is named', async (path, fields) => {
     const refused = await make({ dollars: 10, ...fields });
     expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
@@ -264,6 +267,16 @@ describe('Budgets are changed', () => {
     expect(await tellOf()).toEqual([]);
     await change({ version: 3, tell: null });
     expect(await tellOf()).toBeNull();
+  test('minutes are set, changed and taken away like dollars, but one limit stays', async () => {
+    expect((await make({ minutes: 0.5 })).body).toMatchObject({
+      budget: { minutes: 0.5, dollars: null, tokens: null },
+    });
+    expect(errorOf(await change({ version: 1, minutes: null }))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    const both = await change({ version: 1, minutes: 90.000001, tokens: 9 });
+    expect(both.body).toMatchObject({ budget: { minutes: 90.000001, tokens: 9, used: { minutes: 0 } } });
+    const { body } = await change({ version: 2, minutes: null });
+    expect(body).toMatchObject({ budget: { minutes: null, tokens: 9, used: { tokens: 0, dollars: 0 } } });
+    expect(JSON.stringify(body)).not.toContain('"minutes":0');
   });
 
   test('one id is made once, and a fifty-first is one too many', async () => {

@@ -8,10 +8,10 @@ import {
   deleteBudgetFilters,
   makeBudgetRequest,
   operatorBudgets,
+  toBudgetUsed,
   type BudgetFactRow,
   type OperatorBudget,
 } from '../../protocol/operator/budget.ts';
-import { toUsed } from '../../protocol/operator/usage.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
@@ -35,6 +35,7 @@ const exampleBudget: OperatorBudget = {
   from: null,
   dollars: 2000,
   tokens: null,
+  minutes: null,
   warnAt: [50, 80, 95],
   then: 'end',
   tell: ['ops@acme.example'],
@@ -226,7 +227,7 @@ async function toOperatorBudget(
     periodName: period.name,
     firstDay: period.firstDay,
     resetAt: isoOrNull(period.resetAtMs),
-    used: used === undefined ? null : toUsed(used),
+    used: used === undefined ? null : toBudgetUsed(used, budget.microMinutes === null ? null : used.connectedMs),
     percent: percent ?? null,
     projectedAt: isoOrNull(projectedAtMs),
     told: told.map(toToldRow),
@@ -243,7 +244,7 @@ async function factsFor({ tenants }: Operator, { core: { stores } }: Services): 
 }
 
 function toFactRow({ atMs, code, of, detail }: Entry<'fact'>): BudgetFactRow {
-  const { periodName, account, percent, usedTokens, usedMicroDollars } = detail;
+  const { periodName, account, percent, usedTokens, usedMicroDollars, usedConnectedMs } = detail;
   const target = of.target ?? '';
   return {
     at: iso(atMs),
@@ -253,7 +254,10 @@ function toFactRow({ atMs, code, of, detail }: Entry<'fact'>): BudgetFactRow {
     periodName: String(periodName),
     account: String(account),
     percent: Number(percent),
-    used: toUsed({ tokens: Number(usedTokens), microDollars: Number(usedMicroDollars) }),
+    used: toBudgetUsed(
+      { tokens: Number(usedTokens), microDollars: Number(usedMicroDollars) },
+      usedConnectedMs === undefined ? null : Number(usedConnectedMs),
+    ),
   };
 }
 

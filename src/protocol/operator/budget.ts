@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { budgetChanges, budgetFields, checkBudget } from '../budget.ts';
+import { budgetChanges, budgetFields, checkBudget, minutesOf } from '../budget.ts';
 import { count, instant, ok, text } from '../values.ts';
-import { used } from './usage.ts';
+import { toUsed, used } from './usage.ts';
 
 const reason = z.string().max(500).optional().meta({ description: 'For the audit' });
 const tenantId = text(128)
@@ -9,6 +9,22 @@ const tenantId = text(128)
   .meta({ description: 'Without it the installation; for the list all that are shown' });
 
 const fields = z.object(budgetFields);
+
+/** What is used of a budget. */
+const budgetUsed = used.extend({
+  minutes: z
+    .number()
+    .optional()
+    .meta({ description: 'Connected minutes, of a budget that has `minutes`; at most 6 decimals' }),
+});
+
+/** Amounts of a budget as operators read them. @param connectedMs null for a budget without minutes */
+export function toBudgetUsed(
+  usage: Parameters<typeof toUsed>[0],
+  connectedMs: number | null,
+): z.infer<typeof budgetUsed> {
+  return connectedMs === null ? toUsed(usage) : { ...toUsed(usage), minutes: minutesOf(connectedMs) };
+}
 
 /** A budget as operators see it (docs/contract.md, section 8). */
 export const operatorBudget = fields.extend({
@@ -23,7 +39,7 @@ export const operatorBudget = fields.extend({
     .meta({ description: 'The present one: a day, a week such as `2030-W05`, a month, `once`, `session`' }),
   firstDay: z.string().meta({ description: 'The first day that counts, in QUOTA_TIMEZONE' }),
   resetAt: instant.nullable().meta({ description: 'When it begins anew; null where it does not' }),
-  used: used
+  used: budgetUsed
     .nullable()
     .meta({ description: 'Null where it counts for each user or session of several, and while it cannot be read' }),
   percent: count.nullable().meta({ description: 'Of the limit that is used most; 100 or more where nothing is left' }),
@@ -53,7 +69,7 @@ const budgetFact = z.object({
   periodName: z.string(),
   account: z.string(),
   percent: count.meta({ description: 'The threshold that was told; 100 where nothing is left' }),
-  used,
+  used: budgetUsed,
 });
 
 export type BudgetFactRow = z.infer<typeof budgetFact>;

@@ -1,28 +1,31 @@
+import { reachedOf } from '../../../machines/budget/selectors.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
-import type { BudgetNamed } from '../../protocol/budget.ts';
-import type { Why } from '../../protocol/refusal-why.ts';
-import type { Budget } from '../../stores/budgets/contract.ts';
-import type { UsageTotals } from '../../stores/ledger/contract.ts';
+import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
+import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, PeriodAt } from '../calendar.ts';
 import type { Ceilings } from '../ceilings.ts';
 import {
   accountOf,
   ceilingsOf,
-  countedBy,
   counts,
+  endsByUsage,
+  hasMinutes,
+  heldAccountOf,
   isUsedUp,
-  named,
+  minutesMs,
   percentOf,
   shareOf,
   soleOwner,
   type BudgetOwner,
 } from './matching.ts';
+import { ApplyingBudgets, type ApplyingDeps } from './applying.ts';
 import { BudgetEnds, type EndingDeps } from './ending.ts';
 import { BudgetTelling, type TellingDeps } from './telling.ts';
 import { UsedOfBudgets, type KnownDay, type UseDeps } from './use.ts';
+import { usedUpOf, type UsedUp } from './used-up.ts';
 
 /** Records of accounts that are looked at after a change of their budget, or at the end of their period. */
 const MAX_REMEMBERED = 1000;
@@ -30,21 +33,11 @@ const MAX_REMEMBERED = 1000;
 const MAX_LATE_MS = DAY_MS;
 
 export interface BudgetLimitsDeps extends UseDeps, TellingDeps, EndingDeps {
-  readonly directory: {
-    budgetsOf(tenantId: string | null): readonly Budget[];
-    allBudgets(): readonly Budget[];
-    all(): readonly { readonly id: string }[];
-  };
+  readonly directory: ApplyingDeps['directory'] & EndingDeps['directory'] & { allBudgets(): readonly Budget[] };
   readonly clock: Clock;
   /** Hears of the shares that are used of all budgets of something that is one, after each look at all. */
   readonly onShares?: ((shares: ReadonlyMap<Budget, number>) => void) | undefined;
   readonly periodAt: PeriodAt;
-}
-
-/** A budget of which nothing is left, for whoever is refused because of it. */
-export interface UsedUp {
-  readonly budget: BudgetNamed;
-  readonly why: Why;
 }
 
 /** What a budget still leaves, as a remainder is worked out. */
@@ -66,13 +59,11 @@ export interface CountedEntry extends KnownDay {
 export interface BudgetStanding {
   readonly period: Period;
   /** Undefined of a budget that counts for each of several. */
-  readonly used: UsageTotals | undefined;
+  readonly used: BudgetUsed | undefined;
   /** Of the limit that is used most; 100 or more where nothing is left. */
   readonly percent: number | undefined;
   readonly projectedAtMs: number | null;
 }
-
-const NONE: readonly Budget[] = [];
 
 /**
  * Enforces budgets (docs/contract.md, section 3): refuses what there is nothing left for, ends what goes on, and tells operators. Where there
@@ -83,12 +74,14 @@ export class BudgetLimits {
   readonly #use: UsedOfBudgets;
   readonly #telling: BudgetTelling;
   readonly #ends: BudgetEnds;
+  readonly #applying: ApplyingBudgets;
 
   constructor(deps: BudgetLimitsDeps) {
     this.#deps = deps;
     this.#use = new UsedOfBudgets(deps);
     this.#telling = new BudgetTelling(deps);
     this.#ends = new BudgetEnds(deps);
+    this.#applying = new ApplyingBudgets(deps);
   }
 
   /**
@@ -97,7 +90,7 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async usedUp(owner: BudgetOwner, atMs: number, isCreate: boolean): Promise<UsedUp | undefined> {
-    const all = await this.#of(owner);
+    const all = await this.#applying.to(owner);
     const bounding = all.filter(({ atLimit }) => atLimit === 'end' || (isCreate && atLimit === 'refuse'));
     const looks = await Promise.all(
       bounding.map(async (budget) => {
@@ -115,7 +108,7 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away: it is counted, and the next entry or look does the rest
    */
   async counted(owner: BudgetOwner, entry: CountedEntry): Promise<UsedUp | undefined> {
-    const all = await this.#of(owner);
+    const all = await this.#applying.to(owner);
     let first: UsedUp | undefined;
     for (const budget of all) {
       const period = this.#periodOf(budget, entry.atMs);
@@ -129,7 +122,7 @@ export class BudgetLimits {
 
   /** What budgets that end sessions leave to a session. @throws Unavailable when the database is away */
   async accountsOf(owner: BudgetOwner, atMs: number): Promise<readonly BudgetAccount[]> {
-    const all = (await this.#of(owner)).filter(({ atLimit }) => atLimit === 'end');
+    const all = (await this.#applying.to(owner)).filter(endsByUsage);
     return Promise.all(
       all.map(async (budget) => ({
         account: heldAccountOf(budget, owner),
@@ -144,7 +137,7 @@ export class BudgetLimits {
    * ceiling of the day. @throws Unavailable when the database is away
    */
   async dayCeilingsOf(owner: BudgetOwner, atMs: number): Promise<readonly { account: string; ceilings: Ceilings }[]> {
-    const all = (await this.#of(owner)).filter(({ atLimit }) => atLimit === 'end');
+    const all = (await this.#applying.to(owner)).filter(endsByUsage);
     const found = all.map(async (budget) => {
       const account = heldAccountOf(budget, owner);
       if (account === null) return [];
@@ -157,6 +150,29 @@ export class BudgetLimits {
       return [{ account, ceilings }];
     });
     return (await Promise.all(found)).flat();
+  }
+
+  /**
+   * What follows from the time that passes in calls, whatever is counted of them: operators are told of thresholds of minutes, and sessions end
+   * whose minutes are over. Call it every second for the calls of this node.
+   * @returns for each owner of a call when its minutes will be over as calls go on now; Infinity where they will not be
+   * @throws Unavailable when the database is away: the next one does it
+   */
+  async followCalls(owners: readonly BudgetOwner[], atMs: number): Promise<readonly number[]> {
+    if (!this.#deps.directory.allBudgets().some(hasMinutes)) return owners.map(() => Infinity);
+    const ends = new Map<string, Promise<number>>();
+    const endOf = (budget: Budget, owner: BudgetOwner): Promise<number> => {
+      const name = `${budget.tenantId ?? ''}/${budget.id} ${accountOf(budget, owner)}`;
+      const end = ends.get(name) ?? this.#followCallsOf(budget, owner, atMs);
+      ends.set(name, end);
+      return end;
+    };
+    return Promise.all(
+      owners.map(async (owner) => {
+        const all = (await this.#applying.to(owner)).filter(hasMinutes);
+        return Math.min(Infinity, ...(await Promise.all(all.map((budget) => endOf(budget, owner)))));
+      }),
+    );
   }
 
   /**
@@ -196,10 +212,15 @@ export class BudgetLimits {
     return { period, used, percent: used && percentOf(used, budget), projectedAtMs };
   }
 
-  /** When the first day begins of those that budgets count: what was used since then is kept. Infinity without budgets. */
-  countedFromMs(atMs: number): number {
-    const begins = this.#deps.directory.allBudgets().map((budget) => this.#periodOf(budget, atMs).fromMs);
-    return Math.min(Infinity, ...begins);
+  /**
+   * When the first day begins of those that budgets count: what was used since then is kept, and of budgets with minutes the calls as well.
+   * Infinity without such budgets.
+   */
+  countedFromMs(atMs: number): { readonly usage: number; readonly calls: number } {
+    const beginOf = (budgets: readonly Budget[]): number =>
+      Math.min(Infinity, ...budgets.map((budget) => this.#periodOf(budget, atMs).fromMs));
+    const all = this.#deps.directory.allBudgets();
+    return { usage: beginOf(all), calls: beginOf(all.filter(hasMinutes)) };
   }
 
   async #tellResets(atMs: number): Promise<void> {
@@ -216,19 +237,16 @@ export class BudgetLimits {
     return this.#deps.periodAt(budget, atMs);
   }
 
-  /** The budgets that count what somebody uses. Whose agent is not known is asked for only where there is a budget of one. */
-  async #of(owner: BudgetOwner): Promise<readonly Budget[]> {
-    const { directory, sessions } = this.#deps;
-    const [ofAll, ofTenant] = [
-      directory.budgetsOf(null),
-      owner.tenantId === null ? NONE : directory.budgetsOf(owner.tenantId),
-    ];
-    if (ofAll.length + ofTenant.length === 0) return NONE;
-    const all = [...ofAll, ...ofTenant];
-    const needsAgent =
-      owner.agentId === undefined && owner.sessionId != null && all.some(({ of }) => of.startsWith('agent:'));
-    const agentId = needsAgent ? (await sessions.find(owner.sessionId ?? ''))?.agentId : owner.agentId;
-    return all.filter((budget) => counts(budget, { ...owner, agentId }));
+  async #followCallsOf(budget: Budget, owner: BudgetOwner, atMs: number): Promise<number> {
+    const period = this.#periodOf(budget, atMs);
+    const { ms, calls } = await this.#use.connected.of(budget, period, owner, atMs, 0);
+    const percent = percentOf({ ...NOTHING_USED, connectedMs: ms }, budget);
+    // What dollars and tokens reach their entries tell.
+    if (percent >= 100 || reachedOf(percent, budget.warnAt) > 0)
+      await this.#judge(budget, period, owner, await this.#use.of(budget, period, owner, atMs), atMs);
+    if (budget.atLimit !== 'end' || calls === 0) return Infinity;
+    const endsAtMs = atMs + Math.max(0, minutesMs(budget) - ms) / calls;
+    return endsAtMs < (period.resetAtMs ?? Infinity) ? endsAtMs : Infinity;
   }
 
   /** Tells what there is to tell, and ends what has to end. @returns whether nothing is left of a budget that ends sessions */
@@ -236,7 +254,7 @@ export class BudgetLimits {
     budget: Budget,
     period: Period,
     owner: BudgetOwner,
-    used: UsageTotals,
+    used: BudgetUsed,
     atMs: number,
     requestId?: string,
   ): Promise<boolean> {
@@ -262,13 +280,13 @@ export class BudgetLimits {
     budget: Budget,
     period: Period,
     atMs: number,
-  ): Promise<readonly { readonly owner: BudgetOwner; readonly used: UsageTotals }[]> {
+  ): Promise<readonly { readonly owner: BudgetOwner; readonly used: BudgetUsed }[]> {
     const { budgetUse, sessions } = this.#deps;
     const { tenantId } = budget;
     const owner = soleOwner(budget);
     if (owner !== undefined) return [{ owner, used: await this.#use.of(budget, period, owner, atMs) }];
     if (budget.period === 'session') {
-      const over = await budgetUse.sessionsOver(tenantId, budget);
+      const over = await budgetUse.sessionsOver(tenantId, budget, atMs);
       const found = await Promise.all(over.map(async (one) => ({ one, record: await sessions.find(one.sessionId) })));
       return found.flatMap(({ one, record }) =>
         record !== undefined && counts(budget, record)
@@ -276,21 +294,7 @@ export class BudgetLimits {
           : [],
       );
     }
-    const over = await budgetUse.subjectsOver(tenantId ?? '', period.firstDay, budget);
+    const over = await budgetUse.subjectsOver(tenantId ?? '', period, budget, atMs);
     return over.map((one) => ({ owner: { subject: one.subject, tenantId, keyId: null, agentId: null }, used: one }));
   }
-}
-
-/** Of subjects and keys sessions hold back what they will use. */
-function heldAccountOf(budget: Budget, owner: BudgetOwner): string | null {
-  return ['subject', 'key'].includes(countedBy(budget)) ? accountOf(budget, owner) : null;
-}
-
-function usedUpOf(budget: Budget, period: Period, used: UsageTotals): UsedUp {
-  const lever = `budget ${budget.id}`;
-  const why: Why =
-    budget.microDollars !== null && used.microDollars >= budget.microDollars
-      ? { limit: budget.microDollars / 1_000_000, count: used.microDollars / 1_000_000, unit: 'dollars', lever }
-      : { limit: budget.tokens ?? undefined, count: used.tokens, unit: 'tokens', lever };
-  return { budget: named(budget, period), why };
 }

@@ -1,7 +1,7 @@
 import { iso } from '../../kernel/time.ts';
 import { idOfBudget, type BudgetNamed } from '../../protocol/budget.ts';
-import type { Budget } from '../../stores/budgets/contract.ts';
-import { keyAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
+import type { Budget, BudgetUsed, LeastUsed } from '../../stores/budgets/contract.ts';
+import { keyAccount } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import type { Ceilings } from '../ceilings.ts';
 
@@ -57,25 +57,32 @@ export function soleOwner({ of, period, tenantId }: Budget): BudgetOwner | undef
 }
 
 /** Nothing is left of a budget whose total has reached it. */
-export function isUsedUp(
-  { microDollars, tokens }: UsageTotals,
-  budget: Pick<Budget, 'microDollars' | 'tokens'>,
-): boolean {
-  return microDollars >= (budget.microDollars ?? Infinity) || tokens >= (budget.tokens ?? Infinity);
+export function isUsedUp({ microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): boolean {
+  return (
+    microDollars >= (budget.microDollars ?? Infinity) ||
+    tokens >= (budget.tokens ?? Infinity) ||
+    connectedMs >= minutesMs(budget)
+  );
+}
+
+/** What a budget has of connected time, in milliseconds; Infinity where it has no minutes. */
+export function minutesMs({ microMinutes }: Pick<Budget, 'microMinutes'>): number {
+  return microMinutes === null ? Infinity : (microMinutes * 3) / 50;
 }
 
 /** The share that is used of the limit that is used most, in whole percents: 100 or more if, and only if, nothing is left. */
-export function percentOf(used: UsageTotals, budget: Pick<Budget, 'microDollars' | 'tokens'>): number {
+export function percentOf(used: BudgetUsed, budget: LeastUsed): number {
   const percent = Math.floor(shareOf(used, budget) * 100);
   return isUsedUp(used, budget) ? Math.max(100, percent) : Math.min(99, percent);
 }
 
 /** From 0; 1 where all is used. */
-export function shareOf(
-  { microDollars, tokens }: UsageTotals,
-  budget: Pick<Budget, 'microDollars' | 'tokens'>,
-): number {
-  return Math.max(microDollars / (budget.microDollars ?? Infinity), tokens / (budget.tokens ?? Infinity));
+export function shareOf({ microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): number {
+  return Math.max(
+    microDollars / (budget.microDollars ?? Infinity),
+    tokens / (budget.tokens ?? Infinity),
+    connectedMs / minutesMs(budget),
+  );
 }
 
 /** What a total may come to. */
@@ -85,4 +92,19 @@ export function ceilingsOf({ microDollars, tokens }: Pick<Budget, 'microDollars'
 
 export function named({ id, of, period }: Budget, { resetAtMs }: Period): BudgetNamed {
   return { id, of, period, resetAt: resetAtMs === null ? null : iso(resetAtMs) };
+}
+
+/** Of subjects and keys sessions hold back what they will use. */
+export function heldAccountOf(budget: Budget, owner: BudgetOwner): string | null {
+  return ['subject', 'key'].includes(countedBy(budget)) ? accountOf(budget, owner) : null;
+}
+
+/** Whether it ends sessions because of what they use, and not because of how long they talk alone. */
+export function endsByUsage({ atLimit, microDollars, tokens }: Budget): boolean {
+  return atLimit === 'end' && (microDollars !== null || tokens !== null);
+}
+
+/** Whether it limits connected time. */
+export function hasMinutes({ microMinutes }: Budget): boolean {
+  return microMinutes !== null;
 }

@@ -5,10 +5,10 @@ import { createHost } from '../../actors/host.ts';
 import { rowId } from '../../kernel/ids.ts';
 import { Lru } from '../../kernel/lru.ts';
 import { isoOrNull } from '../../kernel/time.ts';
-import { idOfBudget } from '../../protocol/budget.ts';
-import type { Budget, BudgetStates, BudgetTold } from '../../stores/budgets/contract.ts';
+import { idOfBudget, minutesOf } from '../../protocol/budget.ts';
+import type { Budget, BudgetStates, BudgetTold, BudgetUsed } from '../../stores/budgets/contract.ts';
 import type { FactCode, NewEntry } from '../../stores/journal/contract.ts';
-import { NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import { percentOf } from './matching.ts';
 
@@ -23,7 +23,7 @@ export interface BudgetLook {
   readonly period: Period;
   /** As `accountOf` names it; of a session its ref, because its id proves its caller. */
   readonly account: string;
-  readonly used: UsageTotals;
+  readonly used: BudgetUsed;
   /** When it will be used up at the present pace; null where it will not, or nobody knows. It is asked for once there is something to tell. */
   readonly projectedAtMs: () => Promise<number | null>;
 }
@@ -77,7 +77,7 @@ export class BudgetTelling {
 
   /** Tells that a period is over in which something was told. @param next the one after it @throws Unavailable when the database is away */
   async reset(record: BudgetRecord, budget: Budget, next: Period, atMs: number): Promise<void> {
-    const about = { used: NOTHING_USED, resetAtMs: next.resetAtMs, projectedAtMs: null };
+    const about = { used: { ...NOTHING_USED, connectedMs: 0 }, resetAtMs: next.resetAtMs, projectedAtMs: null };
     const host = this.#hostOf(record, budget, about);
     await host.send(record.id, { type: 'CLOCK', at: atMs });
   }
@@ -106,7 +106,7 @@ export class BudgetTelling {
 
 /** What a record does not have of what is told. */
 interface ToldAbout {
-  readonly used: UsageTotals;
+  readonly used: BudgetUsed;
   /** When the present period is over. */
   readonly resetAtMs: number | null;
   readonly projectedAtMs: number | null;
@@ -127,14 +127,15 @@ function toldOf(
 ): BudgetTold {
   const { type, at: atMs } = fact;
   const { used, resetAtMs, projectedAtMs } = about;
-  const { id, of, period, microDollars, tokens, atLimit } = budget;
+  const { id, of, period, microDollars, microMinutes, tokens, atLimit } = budget;
+  const minutes = (count: number) => (microMinutes === null ? {} : { minutes: count });
   const data = {
     tenantId: budget.tenantId,
     budget: { id, of, period },
     account: record.account,
     percent: type === 'budget.reset' ? 0 : record.toldPercent,
-    used: { tokens: used.tokens, microDollars: used.microDollars },
-    limit: { tokens, microDollars },
+    used: { tokens: used.tokens, microDollars: used.microDollars, ...minutes(minutesOf(used.connectedMs)) },
+    limit: { tokens, microDollars, ...minutes((microMinutes ?? 0) / 1_000_000) },
     then: atLimit,
     resetAt: isoOrNull(resetAtMs),
     projectedAt: isoOrNull(projectedAtMs),
@@ -173,6 +174,7 @@ function entryOf(
       percent: toldPercent,
       usedMicroDollars: used.microDollars,
       usedTokens: used.tokens,
+      ...(budget.microMinutes === null ? {} : { usedConnectedMs: used.connectedMs, microMinutes: budget.microMinutes }),
       microDollars: budget.microDollars,
       tokens: budget.tokens,
       atLimit: budget.atLimit,

@@ -1,15 +1,13 @@
 import { Lru } from '../../kernel/lru.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
-import { idOfBudget } from '../../protocol/budget.ts';
-import type { Budget, BudgetUse, UsageScope } from '../../stores/budgets/contract.ts';
+import type { Budget, BudgetUse, BudgetUsed, UsageScope } from '../../stores/budgets/contract.ts';
 import { NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
-import { accountOf, countedBy, isUsedUp, type BudgetOwner } from './matching.ts';
+import { ConnectedOfBudgets, MAX_ACCOUNTS, scopeOf } from './connected.ts';
+import { accountOf, countedBy, isUsedUp, minutesMs, type BudgetOwner } from './matching.ts';
 
 /** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
 const MAX_PROJECTED_MS = Date.UTC(9999, 0);
-/** Subjects and keys whose former days are remembered. */
-const MAX_ACCOUNTS = 20_000;
 /** A sum of hours is read again after this; meanwhile what this node counts is added. */
 const FRESH_MS = SECOND_MS;
 /** Days that are over hardly change: an entry that waited for the database is seen so much later. */
@@ -55,13 +53,30 @@ export class UsedOfBudgets {
   readonly #deps: UseDeps;
   readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
   readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
+  /** How long calls were connected, of budgets that have minutes. */
+  readonly connected: ConnectedOfBudgets;
 
   constructor(deps: UseDeps) {
     this.#deps = deps;
+    this.connected = new ConnectedOfBudgets(deps.budgetUse);
   }
 
   /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
-  async of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<UsageTotals> {
+  async of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<BudgetUsed> {
+    const [totals, connected] = await Promise.all([
+      this.#totalsOf(budget, period, owner, atMs, known),
+      this.connected.of(budget, period, owner, atMs),
+    ]);
+    return { ...totals, connectedMs: connected.ms };
+  }
+
+  async #totalsOf(
+    budget: Budget,
+    period: Period,
+    owner: BudgetOwner,
+    atMs: number,
+    known: KnownDay | undefined,
+  ): Promise<UsageTotals> {
     const by = countedBy(budget);
     const { sessionId } = owner;
     if (by === 'session') return sessionId == null ? NOTHING_USED : this.#deps.budgetUse.ofSession(sessionId);
@@ -99,15 +114,20 @@ export class UsedOfBudgets {
    * When a budget of something that is one will be used up, if all goes on as in this hour and the one before; null where it will not in its
    * period, and of subjects, whose hours nobody adds up. @throws Unavailable when the database is away
    */
-  async projectedAtMs(budget: Budget, { resetAtMs }: Period, used: UsageTotals, atMs: number): Promise<number | null> {
+  async projectedAtMs(budget: Budget, { resetAtMs }: Period, used: BudgetUsed, atMs: number): Promise<number | null> {
     const by = countedBy(budget);
     if (by === 'session' || by === 'subject' || isUsedUp(used, budget)) return null;
     const sinceMs = atMs - (atMs % HOUR_MS) - HOUR_MS;
-    const pace = await this.#deps.budgetUse.ofHours(scopeOf(budget), sinceMs);
+    const { budgetUse } = this.#deps;
+    const [pace, connected] = await Promise.all([
+      budgetUse.ofHours(scopeOf(budget), sinceMs),
+      budget.microMinutes === null ? undefined : budgetUse.connected(scopeOf(budget), sinceMs, atMs),
+    ]);
     const lasts = (left: number, burnt: number): number => (burnt > 0 ? (left / burnt) * (atMs - sinceMs) : Infinity);
     const leftMs = Math.min(
       lasts((budget.microDollars ?? Infinity) - used.microDollars, pace.microDollars),
       lasts((budget.tokens ?? Infinity) - used.tokens, pace.tokens),
+      lasts(minutesMs(budget) - used.connectedMs, connected?.ms ?? 0),
     );
     const reachedMs = Math.round(atMs + leftMs);
     return reachedMs < (resetAtMs ?? MAX_PROJECTED_MS) ? reachedMs : null;
@@ -165,10 +185,6 @@ function newSum(scope: UsageScope): HourSum {
     readAtMs: -Infinity,
     reading: undefined,
   };
-}
-
-function scopeOf({ tenantId, of }: Budget): UsageScope {
-  return { tenantId, agentId: idOfBudget(of, 'agent'), keyId: idOfBudget(of, 'key') };
 }
 
 function nameOf({ tenantId, of }: Budget, { name, firstDay }: Period): string {

@@ -5,12 +5,14 @@ import type { NewEntry } from '../journal/contract.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 
 /** What may be used of something in a time, as it is kept. */
-export interface Budget extends Omit<BudgetTerms, 'dollars' | 'then'> {
+export interface Budget extends Omit<BudgetTerms, 'dollars' | 'minutes' | 'then'> {
   /** What follows once nothing is left: the field `then` of its terms. */
   readonly atLimit: BudgetTerms['then'];
   /** Null for a budget of the installation. */
   readonly tenantId: string | null;
   readonly microDollars: number | null;
+  /** Millionths of a minute. */
+  readonly microMinutes: number | null;
   /** The role of who made it; null for the tenants file. */
   readonly madeBy: ActRole | null;
   /** Whether the tenants file named it when it was merged last. */
@@ -79,7 +81,26 @@ export interface UsageScope {
   readonly keyId: string | null;
 }
 
-/** What was used of budgets, from what the ledger keeps with every entry. @throws Unavailable when the database is away */
+/** Whose calls are looked at: those of a session, of a subject, or of a scope. */
+export type CallsOf = { readonly sessionId: string } | { readonly subject: string } | UsageScope;
+
+/** How long calls were connected. */
+export interface ConnectedTime {
+  readonly ms: number;
+  /** Calls that still are: with each of them it grows by a millisecond in a millisecond. */
+  readonly calls: number;
+}
+
+/** What was used of a budget. */
+export interface BudgetUsed extends UsageTotals {
+  /** 0 where it is not asked for, because the budget has no minutes. */
+  readonly connectedMs: number;
+}
+
+/**
+ * What was used of budgets, from what the ledger keeps with every entry, and from the records of calls. @throws Unavailable when the database
+ * is away
+ */
 export interface BudgetUse {
   /** Of a subject, or of the account of a key: all days from one on until before another. */
   ofDays(account: string, firstDay: string, beforeDay: string): Promise<UsageTotals>;
@@ -87,21 +108,25 @@ export interface BudgetUse {
   ofHours(scope: UsageScope, fromMs: number, untilMs?: number): Promise<UsageTotals>;
   /** Of a session, whoever told of it. */
   ofSession(sessionId: string): Promise<UsageTotals>;
+  /**
+   * How long calls were connected in a span of time: from when a call was opened until it began to close, or the provider ended it at the
+   * latest. It is worked out from the records of calls, so that each instant counts once, whichever nodes held the call.
+   */
+  connected(of: CallsOf, fromMs: number, untilMs: number): Promise<ConnectedTime>;
   /** Subjects of a tenant with live sessions that have used so much since a day. */
   subjectsOver(
     tenantId: string,
-    firstDay: string,
+    since: { readonly firstDay: string; readonly fromMs: number },
     least: LeastUsed,
-  ): Promise<readonly (UsageTotals & { readonly subject: string })[]>;
+    atMs: number,
+  ): Promise<readonly (BudgetUsed & { readonly subject: string })[]>;
   /** Live sessions that have used so much, of a tenant or of the installation. */
   sessionsOver(
     tenantId: string | null,
     least: LeastUsed,
-  ): Promise<readonly (UsageTotals & { readonly sessionId: string })[]>;
+    atMs: number,
+  ): Promise<readonly (BudgetUsed & { readonly sessionId: string })[]>;
 }
 
-/** So many micro-dollars, or so many tokens, or more; null is no matter how many. */
-export interface LeastUsed {
-  readonly microDollars: number | null;
-  readonly tokens: number | null;
-}
+/** So many micro-dollars, tokens, or millionths of a minute, or more; null is no matter how many. */
+export type LeastUsed = Pick<Budget, 'microDollars' | 'tokens' | 'microMinutes'>;

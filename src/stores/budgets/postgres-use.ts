@@ -1,8 +1,9 @@
-import { PATIENT, type AnySql, type Database } from '../../database/database.ts';
+import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-import type { BudgetUse, LeastUsed, UsageScope } from './contract.ts';
+import type { BudgetUse, BudgetUsed, LeastUsed, UsageScope } from './contract.ts';
+import { connectedMs, createPostgresConnected } from './postgres-connected.ts';
 
 const MAX_AT_ONCE = 500;
 
@@ -14,7 +15,7 @@ interface DaysAsked {
 
 /**
  * What was used of budgets, summed from the rows that every entry writes anyway: `usage_total` of each day for subjects and keys, `usage_hour`
- * in its shards for all else, and the entries themselves for a session.
+ * in its shards for all else, and the entries themselves for a session. Minutes are those of the calls.
  */
 export function createPostgresBudgetUse(database: Database): BudgetUse {
   const days = grouped((asked: readonly DaysAsked[]) => database.run((sql) => sumDays(sql, asked)), MAX_AT_ONCE);
@@ -22,6 +23,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
   return {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
     ofSession: (sessionId) => sessions(sessionId),
+    connected: createPostgresConnected(database),
 
     async ofHours(scope, fromMs, untilMs) {
       const wholeMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;
@@ -35,28 +37,32 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       return { tokens: row.tokens + (part?.tokens ?? 0), microDollars: row.microDollars + (part?.microDollars ?? 0) };
     },
 
-    async subjectsOver(tenantId, firstDay, least) {
+    async subjectsOver(tenantId, { firstDay, fromMs }, least, atMs) {
       const rows = await database.run(
-        (sql) => sql<(UsageTotals & { readonly subject: string })[]>`
-          select live.subject, used.* from (
+        (sql) => sql<(BudgetUsed & { readonly subject: string })[]>`
+          select live.subject, used.*, connected.* from (
             select distinct subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
           ) as live cross join lateral (
             select ${totals(sql)}
             from usage_total where usage_total.subject = live.subject and day >= ${firstDay}
-          ) as used
+          ) as used cross join lateral (
+            ${connected(sql, least, sql`subject = live.subject`, fromMs, atMs)}
+          ) as connected
           where ${isOver(sql, least)} order by live.subject`,
         PATIENT,
       );
       return [...rows];
     },
 
-    async sessionsOver(tenantId, least) {
+    async sessionsOver(tenantId, least, atMs) {
       const rows = await database.run(
-        (sql) => sql<(UsageTotals & { readonly sessionId: string })[]>`
-          select live.id as "sessionId", used.* from voice_session as live cross join lateral (
+        (sql) => sql<(BudgetUsed & { readonly sessionId: string })[]>`
+          select live.id as "sessionId", used.*, connected.* from voice_session as live cross join lateral (
             select ${totals(sql)}
             from usage_entry where usage_entry.session_id = live.id
-          ) as used
+          ) as used cross join lateral (
+            ${connected(sql, least, sql`session_id = live.id`, 0, atMs)}
+          ) as connected
           where live.ended_at_ms is null and ${tenantId === null ? sql`true` : sql`live.tenant_id = ${tenantId}`}
             and (${isOver(sql, least)}) order by live.id`,
         PATIENT,
@@ -66,9 +72,24 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
   };
 }
 
-/** Without a bound in one of them the other one decides alone. */
-function isOver(sql: AnySql, { microDollars, tokens }: LeastUsed) {
-  return sql`used."microDollars" >= ${microDollars}::bigint or used.tokens >= ${tokens}::bigint`;
+/** Without a bound in one of them the others decide alone. */
+function isOver(sql: AnySql, { microDollars, tokens, microMinutes }: LeastUsed) {
+  return sql`used."microDollars" >= ${microDollars}::bigint or used.tokens >= ${tokens}::bigint
+    or connected."connectedMs" * 50 >= ${microMinutes}::bigint * 3`;
+}
+
+/** How long some calls were connected; nobody looks them up where there is no bound. */
+function connected(
+  sql: AnySql,
+  { microMinutes }: LeastUsed,
+  which: ReturnType<TransactionSql>,
+  fromMs: number,
+  atMs: number,
+): ReturnType<TransactionSql> {
+  if (microMinutes === null) return sql`select 0::bigint as "connectedMs"`;
+  return sql`
+    select coalesce(sum(${connectedMs(sql, sql`${fromMs}::bigint`, sql`${atMs}::bigint`)}), 0)::bigint as "connectedMs"
+    from voice_call where opened_at_ms < ${atMs} and ${which}`;
 }
 
 function sumDays(sql: AnySql, asked: readonly DaysAsked[]) {

@@ -25,11 +25,15 @@ export function createPostgresBudgets(database: Database): Budgets {
         return made ?? 'taken';
       }),
 
-    async save({ tenantId, id, microDollars, tokens, warnAt, atLimit, tell, madeBy, changedAtMs }, expectedVersion) {
+    async save(
+      { tenantId, id, microDollars, tokens, microMinutes, warnAt, atLimit, tell, madeBy, changedAtMs },
+      expectedVersion,
+    ) {
       const { count } = await database.run(
         (sql) => sql`
-          update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, warn_at = ${JSON.stringify(warnAt)}::text::jsonb,
-            at_limit = ${atLimit}, tell = ${listOf(tell)}::text::jsonb, made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
+          update budget set micro_dollars = ${microDollars}, tokens = ${tokens}, micro_minutes = ${microMinutes},
+            warn_at = ${JSON.stringify(warnAt)}::text::jsonb, at_limit = ${atLimit}, tell = ${listOf(tell)}::text::jsonb,
+            made_by = ${madeBy}, version = version + 1, changed_at_ms = ${changedAtMs}
           where tenant_id = ${tenantId ?? INSTALLATION} and id = ${id} and version = ${expectedVersion}`,
       );
       return count > 0;
@@ -59,10 +63,15 @@ export function createPostgresBudgets(database: Database): Budgets {
 /** What has no first day of its own begins with the day of its first merge, whatever a later merge says of other fields. */
 async function mergeAll(sql: TransactionSql, budgets: readonly NewBudget[], day: string): Promise<void> {
   const rows = budgets.map((budget) => {
-    const { of, period, from, microDollars, tokens, warnAt, atLimit, tell } = budget;
+    const { of, period, from, microDollars, tokens, microMinutes, warnAt, atLimit, tell } = budget;
     const begins = from ?? (period === 'once' ? day : null);
-    const inFile = { of, period, from, microDollars, tokens, warnAt, atLimit, ...(tell !== null && { tell }) };
-    return { ...rowOf(budget), from: begins, inFile };
+    // Left out where there are none: an entry that a version without minutes has merged has not changed.
+    const minutes = microMinutes === null ? {} : { microMinutes };
+    return {
+      ...rowOf(budget),
+      from: begins,
+      inFile: { of, period, from, microDollars, tokens, ...minutes, warnAt, atLimit, ...(tell !== null && { tell }) },
+    };
   });
   await insertAll(
     sql,
@@ -71,7 +80,8 @@ async function mergeAll(sql: TransactionSql, budgets: readonly NewBudget[], day:
       update set of_what = excluded.of_what, period = excluded.period, micro_dollars = excluded.micro_dollars,
         from_day = case when excluded.in_file ->> 'from' is null and kept.period = excluded.period then kept.from_day
           else excluded.from_day end,
-        tokens = excluded.tokens, warn_at = excluded.warn_at, at_limit = excluded.at_limit, tell = excluded.tell, made_by = excluded.made_by,
+        tokens = excluded.tokens, micro_minutes = excluded.micro_minutes, warn_at = excluded.warn_at, at_limit = excluded.at_limit,
+        tell = excluded.tell, made_by = excluded.made_by,
         in_file = excluded.in_file, version = kept.version + 1, changed_at_ms = excluded.changed_at_ms
       where kept.in_file is distinct from excluded.in_file`,
   );
@@ -87,12 +97,14 @@ function insertAll(
   onConflict: ReturnType<TransactionSql>,
 ) {
   return sql<Budget[]>`
-    insert into budget as kept (tenant_id, id, of_what, period, from_day, micro_dollars, tokens, warn_at, at_limit, tell, made_by,
-      in_file, version, changed_at_ms)
-    select "tenantId", id, "of", period, "from", "microDollars", tokens, "warnAt", "atLimit", nullif(tell, 'null'::jsonb), "madeBy", "inFile", 1 + coalesce(
+    insert into budget as kept (tenant_id, id, of_what, period, from_day, micro_dollars, tokens, micro_minutes, warn_at, at_limit, tell,
+      made_by, in_file, version, changed_at_ms)
+    select "tenantId", id, "of", period, "from", "microDollars", tokens, "microMinutes", "warnAt", "atLimit",
+      nullif(tell, 'null'::jsonb), "madeBy", "inFile", 1 + coalesce(
       (select max(budget_version) from budget_state where tenant_id = "tenantId" and budget_id = id), 0), "changedAtMs"
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as given ("tenantId" text, id text, "of" text, period text, "from" text,
-      "microDollars" bigint, tokens bigint, "warnAt" jsonb, "atLimit" text, tell jsonb, "madeBy" text, "inFile" jsonb, "changedAtMs" bigint)
+      "microDollars" bigint, tokens bigint, "microMinutes" bigint, "warnAt" jsonb, "atLimit" text, tell jsonb, 
+      "madeBy" text, "inFile" jsonb, "changedAtMs" bigint)
     order by "tenantId" collate "C", id collate "C"
     on conflict (tenant_id, id) do ${onConflict}
     returning ${columns(sql)}`;
@@ -105,6 +117,7 @@ function listOf(addresses: readonly string[] | null): string | null {
 function columns(sql: AnySql) {
   return sql`
     nullif(tenant_id, ${INSTALLATION}) as "tenantId", id, of_what as "of", period, from_day as "from", micro_dollars as "microDollars",
-    tokens, warn_at as "warnAt", at_limit as "atLimit", tell, made_by as "madeBy", in_file is not null as "isInFile", version,
+    tokens, micro_minutes as "microMinutes", warn_at as "warnAt", at_limit as "atLimit", tell,
+    made_by as "madeBy", in_file is not null as "isInFile", version,
     changed_at_ms as "changedAtMs"`;
 }

@@ -42,7 +42,14 @@ async function clear(): Promise<void> {
 
 /** Makes a budget that both nodes know. */
 async function make(changes: Partial<NewBudget> = {}): Promise<void> {
-  const terms = { of: 'tenant', period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
+  const terms = {
+    of: 'tenant',
+    period: 'month',
+    from: null,
+    microDollars: 10_000_000,
+    tokens: null,
+    microMinutes: null,
+  } as const;
   const usual = { warnAt: [50, 80], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: NOON } as const;
   await one.service.stores.budgets.insert({ tenantId: 'acme', id: 'b', ...terms, ...usual, ...changes }, 50);
   for (const app of [one, other]) await app.service.directory.reload();

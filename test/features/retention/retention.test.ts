@@ -10,7 +10,7 @@ const NOW = Date.UTC(2030, 5, 15, 12);
 function round(
   over: Partial<Record<Purgeable, number>> = {},
   days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0, webhooks: 30 },
-  countedFromMs = Infinity,
+  countedFromMs = { usage: Infinity, calls: Infinity },
 ) {
   const asked = new Map<Purgeable, (number | string)[]>();
   const faults: unknown[] = [];
@@ -85,16 +85,17 @@ describe('A round of retention', () => {
     expect(asked.get('activityHours')).toEqual([NOW - 400 * DAY_MS]);
   });
 
-  test('keeps what a budget still counts, however long ago it was used', async () => {
+  test('keeps what a budget still counts, however long ago it was used, or was a call', async () => {
     const { asked } = await round(
       {},
       { sessions: 9, usage: 9, events: 9, refusals: 9, audit: 9, webhooks: 9 },
-      NOW - 500 * DAY_MS,
+      { usage: NOW - 500 * DAY_MS, calls: NOW - 100 * DAY_MS },
     );
     expect(asked.get('usageTotals')).toEqual(['2029-01-31']);
     expect(asked.get('usageHours')).toEqual([NOW - 500 * DAY_MS]);
     expect(asked.get('usageDays')).toEqual(['2030-06-06']);
     expect(asked.get('usageEntries')).toEqual([NOW - 9 * DAY_MS]);
+    for (const kind of ['sessions', 'calls'] as const) expect(asked.get(kind)).toEqual([NOW - 100 * DAY_MS]);
   });
 
   test('forgets addresses that nobody has logged in by for 400 days', async () => {

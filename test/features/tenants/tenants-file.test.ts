@@ -349,6 +349,7 @@ describe('Budgets of a tenants file', () => {
     const usual = {
       from: null,
       tokens: null,
+      microMinutes: null,
       warnAt: [80, 95],
       atLimit: 'end',
       madeBy: null,
@@ -373,7 +374,7 @@ describe('Budgets of a tenants file', () => {
 
   test.each([
     ['tenants[0].budgets[0].dollars: must be more than 0', { dollars: 0 }],
-    ['tenants[0].budgets[0].dollars: must be set, or tokens must', { dollars: null }],
+    ['tenants[0].budgets[0].dollars: must be set, or tokens or minutes must', { dollars: null }],
     ['tenants[0].budgets[0].of: "shop" is not a key of this tenant', { of: 'key:shop' }],
     ['tenants[0].budgets[0].of: "sales" is not an agent of this tenant', { of: 'agent:sales' }],
     ['tenants[0].budgets[0].of: must not be installation', { of: 'installation' }],

@@ -9,8 +9,8 @@ import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { NoTenant, Unread, Warning } from '../parts/view-states.tsx';
-import { AT_LIMIT, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
-import { moneyText, shortName } from '../words/format.ts';
+import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
+import { shortName } from '../words/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
 
 /** What may be used in a time, of all tenants or of the one that the address names. */
@@ -204,7 +204,7 @@ const FACTS: readonly Column<BudgetFact>[] = [
     ),
   },
   { title: 'What', style: 'text', cell: (fact) => factWords(fact) },
-  { title: 'Used', style: 'number', cell: ({ used }) => moneyText(used.dollars) },
+  { title: 'Used', style: 'number', cell: ({ used }) => factUsedWords(used) },
   { title: 'By', style: 'text', cell: ({ account }) => <code title={account}>{shortAccount(account)}</code> },
 ];
 

@@ -27,16 +27,34 @@ export function ofWords(of: string): string {
   return `${kind} ${rest.join(':')}`;
 }
 
-/** `$2,000.00`, `1,000 tokens`, or both. */
-export function limitWords({ dollars, tokens }: Pick<Budget, 'dollars' | 'tokens'>): string {
-  const parts = [dollars === null ? [] : moneyText(dollars), tokens === null ? [] : `${countText(tokens)} tokens`];
+/** `$2,000.00`, `1,000 tokens`, `90 minutes`, or several of them. */
+export function limitWords({ dollars, tokens, minutes }: Pick<Budget, 'dollars' | 'tokens' | 'minutes'>): string {
+  const parts = [
+    dollars === null ? [] : moneyText(dollars),
+    tokens === null ? [] : `${countText(tokens)} tokens`,
+    minutes === null ? [] : minutesText(minutes),
+  ];
   return parts.flat().join(' and ');
 }
 
+/** What was used, as it was told: minutes where they were counted, beside the dollars. */
+export function factUsedWords({ dollars, minutes }: BudgetFact['used']): string {
+  return minutes === undefined ? moneyText(dollars) : `${moneyText(dollars)}, ${minutesText(minutes)}`;
+}
+
+/** Minutes as people read them: tenths say enough below an hour or so. */
+function minutesText(minutes: number): string {
+  return `${countText(minutes < 100 ? Math.round(minutes * 10) / 10 : Math.round(minutes))} ${minutes === 1 ? 'minute' : 'minutes'}`;
+}
+
 /** What is used, in what the budget limits. */
-export function usedWords({ used, dollars, tokens }: Budget): string | undefined {
+export function usedWords({ used, dollars, tokens, minutes }: Budget): string | undefined {
   if (used === null) return undefined;
-  return limitWords({ dollars: dollars === null ? null : used.dollars, tokens: tokens === null ? null : used.tokens });
+  return limitWords({
+    dollars: dollars === null ? null : used.dollars,
+    tokens: tokens === null ? null : used.tokens,
+    minutes: minutes === null ? null : (used.minutes ?? 0),
+  });
 }
 
 export function factWords({ code, percent }: Pick<BudgetFact, 'code' | 'percent'>): string {

@@ -23,7 +23,8 @@ function fieldsOf(form: HTMLFormElement) {
     .split(/[\s,]+/)
     .filter((part) => part !== '');
   const tell = data.has('tellNobody') ? [] : addresses.length === 0 ? null : addresses;
-  return { text, terms: { dollars: amount('dollars'), tokens: amount('tokens'), warnAt, then, tell } };
+  const amounts = { dollars: amount('dollars'), tokens: amount('tokens'), minutes: amount('minutes') };
+  return { text, terms: { ...amounts, warnAt, then, tell } };
 }
 
 interface FormProps {
@@ -66,7 +67,7 @@ function BudgetForm({ title, verb, children, send, done }: FormProps) {
 
 /** What can be changed of a budget. */
 function TermsFields({ budget }: { readonly budget?: Budget }) {
-  const { dollars = null, tokens = null, warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
+  const { dollars = null, tokens = null, minutes = null, warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
   return (
     <>
       <label class="field">
@@ -83,6 +84,17 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
       <label class="field">
         Tokens
         <input name="tokens" type="number" min="1" step="1" defaultValue={tokens ?? ''} placeholder="any number" />
+      </label>
+      <label class="field">
+        Minutes of brokered calls
+        <input
+          name="minutes"
+          type="number"
+          min="0.000001"
+          step="any"
+          defaultValue={minutes ?? ''}
+          placeholder="any number"
+        />
       </label>
       <label class="field">
         Tell at percents

@@ -1,0 +1,46 @@
+import { Lru } from '../../kernel/lru.ts';
+import type { Budget } from '../../stores/budgets/contract.ts';
+import type { EndingSessions } from './ending.ts';
+import { counts, type BudgetOwner } from './matching.ts';
+
+/** Sessions whose agents are remembered. */
+const MAX_SESSIONS = 20_000;
+const NONE: readonly Budget[] = [];
+
+export interface ApplyingDeps {
+  readonly directory: { budgetsOf(tenantId: string | null): readonly Budget[] };
+  readonly sessions: Pick<EndingSessions, 'find'>;
+}
+
+/** Finds the budgets that count what somebody uses. */
+export class ApplyingBudgets {
+  readonly #deps: ApplyingDeps;
+  /** The agents of sessions, which never change. */
+  readonly #agents = new Lru<string>(MAX_SESSIONS);
+
+  constructor(deps: ApplyingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Those of the installation first. Whose agent is not known is asked for only where there is a budget of one. */
+  async to(owner: BudgetOwner): Promise<readonly Budget[]> {
+    const { directory } = this.#deps;
+    const ofAll = directory.budgetsOf(null);
+    const ofTenant = owner.tenantId === null ? NONE : directory.budgetsOf(owner.tenantId);
+    if (ofAll.length + ofTenant.length === 0) return NONE;
+    const all = [...ofAll, ...ofTenant];
+    const { sessionId } = owner;
+    const needsAgent =
+      owner.agentId === undefined && sessionId != null && all.some(({ of }) => of.startsWith('agent:'));
+    const agentId = needsAgent ? await this.#agentOf(sessionId) : owner.agentId;
+    return all.filter((budget) => counts(budget, { ...owner, agentId }));
+  }
+
+  async #agentOf(sessionId: string): Promise<string | null | undefined> {
+    const known = this.#agents.get(sessionId);
+    if (known !== undefined) return known;
+    const agentId = (await this.#deps.sessions.find(sessionId))?.agentId;
+    if (agentId != null) this.#agents.set(sessionId, agentId);
+    return agentId;
+  }
+}

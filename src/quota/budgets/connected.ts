@@ -1,0 +1,84 @@
+import { Lru } from '../../kernel/lru.ts';
+import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
+import { idOfBudget } from '../../protocol/budget.ts';
+import type { Budget, BudgetUse, CallsOf, ConnectedTime, UsageScope } from '../../stores/budgets/contract.ts';
+import type { Period } from '../calendar.ts';
+import { accountOf, countedBy, type BudgetOwner } from './matching.ts';
+
+/** Subjects, keys and sessions of which sums are remembered. */
+export const MAX_ACCOUNTS = 20_000;
+/** A sum that is as old is read again. */
+const FRESH_MS = SECOND_MS;
+const NOT_CONNECTED: ConnectedTime = { ms: 0, calls: 0 };
+
+/** The time of calls in a period: up to an hour or two ago, which is read once an hour, and since then. */
+interface ConnectedSum {
+  readonly of: CallsOf;
+  readonly fromMs: number;
+  /** Until then `baseMs` goes; what ended by then changes no more. */
+  cutMs: number;
+  baseMs: number;
+  recent: ConnectedTime;
+  readAtMs: number;
+  reading: Promise<void> | undefined;
+}
+
+/** How long the calls that a budget counts were connected. Nobody is asked where a budget has no minutes. */
+export class ConnectedOfBudgets {
+  readonly #budgetUse: Pick<BudgetUse, 'connected'>;
+  readonly #sums = new Lru<ConnectedSum>(MAX_ACCOUNTS);
+
+  constructor(budgetUse: Pick<BudgetUse, 'connected'>) {
+    this.#budgetUse = budgetUse;
+  }
+
+  /** @param freshMs how old it may be @throws Unavailable when the database is away */
+  async of(
+    budget: Budget,
+    period: Period,
+    owner: BudgetOwner,
+    atMs: number,
+    freshMs = FRESH_MS,
+  ): Promise<ConnectedTime> {
+    const of = callsOf(budget, owner);
+    // A session counts from its beginning, also where that was yesterday.
+    const fromMs = budget.period === 'session' ? 0 : period.fromMs;
+    if (budget.microMinutes === null || of === undefined || atMs < fromMs) return NOT_CONNECTED;
+    const name = `${accountOf(budget, owner)} ${fromMs}`;
+    const sum = this.#sums.get(name) ?? newSum(of, fromMs);
+    this.#sums.set(name, sum);
+    if (atMs - sum.readAtMs >= freshMs) await (sum.reading ??= this.#read(sum, atMs));
+    return { ms: sum.baseMs + sum.recent.ms, calls: sum.recent.calls };
+  }
+
+  async #read(sum: ConnectedSum, atMs: number): Promise<void> {
+    const { of, fromMs } = sum;
+    try {
+      const hourMs = atMs - (atMs % HOUR_MS) - HOUR_MS;
+      // A session has few calls.
+      const cutMs = 'sessionId' in of ? fromMs : Math.max(fromMs, hourMs);
+      let { baseMs } = sum;
+      if (cutMs !== sum.cutMs) baseMs = cutMs === fromMs ? 0 : (await this.#budgetUse.connected(of, fromMs, cutMs)).ms;
+      const recent = await this.#budgetUse.connected(of, cutMs, atMs);
+      Object.assign(sum, { baseMs, cutMs, recent, readAtMs: atMs });
+    } finally {
+      sum.reading = undefined;
+    }
+  }
+}
+
+/** Whose usage a budget of something that is no subject and no session adds up. */
+export function scopeOf({ tenantId, of }: Budget): UsageScope {
+  return { tenantId, agentId: idOfBudget(of, 'agent'), keyId: idOfBudget(of, 'key') };
+}
+
+/** Undefined before there is a session. */
+function callsOf(budget: Budget, { sessionId, subject }: BudgetOwner): CallsOf | undefined {
+  const by = countedBy(budget);
+  if (by === 'session') return sessionId == null ? undefined : { sessionId };
+  return by === 'subject' ? { subject } : scopeOf(budget);
+}
+
+function newSum(of: CallsOf, fromMs: number): ConnectedSum {
+  return { of, fromMs, cutMs: NaN, baseMs: 0, recent: NOT_CONNECTED, readAtMs: -Infinity, reading: undefined };
+}

@@ -1,0 +1,69 @@
+import { PATIENT, type AnySql, type Database, type TransactionSql } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
+import type { BudgetUse, CallsOf, ConnectedTime } from './contract.ts';
+
+const MAX_AT_ONCE = 500;
+
+type Fragment = ReturnType<TransactionSql>;
+
+interface Asked {
+  readonly of: CallsOf;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** How the calls that are asked for are found: what is asked of one kind goes in one statement, in which one index finds them. */
+const WAYS = ['session', 'subject', 'tenant', 'installation'] as const;
+
+type Way = (typeof WAYS)[number];
+
+/** How long calls were connected, from their records in PostgreSQL. */
+export function createPostgresConnected(database: Database): BudgetUse['connected'] {
+  const reads = new Map(
+    WAYS.map((way) => [
+      way,
+      grouped((asked: readonly Asked[]) => database.run((sql) => sumConnected(sql, way, asked), PATIENT), MAX_AT_ONCE),
+    ]),
+  );
+  return (of, fromMs, untilMs) => {
+    const read = reads.get(wayOf(of));
+    if (read === undefined) throw new Error('nothing finds these calls');
+    return read({ of, fromMs, untilMs });
+  };
+}
+
+/** How long the call of a row was connected between two instants; closed_at_ms alone tells of calls whose closing no version noted. */
+export function connectedMs(sql: AnySql, fromMs: Fragment, untilMs: Fragment): Fragment {
+  return sql`
+    greatest(0, least(coalesce(closing_at_ms, closed_at_ms), provider_ends_at_ms, ${untilMs}) - greatest(opened_at_ms, ${fromMs}))`;
+}
+
+function wayOf(of: CallsOf): Way {
+  if ('sessionId' in of) return 'session';
+  if ('subject' in of) return 'subject';
+  return of.tenantId === null ? 'installation' : 'tenant';
+}
+
+function sumConnected(sql: AnySql, way: Way, asked: readonly Asked[]) {
+  const rows = asked.map(({ of, ...span }) => ({ ...of, ...span }));
+  return sql<ConnectedTime[]>`
+    select used.* from json_to_recordset(${JSON.stringify(rows.map((row, n) => ({ ...row, n })))}::text::json) as given (n integer,
+      "sessionId" text, subject text, "tenantId" text, "keyId" text, "agentId" text, "fromMs" bigint, "untilMs" bigint)
+    cross join lateral (select "fromMs" as from_ms, "untilMs" as until_ms) as asked
+    cross join lateral (
+      select coalesce(sum(${connectedMs(sql, sql`asked.from_ms`, sql`asked.until_ms`)}), 0)::bigint as ms,
+        count(*) filter (where coalesce(closing_at_ms, closed_at_ms) is null and coalesce(provider_ends_at_ms > asked.until_ms, true))::integer as calls
+      from voice_call as call
+      where opened_at_ms < asked.until_ms and (closed_at_ms > asked.from_ms or (closed_at_ms is null and state <> 'closed'))
+        and ${isAsked(sql, way)}
+    ) as used order by n`;
+}
+
+function isAsked(sql: AnySql, way: Way): Fragment {
+  if (way === 'session') return sql`call.session_id = given."sessionId"`;
+  if (way === 'subject') return sql`call.subject = given.subject`;
+  if (way === 'installation') return sql`true`;
+  return sql`
+    call.tenant_id = given."tenantId" and (given."keyId" is null or call.key_id = given."keyId")
+    and (given."agentId" is null or (select one.agent_id from voice_session as one where one.id = call.session_id) = given."agentId")`;
+}
