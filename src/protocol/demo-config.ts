@@ -28,6 +28,8 @@ export interface TakeOverConfig extends DemoConfig {
   /** What one visitor, and all of them together, may cost in a day; null where the key sets no such limit. */
   readonly dailyDollars: number | null;
   readonly dailyDollarsOfAll: number | null;
+  /** How long the calls of one session may last together; null where no budget of the key says so. */
+  readonly sessionMinutes: number | null;
 }
 
 /** A machine as the build has drawn it, with the words of this installation. */

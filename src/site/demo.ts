@@ -1,5 +1,6 @@
 import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/demo-config.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import { termsOf } from '../tenants/budgets.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { findDemoKey, type DemoKeyUse } from '../tenants/demo.ts';
@@ -128,7 +129,15 @@ function takeOverConfig(services: DemoServices, shown: DemoTarget | undefined): 
     isLocked: sessionOf(shown, services)?.dataChannel === 'none',
     dailyDollars: shown?.key.limits.dailyDollars ?? null,
     dailyDollarsOfAll: shown?.key.totals.dollarsDaily ?? null,
+    sessionMinutes: shown === undefined ? null : sessionMinutesOf(shown, services),
   };
+}
+
+function sessionMinutesOf({ key, tenant }: DemoTarget, { tenants }: DemoServices): number | null {
+  const found = tenants
+    .budgetsOf(tenant.id)
+    .find(({ of, period, microMinutes }) => of === `key:${key.id}` && period === 'session' && microMinutes !== null);
+  return found === undefined ? null : termsOf(found).minutes;
 }
 
 /** @throws Error for a machine that the service does not have */

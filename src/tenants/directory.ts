@@ -250,12 +250,14 @@ export function invalidWidgetKey(why: Why = {}): Refusal {
 
 function index(tenants: readonly Tenant[], stops: readonly Stop[], budgets: readonly Budget[]): Snapshot {
   const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ key, tenant })));
+  const named = new Map(tenants.map((tenant) => [tenant.id, tenant]));
   return {
-    tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
+    tenants: named,
     keys: new Map(keys.map((entry) => [entry.key.key, entry])),
     names: new Map(tenants.map((tenant) => [tenant.id, new Map(tenant.keys.map((key) => [key.id, key]))])),
     stops: new Map(stops.map((stop) => [stop.tenantId, stop])),
-    budgets: byTenant(budgets),
+    // Those of the demo are kept also where its tenant is not served.
+    budgets: byTenant(budgets.filter(({ tenantId }) => tenantId === null || named.has(tenantId))),
   };
 }
 

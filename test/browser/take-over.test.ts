@@ -110,6 +110,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
 
   test('has its key, its session and its ticket in plain sight, and what must hold', async () => {
     page = await TakeOver.open(browser, server.direct, { permissions: ['microphone'] });
+    await page.sees('#limits', 'A session talks for at most a minute');
     await page.sees('#limits', 'A visitor costs at most $0.05 a day');
     await page.sees('#limits', 'All visitors whom you invent cost at most $5.00 a day together');
     await page.sees('#limits', 'The page has no data channel to the provider');

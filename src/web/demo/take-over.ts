@@ -63,7 +63,7 @@ async function main(): Promise<void> {
 
 /** Says what holds here, and who answers: what is not so is not said. */
 function describe(config: TakeOverConfig): void {
-  const { provider, isLocked, tenantId, dailyDollars, dailyDollarsOfAll } = config;
+  const { provider, isLocked, tenantId, dailyDollars, dailyDollarsOfAll, sessionMinutes } = config;
   const answerer = answererOf(config);
   const mode = element('mode', HTMLElement);
   const modes = {
@@ -82,6 +82,8 @@ function describe(config: TakeOverConfig): void {
   say(element('provider-note', HTMLElement), notes[answerer]);
   const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
   const limits = [
+    sessionMinutes !== null &&
+      `A session talks for at most ${sessionMinutes === 1 ? 'a minute' : `${sessionMinutes} minutes`}, whatever its page does.`,
     dailyDollars !== null &&
       `A visitor costs at most ${money.format(dailyDollars)} a day, and the response that runs when it is reached.`,
     dailyDollarsOfAll !== null &&

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { bindDemo, findDemoKey, placeDemo, withoutDemo, type DemoKeyUse } from '../../../src/tenants/demo.ts';
-import { readTenantsFile } from '../../../src/tenants/tenants-file.ts';
+import { readTenantsDocument } from '../../../src/tenants/tenants-file.ts';
 import { aKey, aTenant } from './fakes.ts';
 
-const shipped = await readTenantsFile('config/tenants.json', 0);
+const { tenants: shipped, budgets } = await readTenantsDocument('config/tenants.json', 0);
 
 function origins(publicUrl: string): string[] {
   return bindDemo(shipped, publicUrl).flatMap(({ keys }) => keys.map(({ origin }) => origin));
@@ -66,6 +66,9 @@ describe('The shipped tenants file', () => {
         limits: { dailyDollars: 0.05 },
         totals: { dollarsDaily: 5 },
       });
+    expect(budgets.map(({ of, period, microMinutes }) => [of, period, microMinutes])).toEqual(
+      taken.map(({ id }) => [`key:${id}`, 'session', 1_000_000]),
+    );
   });
 
   test('offers the key of the page that asks, unless it is revoked', () => {

@@ -104,6 +104,21 @@ describe('A process that was frozen', () => {
   });
 });
 
+describe('A budget', () => {
+  const usual = { of: 'tenant', period: 'day', from: null, microDollars: 1, tokens: null, microMinutes: null } as const;
+  const kept = { warnAt: [], atLimit: 'end', madeBy: null, isInFile: true, version: 1, changedAtMs: 0 } as const;
+  const budget = (tenantId: string | null): Budget => ({ tenantId, id: 'b', ...usual, ...kept });
+
+  test('of a tenant that is not served, as the demo in production, is none', async () => {
+    const budgets = { all: () => Promise.resolve([budget(null), budget('acme'), budget('demo')]) };
+    const { directory, told } = build(new FakeTenants(aTenant('acme')), { budgets });
+    await directory.reload();
+    expect(directory.allBudgets().map(({ tenantId }) => tenantId)).toEqual([null, 'acme']);
+    expect(directory.budgetsOf('demo')).toEqual([]);
+    expect(await told.next()).toHaveLength(2);
+  });
+});
+
 describe('A revocation', () => {
   test('is announced at the first load, then only when it is new', async () => {
     const tenants = new FakeTenants(aTenant('acme', { keys: [site, old] }));
