@@ -2,6 +2,7 @@ import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
 import type { Language } from './languages/all.ts';
+import { BUDGET_WORDS } from './languages/budgets.ts';
 import { END_WORDS } from './languages/ends.ts';
 import type { InEach } from './languages/words.ts';
 import type { Why } from './refusal-why.ts';
@@ -35,8 +36,10 @@ export class Refusal {
 
   /** What an end user reads. */
   wordsIn(language: Language): string {
-    const { reason, saysEnd = reason } = this.additions;
-    return (ends[saysEnd ?? ''] ?? ERROR_CODES[this.code].userMessage)[language];
+    const { reason, saysEnd = reason, budget } = this.additions;
+    // When a budget begins anew says more than that a session has ended.
+    const words = budget === undefined ? ends[saysEnd ?? ''] : BUDGET_WORDS[budget.period];
+    return (words ?? ERROR_CODES[this.code].userMessage)[language];
   }
 }
 

@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     await demo.button('Use up the day').click();
     expect(await demo.overflow()).toBe(0);
     await demo.button('Use it up').click();
-    await demo.sees('#notice', "Today's limit");
+    await demo.sees('#notice', 'The limit is reached');
     expect(await demo.overflow()).toBe(0);
   });
 

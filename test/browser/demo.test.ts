@@ -186,7 +186,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#tokens-text', 'of 300,000');
     await demo.button('Use up the day').click();
     await demo.button('Use it up').click();
-    await demo.sees('#notice', "Today's limit is reached, so this conversation has ended.");
+    await demo.sees('#notice', 'The limit is reached, so this conversation has ended.');
     await demo.sees('#tokens-text', '300,001 of 300,000');
     await demo.sees('#status', 'Ended.');
     expect(await server.session(demo.visit.sessionId)).toMatchObject({ endReason: 'quota_exceeded' });

@@ -391,7 +391,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that cannot go on $
     await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
     await page.visit.page.keyboard.press('Enter');
     // The echo's first answer uses more than the day's tokens.
-    await page.sees('message', "Today's limit is reached, so this conversation has ended.");
+    await page.sees('message', 'The limit is reached, so this conversation has ended.');
     await page.sees('status', 'Conversation ended');
     expect(await violations(page.visit.page)).toEqual([]);
     await page.button('Start a new conversation').click();

@@ -57,7 +57,8 @@ describe('A budget', () => {
     expect(over).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED', counted: true, budget } });
     for (const one of [id, other]) expect(await endOf(one)).toBe('quota_exceeded');
     const refused = await app.create(key, { email: somebody() });
-    expect(refused).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED', budget } });
+    const userMessage = "This month's limit is reached. Please come back next month.";
+    expect(refused).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED', budget, userMessage } });
     expect(await whyRefused(app, refused)).toBe('$10.00 of the budget’s $10.00 were used (budget march).');
     const { facts } = await look();
     expect(facts.slice(0, 2)).toMatchObject([

@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
+import { BUDGET_PERIODS } from '../../src/protocol/budget.ts';
 import { LANGUAGES, type Language } from '../../src/protocol/languages/all.ts';
 import { own as de } from '../../src/protocol/languages/de.ts';
 import { own as en } from '../../src/protocol/languages/en.ts';
+import { BUDGET_WORDS } from '../../src/protocol/languages/budgets.ts';
 import { END_WORDS } from '../../src/protocol/languages/ends.ts';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { own as es } from '../../src/protocol/languages/es.ts';
 import { own as fr } from '../../src/protocol/languages/fr.ts';
 import { own as ja } from '../../src/protocol/languages/ja.ts';
 import type { InEach, OwnWords } from '../../src/protocol/languages/words.ts';
-import { endedRefusal } from '../../src/protocol/refusal.ts';
+import { endedRefusal, Refusal } from '../../src/protocol/refusal.ts';
 import { languageOfTag, preferredLanguage } from '../../src/protocol/languages/negotiate.ts';
 
 describe('The language of an Accept-Language header', () => {
@@ -77,13 +79,28 @@ function textsOf(language: Language): [name: string, text: string][] {
     Object.entries(texts).map(([name, text]) => [`${group}.${name}`, text]);
   const each = (texts: Readonly<Record<string, InEach>>): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, words]) => [name, words[language]]));
-  return [...of('errors', each(errorWords)), ...of('ends', each(END_WORDS)), ...of('own', own[language])];
+  return [
+    ...of('errors', each(errorWords)),
+    ...of('ends', each(END_WORDS)),
+    ...of('budgets', each(BUDGET_WORDS)),
+    ...of('own', own[language]),
+  ];
 }
 
 test('A session that ended for a reason of a later version is told to be over', () => {
   const refusal = endedRefusal('later_reason' as EndReason, 15);
   expect(refusal.wordsIn('de')).toBe(ERROR_CODES.SESSION_DURATION_EXCEEDED.userMessage.de);
 });
+
+test.each(BUDGET_PERIODS)(
+  'A refusal because of a budget of %s says when to come back, also where it ended the session',
+  (period) => {
+    const budget = { id: 'b', of: 'tenant', period, resetAt: null };
+    const refusal = new Refusal('DAILY_QUOTA_EXCEEDED', 'used up', { budget, saysEnd: 'quota_exceeded' });
+    expect(refusal.wordsIn('en')).toBe(BUDGET_WORDS[period].en);
+    expect(refusal.wordsIn('en').includes('tomorrow')).toBe(period === 'day');
+  },
+);
 
 describe.each(LANGUAGES)('What end users read in %s', (language) => {
   test('has each text once and no other', () => {

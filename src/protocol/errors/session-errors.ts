@@ -1,3 +1,4 @@
+import { BUDGET_WORDS } from '../languages/budgets.ts';
 import { amount } from '../refusal-why.ts';
 import type { ErrorRow, RefusalFacts } from './error-row.ts';
 
@@ -144,20 +145,15 @@ export const sessionErrors = {
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
     meaning: 'a total of the day is used up, or what is left of it is held by sessions that talk',
-    action: 'try again the next day',
+    action: 'try again the next day, or when the `budget` of the reply begins anew',
     causes: [
       'Tokens or dollars of the user, the key, the agent or the tenant are used up; `resetAt` of the totals tells when they begin anew.',
       'An offer may also be refused because other sessions hold back what is left; its ticket opens the call once one of them has ended or gone idle.',
       'With `counted: true` the report that crossed the line was counted: do not send it again.',
     ],
     example: { error: "The day's tokens or dollars are used up." },
-    userMessage: {
-      en: "Today's limit is reached. Please come back tomorrow.",
-      de: 'Das Limit für heute ist erreicht. Bitte kommen Sie morgen wieder.',
-      fr: 'La limite du jour est atteinte. Veuillez revenir demain.',
-      es: 'Se ha alcanzado el límite de hoy. Vuelva mañana.',
-      ja: '本日の利用上限に達しました。明日またお越しください。',
-    },
+    // Of a ceiling of the day; a budget has the words of its own period.
+    userMessage: BUDGET_WORDS.day,
     layer: 'quota',
     explanation: spent,
   },

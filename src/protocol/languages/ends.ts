@@ -18,11 +18,12 @@ export const END_WORDS: Readonly<Record<EndReason, InEach>> = {
     ja: '長い間お話がなかったため、会話を終了しました。新しい会話を始めてください。',
   },
   quota_exceeded: {
-    en: "Today's limit is reached, so this conversation has ended. Please come back tomorrow.",
-    de: 'Das Limit für heute ist erreicht, daher wurde dieses Gespräch beendet. Bitte kommen Sie morgen wieder.',
-    fr: 'La limite du jour est atteinte et cette conversation a pris fin. Veuillez revenir demain.',
-    es: 'Se ha alcanzado el límite de hoy y esta conversación ha terminado. Vuelva mañana.',
-    ja: '本日の利用上限に達したため、会話を終了しました。明日またお越しください。',
+    // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+    en: 'The limit is reached, so this conversation has ended. Please try again later.',
+    de: 'Das Limit ist erreicht, daher wurde dieses Gespräch beendet. Bitte versuchen Sie es später erneut.',
+    fr: 'La limite est atteinte et cette conversation a pris fin. Veuillez réessayer plus tard.',
+    es: 'Se ha alcanzado el límite y esta conversación ha terminado. Inténtelo de nuevo más tarde.',
+    ja: '利用上限に達したため、会話を終了しました。時間をおいて、もう一度お試しください。',
   },
   closed_by_client: {
     en: 'This conversation was closed. Please start a new one.',

@@ -120,7 +120,7 @@ describe('What the element says', () => {
   test('counts down to an end, and to when the visitor may try again', () => {
     const warned: ConversationState = { ...live, warning: { reason: 'duration', endsAtMs: 60_000 } };
     expect(warningOf(warned, en, 'en', 1000)).toBe('This conversation ends in 59 seconds.');
-    expect(warningOf({ ...live, warning: { reason: 'quota' } }, en, 'en', 0)).toBe('Today’s limit is almost reached.');
+    expect(warningOf({ ...live, warning: { reason: 'quota' } }, en, 'en', 0)).toBe('The limit is almost reached.');
     expect(warningOf({ ...live, warning: { reason: 'idle' } }, en, 'en', 0)).toBe('This conversation ends soon.');
     expect(warningOf(live, en, 'en', 0)).toBe('');
     const refused: ConversationState = { ...atRest, phase: 'over', error, retryAtMs: 42_000 };

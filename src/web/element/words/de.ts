@@ -51,7 +51,7 @@ export const words: Words = {
   warning: {
     duration: 'Dieses Gespräch endet {time}.',
     idle: 'Es ist still. Dieses Gespräch endet {time}.',
-    quota: 'Das Limit für heute ist fast erreicht.',
+    quota: 'Das Limit ist fast erreicht.',
     soon: 'Dieses Gespräch endet bald.',
   },
   retry: 'Sie können es {time} erneut versuchen.',

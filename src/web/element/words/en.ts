@@ -51,7 +51,7 @@ export const en: Words = {
   warning: {
     duration: 'This conversation ends {time}.',
     idle: 'It is quiet. This conversation ends {time}.',
-    quota: 'Today’s limit is almost reached.',
+    quota: 'The limit is almost reached.',
     soon: 'This conversation ends soon.',
   },
   retry: 'You can try again {time}.',

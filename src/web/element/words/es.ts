@@ -51,7 +51,7 @@ export const words: Words = {
   warning: {
     duration: 'Esta conversación termina {time}.',
     idle: 'Hay silencio. Esta conversación termina {time}.',
-    quota: 'Casi se ha alcanzado el límite de hoy.',
+    quota: 'Casi se ha alcanzado el límite.',
     soon: 'Esta conversación termina pronto.',
   },
   retry: 'Podrá intentarlo de nuevo {time}.',

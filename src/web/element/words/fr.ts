@@ -51,7 +51,7 @@ export const words: Words = {
   warning: {
     duration: 'Cette conversation se termine {time}.',
     idle: 'Personne ne parle. Cette conversation se termine {time}.',
-    quota: 'La limite du jour est presque atteinte.',
+    quota: 'La limite est presque atteinte.',
     soon: 'Cette conversation se termine bientôt.',
   },
   retry: 'Vous pourrez réessayer {time}.',

@@ -51,7 +51,7 @@ export const words: Words = {
   warning: {
     duration: 'この会話は{time}に終了します。',
     idle: 'お話がないため、この会話は{time}に終了します。',
-    quota: 'まもなく本日の利用上限に達します。',
+    quota: 'まもなく利用上限に達します。',
     soon: 'この会話はまもなく終了します。',
   },
   retry: '{time}にもう一度お試しいただけます。',
