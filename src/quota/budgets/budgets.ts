@@ -24,7 +24,7 @@ import {
 import { ApplyingBudgets, type ApplyingDeps } from './applying.ts';
 import { BudgetEnds, type EndingDeps } from './ending.ts';
 import { BudgetTelling, type TellingDeps } from './telling.ts';
-import { UsedOfBudgets, type KnownDay, type UseDeps } from './use.ts';
+import { UsedOfBudgets, type CountedEntry, type UseDeps } from './use.ts';
 import { usedUpOf, type UsedUp } from './used-up.ts';
 
 /** Records of accounts that are looked at after a change of their budget, or at the end of their period. */
@@ -46,13 +46,6 @@ export interface BudgetAccount {
   readonly account: string | null;
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;
-}
-
-/** What an entry of the ledger added, and the totals of its day right after it. */
-export interface CountedEntry extends KnownDay {
-  readonly added: UsageTotals | null;
-  readonly atMs: number;
-  readonly requestId?: string | undefined;
 }
 
 /** How a budget stands in its present period. */
@@ -181,19 +174,25 @@ export class BudgetLimits {
    * @throws Unavailable when the database is away
    */
   async look(budgets: readonly Budget[], atMs: number): Promise<ReadonlyMap<Budget, number>> {
-    const shares = new Map<Budget, number>();
-    for (const budget of budgets) {
-      const period = this.#periodOf(budget, atMs);
-      const { tenantId, id } = budget;
-      this.#telling.remember(await this.#deps.budgetStates.ofBudget(tenantId, id, period.name, MAX_REMEMBERED));
-      const isOfOne = soleOwner(budget) !== undefined;
-      this.#use.doubt(budget, period);
-      for (const { owner, used } of await this.#usersOf(budget, period, atMs)) {
-        if (isOfOne) shares.set(budget, shareOf(used, budget));
-        await this.#judge(budget, period, owner, used, atMs);
-      }
+    const ofOne = budgets.filter((budget) => soleOwner(budget) !== undefined);
+    // What is asked of all of them at once goes in one statement of each kind.
+    const shares = await Promise.all(ofOne.map(async (budget) => [budget, await this.#look(budget, atMs)] as const));
+    for (const budget of budgets) if (soleOwner(budget) === undefined) await this.#look(budget, atMs);
+    return new Map(shares);
+  }
+
+  /** @returns the share that is used; of a budget that counts for each of several the greatest of those who have used it up */
+  async #look(budget: Budget, atMs: number): Promise<number> {
+    const period = this.#periodOf(budget, atMs);
+    const { tenantId, id } = budget;
+    this.#telling.remember(await this.#deps.budgetStates.ofBudget(tenantId, id, period.name, MAX_REMEMBERED));
+    this.#use.doubt(budget, period);
+    let share = 0;
+    for (const { owner, used } of await this.#usersOf(budget, period, atMs)) {
+      share = Math.max(share, shareOf(used, budget));
+      await this.#judge(budget, period, owner, used, atMs);
     }
-    return shares;
+    return share;
   }
 
   /** The same of all budgets; call it every minute. @throws Unavailable when the database is away */

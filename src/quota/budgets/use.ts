@@ -20,6 +20,13 @@ export interface KnownDay {
   readonly keyTotals: UsageTotals | null;
 }
 
+/** What an entry of the ledger added, and the totals of its day right after it. */
+export interface CountedEntry extends KnownDay {
+  readonly added: UsageTotals | null;
+  readonly atMs: number;
+  readonly requestId?: string | undefined;
+}
+
 interface FormerDays {
   readonly readAtMs: number;
   readonly used: Promise<UsageTotals>;

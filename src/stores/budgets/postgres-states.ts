@@ -1,13 +1,17 @@
 import { budgetRecordId } from '../../../machines/budget/selectors.ts';
 import type { BudgetRecord } from '../../../machines/budget/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
 import { appended } from '../journal/postgres.ts';
 import { toldGiven } from '../webhooks/told.ts';
 import type { BudgetStates, BudgetTold } from './contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 
-/** What operators were told of budgets, in PostgreSQL. */
+const MAX_AT_ONCE = 500;
+
+/** What operators were told of budgets, in PostgreSQL; what is asked of several at once goes in one statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {
+  const ofBudget = grouped((asked: readonly Asked[]) => database.run((sql) => readAll(sql, asked)), MAX_AT_ONCE);
   return {
     async load(of) {
       const [row] = await database.run(
@@ -38,16 +42,30 @@ export function createPostgresBudgetStates(database: Database): BudgetStates {
       return rows.map(toRecord);
     },
 
-    async ofBudget(tenantId, budgetId, period, limit) {
-      const rows = await database.run(
-        (sql) => sql<StateRow[]>`
-          select ${columns(sql)} from budget_state
-          where tenant_id = ${tenantId ?? INSTALLATION} and budget_id = ${budgetId} and period = ${period}
-          order by told_percent desc, account limit ${limit}`,
-      );
-      return rows.map(toRecord);
-    },
+    ofBudget: (tenantId, budgetId, period, limit) => ofBudget({ tenantId, budgetId, period, limit }),
   };
+}
+
+interface Asked {
+  readonly tenantId: string | null;
+  readonly budgetId: string;
+  readonly period: string;
+  readonly limit: number;
+}
+
+async function readAll(sql: AnySql, asked: readonly Asked[]): Promise<BudgetRecord[][]> {
+  const given = asked.map((one, n) => ({ ...one, n, tenantId: one.tenantId ?? INSTALLATION }));
+  const rows = await sql<(StateRow & { readonly n: number })[]>`
+    select n, told.* from json_to_recordset(${JSON.stringify(given)}::text::json) as given (n integer, "tenantId" text collate "C",
+      "budgetId" text collate "C", period text collate "C", "limit" integer)
+    cross join lateral (
+      select ${columns(sql)} from budget_state
+      where tenant_id = given."tenantId" and budget_id = given."budgetId" and period = given.period
+      order by told_percent desc, account limit given."limit"
+    ) as told order by n, told."toldPercent" desc, told.account`;
+  const found = asked.map((): BudgetRecord[] => []);
+  for (const { n, ...row } of rows) found[n]?.push(toRecord(row));
+  return found;
 }
 
 type StateRow = Omit<BudgetRecord, 'id'>;

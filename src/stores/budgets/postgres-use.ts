@@ -7,6 +7,11 @@ import { connectedMs, createPostgresConnected } from './postgres-connected.ts';
 
 const MAX_AT_ONCE = 500;
 
+interface SpanAsked extends UsageScope {
+  readonly fromMs: number;
+  readonly untilMs: number | null;
+}
+
 interface DaysAsked {
   readonly account: string;
   readonly firstDay: string;
@@ -19,6 +24,13 @@ interface DaysAsked {
  */
 export function createPostgresBudgetUse(database: Database): BudgetUse {
   const days = grouped((asked: readonly DaysAsked[]) => database.run((sql) => sumDays(sql, asked)), MAX_AT_ONCE);
+  const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
+    grouped(
+      (asked: readonly SpanAsked[]) => database.run((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
+      MAX_AT_ONCE,
+    );
+  const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
+  const ofTenants = [sums('usage_hour', true), sums('usage_entry', true)] as const;
   const sessions = grouped((ids: readonly string[]) => database.run((sql) => sumSessions(sql, ids)), MAX_AT_ONCE);
   return {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
@@ -27,14 +39,16 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
 
     async ofHours(scope, fromMs, untilMs) {
       const wholeMs = Math.ceil(fromMs / HOUR_MS) * HOUR_MS;
-      const [row] = await database.run((sql) => sumHours(sql, scope, wholeMs, untilMs), PATIENT);
-      if (wholeMs === fromMs || row === undefined) return row ?? { tokens: 0, microDollars: 0 };
+      const [hours, entries] = scope.tenantId === null ? ofAll : ofTenants;
+      const whole = hours({ ...scope, fromMs: wholeMs, untilMs: untilMs ?? null });
+      if (wholeMs === fromMs) return whole;
       // Hours are those of UTC: where a day begins within one, its entries tell which of them are of the day.
-      const [part] = await database.run(
-        (sql) => sumEntries(sql, scope, fromMs, Math.min(wholeMs, untilMs ?? wholeMs)),
-        PATIENT,
-      );
-      return { tokens: row.tokens + (part?.tokens ?? 0), microDollars: row.microDollars + (part?.microDollars ?? 0) };
+      const part = entries({ ...scope, fromMs, untilMs: Math.min(wholeMs, untilMs ?? wholeMs) });
+      const [ofHours, ofEntries] = await Promise.all([whole, part]);
+      return {
+        tokens: ofHours.tokens + ofEntries.tokens,
+        microDollars: ofHours.microDollars + ofEntries.microDollars,
+      };
     },
 
     async subjectsOver(tenantId, { firstDay, fromMs }, least, atMs) {
@@ -109,24 +123,21 @@ function sumSessions(sql: AnySql, ids: readonly string[]) {
     ) as used order by n`;
 }
 
-function sumHours(sql: AnySql, scope: UsageScope, fromMs: number, untilMs: number | undefined) {
+/** @param isOfTenants whether each is of a tenant, whose rows an index has; else all rows of the span are looked through */
+function sumSpans(sql: AnySql, place: 'usage_hour' | 'usage_entry', isOfTenants: boolean, asked: readonly SpanAsked[]) {
+  const at = place === 'usage_hour' ? sql`hour_ms` : sql`at_ms`;
+  const isOf = sql`
+    kept.tenant_id = given."tenantId" and (given."agentId" is null or kept.agent_id = given."agentId")
+    and (given."keyId" is null or kept.key_id = given."keyId")`;
   return sql<UsageTotals[]>`
-    select ${totals(sql)} from usage_hour
-    where hour_ms >= ${fromMs} and ${untilMs === undefined ? sql`true` : sql`hour_ms < ${untilMs}`} and ${isOf(sql, scope)}`;
-}
-
-function sumEntries(sql: AnySql, scope: UsageScope, fromMs: number, untilMs: number) {
-  return sql<UsageTotals[]>`
-    select ${totals(sql)} from usage_entry
-    where at_ms >= ${fromMs} and at_ms < ${untilMs} and ${isOf(sql, scope)}`;
+    select used.* from json_to_recordset(${JSON.stringify(asked.map((one, n) => ({ ...one, n })))}::text::json) as given (n integer,
+      "tenantId" text, "agentId" text, "keyId" text, "fromMs" bigint, "untilMs" bigint)
+    cross join lateral (
+      select ${totals(sql)} from ${sql(place)} as kept
+      where ${at} >= given."fromMs" and (given."untilMs" is null or ${at} < given."untilMs") and ${isOfTenants ? isOf : sql`true`}
+    ) as used order by n`;
 }
 
 function totals(sql: AnySql) {
   return sql`coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;
-}
-
-function isOf(sql: AnySql, { tenantId, agentId, keyId }: UsageScope) {
-  return sql`
-    ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`} and ${agentId === null ? sql`true` : sql`agent_id = ${agentId}`}
-    and ${keyId === null ? sql`true` : sql`key_id = ${keyId}`}`;
 }

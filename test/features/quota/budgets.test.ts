@@ -2,7 +2,9 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newEndpoint } from '../../../machines/webhook-endpoint/selectors.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { NewBudget } from '../../../src/stores/budgets/contract.ts';
+import { BudgetLimits } from '../../../src/quota/budgets/budgets.ts';
+import { createPeriods } from '../../../src/quota/calendar.ts';
+import type { Budget, NewBudget } from '../../../src/stores/budgets/contract.ts';
 import { sharedAccounts } from '../../../src/stores/ledger/contract.ts';
 import { service, somebody, type Reply, type TestApp } from '../../support/app.ts';
 import { DAY, HOUR, MINUTE, NOON, SECOND } from '../../support/clock.ts';
@@ -218,6 +220,40 @@ describe('A budget whose node dies, or whose database is away', () => {
     one.clock.advance(SECOND);
     expect((await one.create(key)).status).toBe(503);
     expect((await other.create(key)).status).toBe(200);
+  });
+});
+
+describe('A look at all budgets', () => {
+  /** Budgets that no node but the one of the test knows. */
+  function some(of: string, count: number): Budget[] {
+    const terms = { of, period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
+    const usual = { warnAt: [50], atLimit: 'end', madeBy: 'operator', isInFile: false, version: 1 } as const;
+    const budget = { tenantId: 'acme', microMinutes: 9_000_000, ...terms, ...usual, changedAtMs: NOON };
+    return Array.from({ length: count }, (_, n) => ({ ...budget, id: `${of}-${n}` }));
+  }
+
+  test.each([
+    [0, 0],
+    [1, 10],
+    [10, 10],
+  ])('of %d of each of four kinds asks %d statements', async (count, statements) => {
+    const budgets = ['tenant', 'key:site', 'agent:support', 'user:somebody'].flatMap((of) => some(of, count));
+    const { calendar, stores } = one.service;
+    const limits = new BudgetLimits({
+      ...stores,
+      node: 'node',
+      clock: one.clock,
+      directory: { budgetsOf: () => budgets, allBudgets: () => budgets, all: () => [] },
+      sessions: one.sessions,
+      calendar,
+      periodAt: createPeriods('UTC', calendar),
+    });
+    const asked = vi.spyOn(database(), 'run');
+    await limits.lookAtAll(one.clock.now());
+    // What was told of them, in this period and of those that are over; former days and today; former hours and the last two; both of calls
+    // by subject, and by tenant.
+    expect(asked).toHaveBeenCalledTimes(statements);
+    asked.mockRestore();
   });
 });
 
