@@ -22,7 +22,7 @@ export function botEvent(
   within: Within,
   dependencyAway: (dependency: Dependency, error: unknown, requestId: string) => void,
 ) {
-  return (notice: VerdictNotice, requestId: string, whose: Whose = {}): void => {
+  return (notice: VerdictNotice, requestId: string, whose: Whose): void => {
     const { provider, isBot, isVerifiedBot, confidence, degraded, reason, outcome: challenge } = notice;
     const verdict = isBot ? (isVerifiedBot ? 'verified_bot' : 'bot') : 'human';
     metrics.verdicts.inc({ provider, verdict });

@@ -94,7 +94,6 @@ function Text({ label, value, onSet }: TextProps) {
       {label}
       <input
         type="text"
-        required
         maxLength={256}
         autocomplete="off"
         spellcheck={false}
