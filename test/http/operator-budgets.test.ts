@@ -268,6 +268,8 @@ describe('Budgets are changed', () => {
     expect(await tellOf()).toEqual([]);
     await change({ version: 3, tell: null });
     expect(await tellOf()).toBeNull();
+  });
+
   test('minutes are set, changed and taken away like dollars, but one limit stays', async () => {
     expect((await make({ minutes: 0.5 })).body).toMatchObject({
       budget: { minutes: 0.5, dollars: null, tokens: null },

@@ -18,8 +18,8 @@ interface BudgetAlert {
   readonly budget: { readonly id: string; readonly of: string; readonly period: string };
   readonly account: string;
   readonly percent: number;
-  readonly used: Amounts;
-  readonly limit: Amounts;
+  readonly used: Amounts & { readonly minutes?: number };
+  readonly limit: Amounts & { readonly minutes?: number };
   readonly then: 'end' | 'refuse' | 'tell';
   readonly resetAt: string | null;
   readonly projectedAt: string | null;
@@ -111,6 +111,9 @@ function budgetWords(data: BudgetAlert, isExceeded: boolean): Words {
         ? []
         : [`Used: ${dollars(used.microDollars ?? 0)} of ${dollars(limit.microDollars)}`]),
       ...(limit.tokens === null ? [] : [`Used: ${count(used.tokens ?? 0)} of ${count(limit.tokens)} tokens`]),
+      ...(limit.minutes === undefined
+        ? []
+        : [`Used: ${count(used.minutes ?? 0)} of ${count(limit.minutes)} minutes of calls`]),
       `Counts: ${account}, ${PERIODS[budget.period] ?? budget.period}`,
       `Begins anew: ${resetAt === null ? 'never' : time(resetAt)}`,
       ...(projectedAt === null || isExceeded ? [] : [`Used up at the present pace: ${time(projectedAt)}`]),

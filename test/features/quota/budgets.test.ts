@@ -227,7 +227,14 @@ describe('A look at all budgets', () => {
   /** Budgets that no node but the one of the test knows. */
   function some(of: string, count: number): Budget[] {
     const terms = { of, period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
-    const usual = { warnAt: [50], atLimit: 'end', madeBy: 'operator', isInFile: false, version: 1 } as const;
+    const usual = {
+      warnAt: [50],
+      atLimit: 'end',
+      tell: null,
+      madeBy: 'operator',
+      isInFile: false,
+      version: 1,
+    } as const;
     const budget = { tenantId: 'acme', microMinutes: 9_000_000, ...terms, ...usual, changedAtMs: NOON };
     return Array.from({ length: count }, (_, n) => ({ ...budget, id: `${of}-${n}` }));
   }
@@ -245,6 +252,7 @@ describe('A look at all budgets', () => {
       clock: one.clock,
       directory: { budgetsOf: () => budgets, allBudgets: () => budgets, all: () => [] },
       sessions: one.sessions,
+      adminsOf: () => [],
       calendar,
       periodAt: createPeriods('UTC', calendar),
     });

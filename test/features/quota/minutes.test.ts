@@ -44,7 +44,7 @@ async function clear(): Promise<void> {
 /** Makes a budget of minutes that both nodes know. */
 async function make(minutes: number, changes: Partial<NewBudget> = {}): Promise<void> {
   const terms = { of: 'tenant', period: 'month', from: null, microDollars: null, tokens: null } as const;
-  const usual = { warnAt: [50], atLimit: 'end', madeBy: 'operator', changedAtMs: one.clock.now() } as const;
+  const usual = { warnAt: [50], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: one.clock.now() } as const;
   const budget = { tenantId: 'acme', id: 'b', microMinutes: minutes * 1_000_000, ...terms, ...usual, ...changes };
   await one.service.stores.budgets.insert(budget, 50);
   await learn();

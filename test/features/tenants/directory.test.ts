@@ -106,7 +106,15 @@ describe('A process that was frozen', () => {
 
 describe('A budget', () => {
   const usual = { of: 'tenant', period: 'day', from: null, microDollars: 1, tokens: null, microMinutes: null } as const;
-  const kept = { warnAt: [], atLimit: 'end', madeBy: null, isInFile: true, version: 1, changedAtMs: 0 } as const;
+  const kept = {
+    warnAt: [],
+    atLimit: 'end',
+    tell: null,
+    madeBy: null,
+    isInFile: true,
+    version: 1,
+    changedAtMs: 0,
+  } as const;
   const budget = (tenantId: string | null): Budget => ({ tenantId, id: 'b', ...usual, ...kept });
 
   test('of a tenant that is not served, as the demo in production, is none', async () => {

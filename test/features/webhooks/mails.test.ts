@@ -34,7 +34,14 @@ function node(beside?: TestApp): Promise<TestApp> {
 
 /** Makes a budget of ten dollars, of the tenant `globex`, whose admin is the boss. */
 async function make(changes: Partial<NewBudget> = {}): Promise<void> {
-  const terms = { of: 'tenant', period: 'month', from: null, microDollars: 10_000_000, tokens: null } as const;
+  const terms = {
+    of: 'tenant',
+    period: 'month',
+    from: null,
+    microDollars: 10_000_000,
+    tokens: null,
+    microMinutes: null,
+  } as const;
   const usual = { warnAt: [50, 80], atLimit: 'end', tell: null, madeBy: 'operator', changedAtMs: 1 } as const;
   const budget = { tenantId: 'globex', id: 'march', ...terms, ...usual, ...changes };
   await app.service.stores.budgets.insert(budget, 50);
