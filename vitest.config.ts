@@ -21,7 +21,7 @@ export default defineConfig({
     // The files of a worker share its modules, and so its embedded database.
     isolate: false,
     // Most tests wait for servers and timers, and while some do, browsers and those that wait for nobody keep two cores busy.
-    maxWorkers: 6,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     include: ['test/**/*.test.ts'],
     // What did not change since the last run is not translated anew.
