@@ -15,8 +15,7 @@ export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
 
   return (atMs) => {
     if (present !== undefined && atMs >= present.fromMs && atMs < present.resetAtMs) return present;
-    const day = dayOf(atMs);
-    present = { day, fromMs: atMs, resetAtMs: firstInstant(daysAfter(day, 1), dayOf) };
+    present = { day: dayOf(atMs), fromMs: atMs, resetAtMs: nextDayAt(atMs, dayOf) };
     return present;
   };
 }
@@ -109,7 +108,7 @@ function daysAfter(day: string, days: number): string {
   return dayInUtc(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS);
 }
 
-/** The first instant of a day, which has 23 to 25 hours where clocks change; of one that a zone left out, of the next. By bisection between instants of which the one is before the day and the other after it in every time zone. */
+/** By bisection between instants of which the one is before the day and the other after it in every time zone. */
 function firstInstant(day: string, dayOf: (atMs: number) => string): number {
   const noon = Date.parse(`${day}T12:00:00Z`);
   let before = noon - 48 * HOUR_MS;
@@ -130,4 +129,17 @@ function dayInUtc(atMs: number): string {
 function daysIn(timeZone: string): (atMs: number) => string {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   return (atMs) => format.format(atMs);
+}
+
+/** The first instant of the next calendar day, by bisection: a day has 23 to 25 hours where clocks change. */
+function nextDayAt(atMs: number, dayOf: (atMs: number) => string): number {
+  const today = dayOf(atMs);
+  let same = atMs;
+  let later = atMs + 26 * HOUR_MS;
+  while (later - same > 1) {
+    const middle = Math.floor((same + later) / 2);
+    if (dayOf(middle) === today) same = middle;
+    else later = middle;
+  }
+  return later;
 }

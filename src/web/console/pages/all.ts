@@ -98,7 +98,7 @@ export const PLACES: readonly Place[] = [
     title: 'Secrets',
     key: 't',
     icon: 'M3 7h10v7H3zM5 7V4.5a3 3 0 0 1 6 0V7M8 9.75v1.75',
-    component: later(() => import('./figures.ts').then(({ SecretsPage }) => SecretsPage)),
+    component: later(() => import('./webhook-pages.ts').then(({ SecretsPage }) => SecretsPage)),
   },
   {
     path: '/console/webhooks',

@@ -6,6 +6,5 @@ export { KeysPage } from './keys.tsx';
 export { NodesPage } from './nodes.tsx';
 export { RefusalPage } from './refusal.tsx';
 export { RefusalsPage } from './refusals.tsx';
-export { SecretsPage } from './secrets.tsx';
 export { SettingsPage } from './settings.tsx';
 export { UsagePage } from './usage.tsx';

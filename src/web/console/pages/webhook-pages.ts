@@ -1,4 +1,5 @@
-/** Pages of webhooks: one file, because each window gets all pages soon. */
+/** Pages of webhooks and secrets: one file, because each window gets all pages soon. */
 export { DeliveryPage } from './delivery.tsx';
+export { SecretsPage } from './secrets.tsx';
 export { WebhookPage } from './webhook.tsx';
 export { WebhooksPage } from './webhooks.tsx';
