@@ -29,6 +29,8 @@ function query(text) {
 }
 
 const ERROR_RESPONSE = 0x45;
+/** The severity in an ErrorResponse, in no language but this. */
+const PANIC = 'VPANIC\0';
 
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
@@ -43,29 +45,44 @@ const database = await PGlite.create({ dataDir: workerData.directory, startParam
 let session = 0;
 let work = Promise.resolve();
 
+/**
+ * Ends the thread as soon as PostgreSQL panics: the rest of what it was sent may never return.
+ * @param {Uint8Array} bytes
+ * @param {(reply: Uint8Array) => void} [tell] is given the whole reply, or what there was of it before the end
+ */
+async function execute(bytes, tell) {
+  /** @type {Uint8Array[]} */
+  const chunks = [];
+  await database.execProtocolRawStream(bytes, {
+    onRawData(chunk) {
+      chunks.push(chunk.slice());
+      if (!Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).includes(PANIC)) return;
+      const reply = Buffer.concat(chunks);
+      if (!hasPanicked(reply)) return;
+      tell?.(reply);
+      process.exit(1);
+    },
+  });
+  tell?.(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+}
+
 /** @param {number} id @param {Uint8Array} bytes */
 async function answer(id, bytes) {
   if (id !== session) {
     return;
   }
-  /** @type {Uint8Array[]} */
-  const chunks = [];
-  await database.execProtocolRawStream(bytes, { onRawData: (chunk) => chunks.push(chunk.slice()) });
-  const reply = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
-  port.postMessage({ id, bytes: reply });
-  if (hasPanicked(reply)) throw new Error('PostgreSQL panicked');
+  await execute(bytes, (reply) => port.postMessage({ id, bytes: reply }));
 }
 
 /**
  * Whether a reply tells of a PANIC, as when the write-ahead log finds no room. A server ends all its processes then, and recovers; PGlite
- * goes on with a state that is broken, and its next statement never returns.
- * @param {Uint8Array} reply whole protocol messages
+ * goes on with a state that is broken, and its next message never returns.
+ * @param {Buffer} reply protocol messages
  */
 function hasPanicked(reply) {
-  const bytes = Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength);
-  for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
-    if (bytes[at] !== ERROR_RESPONSE) continue;
-    if (bytes.subarray(at, at + 1 + bytes.readInt32BE(at + 1)).includes('VPANIC\0')) return true;
+  for (let at = 0; at + 5 <= reply.length; at += 1 + reply.readInt32BE(at + 1)) {
+    if (reply[at] !== ERROR_RESPONSE) continue;
+    if (reply.subarray(at, at + 1 + reply.readInt32BE(at + 1)).includes(PANIC)) return true;
   }
   return false;
 }
@@ -75,7 +92,7 @@ port.on('message', (message) => {
     work = work.then(() => database.close()).then(() => port.close());
   } else if ('open' in message) {
     session = message.open;
-    work = work.then(() => database.execProtocolRawStream(reset, { onRawData: () => {} }));
+    work = work.then(() => execute(reset));
   } else {
     work = work.then(() => answer(message.id, message.bytes));
   }

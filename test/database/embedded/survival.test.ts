@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { bundleChild, runChild } from '../support/child.ts';
@@ -27,6 +27,17 @@ describe('the embedded database', () => {
       const damaged = [...kept].filter(([id, size]) => size !== id % 3_000);
       expect(damaged).toEqual([]);
     }
+  });
+
+  test('is Unavailable while its log finds no room, whatever is written, and takes it again when there is room', async () => {
+    vi.stubEnv('NODE_OPTIONS', `--import ${new URL('../../support/full-disk.mjs', import.meta.url).href}`);
+    vi.stubEnv('FULL_DISK', join(temporaryDirectory(), 'full'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const child = runChild(await bundleChild('filled'), join(temporaryDirectory(), 'database'), template.href);
+    await child.ended();
+    expect(child.output().trim().split('\n')).toEqual(
+      ['alone', 'inTransaction', 'severalAtOnce'].flatMap((kind) => [`${kind} Unavailable`, 'back']),
+    );
   });
 
   test('is Unavailable when its thread dies, at once and for all who wait, and comes back by itself', async () => {
