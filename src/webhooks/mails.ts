@@ -81,21 +81,13 @@ export class AlertMails {
       const isAway = fault instanceof Unavailable && !(fault instanceof MailRefused);
       // What cannot be written must not hold up the others for ever.
       if (!(fault instanceof Unavailable)) onError(fault);
-      for (const claim of mail) await this.#fail(claim, !isAway);
+      await Promise.all(mail.map((claim) => this.#fail(claim, !isAway)));
       return !isAway;
     }
     events.alertMailed('sent');
     const atMs = clock.now();
-    for (const claim of mail)
-      await webhooks.finish(claim, {
-        state: 'delivered',
-        attempts: claim.attempts + 1,
-        nextAtMs: null,
-        atMs,
-        status: null,
-        code: null,
-        ms: 0,
-      });
+    const told = { state: 'delivered', nextAtMs: null, atMs, status: null, code: null, ms: 0 } as const;
+    await Promise.all(mail.map((claim) => webhooks.finish(claim, { ...told, attempts: claim.attempts + 1 })));
     return true;
   }
 
