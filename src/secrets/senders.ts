@@ -6,7 +6,7 @@ import type { Tenant } from '../stores/tenants/contract.ts';
 interface MissingSecret {
   readonly tenantId: string;
   readonly name: string;
-  /** What uses it. */
+  /** Ids of the agents or keys that need it. */
   readonly users: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { webhookEndpointMachine } from '../../machines/webhook-endpoint/machine.
 import { savedState } from '../../machines/webhook-endpoint/selectors.ts';
 import type { EndpointEvent, EndpointFact, EndpointRecord } from '../../machines/webhook-endpoint/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
-import type { GivenFact, Webhooks } from '../stores/webhooks/contract.ts';
+import type { GivenFact, MailedType, Webhooks } from '../stores/webhooks/contract.ts';
 
 /** The actors of webhook endpoints. */
 export type EndpointHost = Host<EndpointRecord, EndpointEvent, EndpointFact>;
@@ -12,23 +12,20 @@ export function createEndpointHost(
   store: Webhooks,
   adminsOf: (tenantId: string | null) => readonly string[],
 ): EndpointHost {
-  /** What people have to know: not what one of them did. */
   async function alertsOf(
     { id }: EndpointRecord,
     facts: readonly EndpointFact[],
     atMs: number,
   ): Promise<readonly GivenFact[]> {
-    const fact = facts.find(
-      (one) => one.type === 'webhook.failing' || (one.type === 'webhook.disabled' && one.reason !== 'operator'),
-    );
-    const endpoint = fact && (await store.find(id));
+    const fact = facts.find(needsPeople);
+    if (fact === undefined) return [];
+    const endpoint = await store.find(id);
     if (endpoint === undefined) return [];
     const { tenantId, url } = endpoint;
-    const { type } = fact as Exclude<EndpointFact, { type: 'webhook.healthy' | 'webhook.probing' }>;
-    const reason = fact?.type === 'webhook.disabled' ? fact.reason : null;
+    const reason = fact.type === 'webhook.disabled' ? fact.reason : null;
     // What is behind the name of the server may prove who may post there.
     const data = { tenantId, webhookId: id, host: new URL(url).host, reason };
-    return [{ type, tenantId, atMs, data, mailTo: adminsOf(tenantId) }];
+    return [{ type: fact.type, tenantId, atMs, data, mailTo: adminsOf(tenantId) }];
   }
 
   return createHost<EndpointRecord, EndpointEvent, EndpointFact>({
@@ -40,4 +37,9 @@ export function createEndpointHost(
         ? undefined
         : alertsOf(record, facts, at).then((alerts) => store.save(record, expectedVersion, alerts)),
   });
+}
+
+/** People are told of what happens to an endpoint, and not of what one of them did. */
+function needsPeople(fact: EndpointFact): fact is EndpointFact & { readonly type: MailedType } {
+  return fact.type === 'webhook.failing' || (fact.type === 'webhook.disabled' && fact.reason !== 'operator');
 }

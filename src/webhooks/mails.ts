@@ -9,7 +9,7 @@ import type { Events } from '../telemetry/events.ts';
 import { retryDelayMs } from './retry.ts';
 
 /** Of one tenant in an hour, to all its addresses: what is more is one mail to each of them when the hour is over. */
-const MOST_AN_HOUR = 20;
+const MAX_AN_HOUR = 20;
 /** What could not be sent for so long is of no use any more. */
 const TRIED_FOR_MS = DAY_MS;
 /** A node that dies holds what it has claimed for no longer. */
@@ -57,7 +57,6 @@ export class AlertMails {
     }
   }
 
-  /** Begins no other mail. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -67,7 +66,7 @@ export class AlertMails {
     const { webhooks, counters, mailer, publicUrl, clock, events, onError } = this.#deps;
     const [{ tenantId, to }] = mail as [ClaimedMail];
     const key = `alert-mails:${tenantId ?? ''}`;
-    const taken = await counters.take(key, MOST_AN_HOUR, HOUR_MS, clock.now());
+    const taken = await counters.take(key, MAX_AN_HOUR, HOUR_MS, clock.now());
     if (!taken.allowed) {
       events.alertMailed('deferred');
       await webhooks.defer(mail, taken.retryAtMs);

@@ -1,3 +1,5 @@
+import type { BudgetPeriod } from '../../protocol/budget.ts';
+
 /** A fact that people are told by mail, as webhooks are told it. */
 export type Alert = { readonly timestamp: string } & (
   | { readonly type: 'budget.warned'; readonly data: BudgetAlert }
@@ -7,19 +9,21 @@ export type Alert = { readonly timestamp: string } & (
   | { readonly type: 'meter.drift'; readonly data: DriftAlert }
 );
 
-interface Amounts {
-  readonly tokens: number | null;
-  readonly microDollars: number | null;
+interface Amounts<Missing> {
+  readonly tokens: number | Missing;
+  readonly microDollars: number | Missing;
+  /** Left out of a budget that does not limit them. */
+  readonly minutes?: number;
 }
 
 interface BudgetAlert {
   /** Null for the installation. */
   readonly tenantId: string | null;
-  readonly budget: { readonly id: string; readonly of: string; readonly period: string };
+  readonly budget: { readonly id: string; readonly of: string; readonly period: BudgetPeriod };
   readonly account: string;
   readonly percent: number;
-  readonly used: Amounts & { readonly minutes?: number };
-  readonly limit: Amounts & { readonly minutes?: number };
+  readonly used: Amounts<never>;
+  readonly limit: Amounts<null>;
   readonly then: 'end' | 'refuse' | 'tell';
   readonly resetAt: string | null;
   readonly projectedAt: string | null;
@@ -29,7 +33,7 @@ interface WebhookAlert {
   readonly tenantId: string | null;
   readonly webhookId: string;
   readonly host: string;
-  /** Why it is disabled. */
+  /** Null for one that fails, and is asked now and then. */
   readonly reason: string | null;
 }
 
@@ -42,7 +46,7 @@ interface DriftAlert {
 }
 
 /** Facts that one mail tells in full; of more it says how many there are. */
-const MOST_TOLD = 50;
+const MAX_TOLD = 50;
 
 interface Words {
   readonly subject: string;
@@ -59,7 +63,7 @@ export function alertMail(
   alerts: readonly Alert[],
   publicUrl: string,
 ): { readonly subject: string; readonly text: string } {
-  const told = alerts.slice(0, MOST_TOLD).map(wordsOf);
+  const told = alerts.slice(0, MAX_TOLD).map(wordsOf);
   const [first] = told;
   const site = new URL(publicUrl).host;
   const pages = [...new Set(told.map(({ page }) => page))].map((page) => `  ${new URL(page, publicUrl).href}`);
@@ -82,7 +86,7 @@ function wordsOf(alert: Alert): Words {
   return budgetWords(alert.data, alert.type === 'budget.exceeded');
 }
 
-const PERIODS: Readonly<Record<string, string>> = {
+const PERIODS: Readonly<Record<BudgetPeriod, string>> = {
   session: 'a session',
   day: 'a day',
   week: 'a week',
@@ -107,14 +111,12 @@ function budgetWords(data: BudgetAlert, isExceeded: boolean): Words {
     lines: [
       `${subject}.`,
       '',
-      ...(limit.microDollars === null
-        ? []
-        : [`Used: ${dollars(used.microDollars ?? 0)} of ${dollars(limit.microDollars)}`]),
-      ...(limit.tokens === null ? [] : [`Used: ${count(used.tokens ?? 0)} of ${count(limit.tokens)} tokens`]),
+      ...(limit.microDollars === null ? [] : [`Used: ${dollars(used.microDollars)} of ${dollars(limit.microDollars)}`]),
+      ...(limit.tokens === null ? [] : [`Used: ${count(used.tokens)} of ${count(limit.tokens)} tokens`]),
       ...(limit.minutes === undefined
         ? []
         : [`Used: ${count(used.minutes ?? 0)} of ${count(limit.minutes)} minutes of calls`]),
-      `Counts: ${account}, ${PERIODS[budget.period] ?? budget.period}`,
+      `Counts: ${account}, ${PERIODS[budget.period]}`,
       `Begins anew: ${resetAt === null ? 'never' : time(resetAt)}`,
       ...(projectedAt === null || isExceeded ? [] : [`Used up at the present pace: ${time(projectedAt)}`]),
       `${next}: ${ENDS[then]}`,

@@ -175,9 +175,10 @@ export class BudgetLimits {
    */
   async look(budgets: readonly Budget[], atMs: number): Promise<ReadonlyMap<Budget, number>> {
     const ofOne = budgets.filter((budget) => soleOwner(budget) !== undefined);
+    const ofSeveral = budgets.filter((budget) => soleOwner(budget) === undefined);
     // What is asked of all of them at once goes in one statement of each kind.
     const shares = await Promise.all(ofOne.map(async (budget) => [budget, await this.#look(budget, atMs)] as const));
-    for (const budget of budgets) if (soleOwner(budget) === undefined) await this.#look(budget, atMs);
+    for (const budget of ofSeveral) await this.#look(budget, atMs);
     return new Map(shares);
   }
 

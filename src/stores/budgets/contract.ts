@@ -51,7 +51,6 @@ export interface Budgets {
 export interface BudgetTold {
   readonly type: BudgetFact['type'];
   readonly atMs: number;
-  /** What webhooks are told. */
   readonly data: object;
   /** Addresses that are told by mail. */
   readonly mailTo: readonly string[];

@@ -9,7 +9,7 @@ const SHORT_MS = 2 * HOUR_MS;
 
 type Fragment = ReturnType<TransactionSql>;
 
-interface Asked {
+interface ConnectedQuery {
   readonly of: CallsOf;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -22,12 +22,12 @@ type Way = (typeof WAYS)[number];
 
 /** How long calls were connected, from their records in PostgreSQL. */
 export function createPostgresConnected(database: Database): BudgetUse['connected'] {
-  const reads = (): ReadonlyMap<Way, (asked: Asked) => Promise<ConnectedTime>> =>
+  const reads = (): ReadonlyMap<Way, (asked: ConnectedQuery) => Promise<ConnectedTime>> =>
     new Map(
       WAYS.map((way) => [
         way,
         grouped(
-          (asked: readonly Asked[]) => database.run((sql) => sumConnected(sql, way, asked), PATIENT),
+          (asked: readonly ConnectedQuery[]) => database.run((sql) => sumConnected(sql, way, asked), PATIENT),
           MAX_AT_ONCE,
         ),
       ]),
@@ -53,7 +53,7 @@ function wayOf(of: CallsOf): Way {
   return of.tenantId === null ? 'installation' : 'tenant';
 }
 
-function sumConnected(sql: AnySql, way: Way, asked: readonly Asked[]) {
+function sumConnected(sql: AnySql, way: Way, asked: readonly ConnectedQuery[]) {
   const rows = asked.map(({ of, ...span }) => ({ ...of, ...span }));
   return sql<ConnectedTime[]>`
     select used.* from json_to_recordset(${JSON.stringify(rows.map((row, n) => ({ ...row, n })))}::text::json) as given (n integer,

@@ -11,7 +11,7 @@ const MAX_AT_ONCE = 500;
 
 /** What operators were told of budgets, in PostgreSQL; what is asked of several at once goes in one statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {
-  const ofBudget = grouped((asked: readonly Asked[]) => database.run((sql) => readAll(sql, asked)), MAX_AT_ONCE);
+  const ofBudget = grouped((asked: readonly StatesQuery[]) => database.run((sql) => readAll(sql, asked)), MAX_AT_ONCE);
   return {
     async load(of) {
       const [row] = await database.run(
@@ -46,14 +46,14 @@ export function createPostgresBudgetStates(database: Database): BudgetStates {
   };
 }
 
-interface Asked {
+interface StatesQuery {
   readonly tenantId: string | null;
   readonly budgetId: string;
   readonly period: string;
   readonly limit: number;
 }
 
-async function readAll(sql: AnySql, asked: readonly Asked[]): Promise<BudgetRecord[][]> {
+async function readAll(sql: AnySql, asked: readonly StatesQuery[]): Promise<BudgetRecord[][]> {
   const given = asked.map((one, n) => ({ ...one, n, tenantId: one.tenantId ?? INSTALLATION }));
   const rows = await sql<(StateRow & { readonly n: number })[]>`
     select n, told.* from json_to_recordset(${JSON.stringify(given)}::text::json) as given (n integer, "tenantId" text collate "C",

@@ -7,12 +7,12 @@ import { connectedMs, createPostgresConnected } from './postgres-connected.ts';
 
 const MAX_AT_ONCE = 500;
 
-interface SpanAsked extends UsageScope {
+interface SpanQuery extends UsageScope {
   readonly fromMs: number;
   readonly untilMs: number | null;
 }
 
-interface DaysAsked {
+interface DaysQuery {
   readonly account: string;
   readonly firstDay: string;
   readonly beforeDay: string;
@@ -23,10 +23,10 @@ interface DaysAsked {
  * in its shards for all else, and the entries themselves for a session. Minutes are those of the calls.
  */
 export function createPostgresBudgetUse(database: Database): BudgetUse {
-  const days = grouped((asked: readonly DaysAsked[]) => database.run((sql) => sumDays(sql, asked)), MAX_AT_ONCE);
+  const days = grouped((asked: readonly DaysQuery[]) => database.run((sql) => sumDays(sql, asked)), MAX_AT_ONCE);
   const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
     grouped(
-      (asked: readonly SpanAsked[]) => database.run((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
+      (asked: readonly SpanQuery[]) => database.run((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
       MAX_AT_ONCE,
     );
   const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
@@ -106,7 +106,7 @@ function connected(
     from voice_call where opened_at_ms < ${atMs} and ${which}`;
 }
 
-function sumDays(sql: AnySql, asked: readonly DaysAsked[]) {
+function sumDays(sql: AnySql, asked: readonly DaysQuery[]) {
   return sql<UsageTotals[]>`
     select ${totals(sql)}
     from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ firstDay }) => firstDay)}::text[],
@@ -124,7 +124,7 @@ function sumSessions(sql: AnySql, ids: readonly string[]) {
 }
 
 /** @param isOfTenants whether each is of a tenant, whose rows an index has; else all rows of the span are looked through */
-function sumSpans(sql: AnySql, place: 'usage_hour' | 'usage_entry', isOfTenants: boolean, asked: readonly SpanAsked[]) {
+function sumSpans(sql: AnySql, place: 'usage_hour' | 'usage_entry', isOfTenants: boolean, asked: readonly SpanQuery[]) {
   const at = place === 'usage_hour' ? sql`hour_ms` : sql`at_ms`;
   const isOf = sql`
     kept.tenant_id = given."tenantId" and (given."agentId" is null or kept.agent_id = given."agentId")

@@ -1,4 +1,5 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { INSTALLATION } from '../tenants/installation.ts';
 import { told } from './told.ts';
 
 type Fragment = ReturnType<TransactionSql>;
@@ -11,10 +12,10 @@ type Fragment = ReturnType<TransactionSql>;
 export function toldUsage(sql: AnySql, ofCall: Fragment): Fragment {
   return told(sql, {
     facts: sql`
-      select 'usage.recorded' as type, coalesce("tenantId", '') as tenant_id, "atMs" as at_ms, left("sessionId", 42) as ref, counted.*
+      select 'usage.recorded' as type, coalesce("tenantId", ${INSTALLATION}) as tenant_id, "atMs" as at_ms, left("sessionId", 42) as ref, counted.*
       from counted`,
     data: sql`
-      json_build_object('ref', fact.ref, 'tenantId', nullif(fact.tenant_id, ''), 'keyId', fact.key_id, 'agentId', fact.agent_id,
+      json_build_object('ref', fact.ref, 'tenantId', nullif(fact.tenant_id, ${INSTALLATION}), 'keyId', fact.key_id, 'agentId', fact.agent_id,
         'subject', fact.subject, 'tokens', fact.tokens, 'microDollars', fact."microDollars", ${ofCall})`,
   });
 }

@@ -8,7 +8,7 @@ import type { World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
 import { killInTurn } from '../kill-in-turn.ts';
 import { factsOf, happened } from './facts.ts';
-import { faultsOf, probesWithin, type Told } from './judge.ts';
+import { faultsOf, probesWithin, type ObservedEndpoint } from './judge.ts';
 import { Hooks } from './hooks.ts';
 import { startReceivers, type Receivers } from './receivers.ts';
 import type { Received, Receiver } from './receiver.ts';
@@ -96,7 +96,7 @@ async function run({ world, database, sql, receivers, random }: Parts, options: 
   receivers.heal();
   const restMs = await rest(hooks, receivers.all, sql);
   const facts = await factsOf(sql);
-  const told: Told[] = [];
+  const told: ObservedEndpoint[] = [];
   for (const receiver of receivers.all)
     told.push({ ...nameOf(receiver), deliveries: await hooks.deliveriesOf(receiver) });
   const broken = [...told.flatMap((one) => faultsOf(one, facts)), ...(await early.found())];
@@ -119,7 +119,7 @@ async function run({ world, database, sql, receivers, random }: Parts, options: 
 
 const nameOf = ({ name, types, received }: Receiver) => ({ name, types, received });
 
-function lineOf({ name, types, received, deliveries }: Told): string {
+function lineOf({ name, types, received, deliveries }: ObservedEndpoint): string {
   const events = new Set(received.map(({ webhookId }) => webhookId)).size;
   const answers = countsOf(received.map(({ status }) => String(status ?? 'no answer')));
   return `${name} (${types.length} types): ${events} events of ${deliveries.length} deliveries in ${received.length} requests: ${answers}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsOf, probesWithin, type Told } from './judge.ts';
+import { faultsOf, probesWithin, type ObservedEndpoint } from './judge.ts';
 import type { Received } from './receiver.ts';
 
 const fact = (name: string) => ({ type: 'session.ended', name: `session.ended ${name}` });
@@ -11,7 +11,7 @@ function received(name: string, changes: Partial<Received> = {}): Received {
 
 const delivered = (name: string) => ({ event: `evt_${name}`, type: 'session.ended', state: 'delivered' });
 
-const good: Told = {
+const good: ObservedEndpoint = {
   name: 'one',
   types: ['session.ended'],
   received: [received('a', { status: 500 }), received('a'), received('a'), received('b')],
@@ -22,7 +22,7 @@ test('Whoever was told of all that happened, under one id each, is not complaine
   expect(faultsOf(good, [fact('a'), fact('b'), { type: 'session.started', name: 'session.started a' }])).toEqual([]);
 });
 
-test.each<[string, Partial<Told>, string[]]>([
+test.each<[string, Partial<ObservedEndpoint>, string[]]>([
   ['was lost', { received: [received('a')], deliveries: [delivered('a')] }, ['session.ended b was not told']],
   [
     'was refused and never came again',

@@ -15,7 +15,7 @@ export interface Delivery {
 }
 
 /** One endpoint, what its server got, and what operators are shown of it. */
-export interface Told {
+export interface ObservedEndpoint {
   readonly name: string;
   readonly types: readonly string[];
   readonly received: readonly Received[];
@@ -26,7 +26,7 @@ export interface Told {
 export const STATES: ReadonlySet<string> = new Set(['session.idle', 'session.stale']);
 
 /** What is wrong with what an endpoint was told: lost, made up, told of twice, or shown otherwise than it was. */
-export function faultsOf({ name, types, received, deliveries }: Told, facts: readonly Fact[]): string[] {
+export function faultsOf({ name, types, received, deliveries }: ObservedEndpoint, facts: readonly Fact[]): string[] {
   const faults: string[] = [];
   const say = (what: string): void => void faults.push(`${name}: ${what}`);
   for (const { type, webhookId, fault } of received) if (fault !== undefined) say(`${type} ${webhookId} ${fault}`);
