@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { buildClient } from './build-client.mjs';
-import { collectNotices } from './notices.mjs';
+import { collectPackages, noticesAsText } from './notices.mjs';
 
 // Where it is missing Vite sets it for the whole process, and its runnerImport to development: without this the console came out as a
 // development build wherever runnerImport was first.
@@ -18,7 +18,7 @@ const out = join(root, 'dist/web');
 /** A page that was opened before an update may still load its own files. */
 const KEEP_OLD_ASSETS_MS = 60 * 60 * 1000;
 
-/** Its time is the start of the last complete build. */
+/** Its time is the start of the last complete build; it lists the folders of the packages that are bundled. */
 export const stamp = join(out, '.built');
 
 /** The demo page loads the served SDK instead of bundling it: it runs what a widget developer gets. */
@@ -37,7 +37,7 @@ const demoPages = [
 const demoFiles = ['index.html', 'take-over.html', ...demoPages.flatMap(([name]) => [`${name}.css`, `${name}.js`])];
 
 /** Of all bundles here. */
-const notices = collectNotices();
+const packages = collectPackages();
 
 /** For code that other people's pages load: the minifier inlines a `const`, but not a `var`. */
 const small = { topLevelVar: false };
@@ -49,7 +49,7 @@ function bundle({ build }, input, output, plugins = [], { lib, define, cssTarget
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [...plugins, notices.plugin],
+    plugins: [...plugins, packages.plugin],
     define,
     build: {
       lib,
@@ -196,11 +196,11 @@ export async function buildWithVite(startedAt) {
   await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
   await buildPage(vite, 'home', 'main.ts');
   await buildPage(vite, 'docs', 'main.ts');
-  await writeFile(join(out, 'third-party-notices.txt'), notices.text());
+  await writeFile(join(out, 'third-party-notices.txt'), noticesAsText(packages.folders()));
   await publishTypes(vite);
   await publishElementTypes();
   await packForPages();
   await buildClient(vite, out);
-  await writeFile(stamp, '');
+  await writeFile(stamp, JSON.stringify(packages.folders()));
   await utimes(stamp, startedAt, startedAt);
 }

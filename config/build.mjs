@@ -7,7 +7,8 @@
  *   dist/pglite-template/    an empty database with the schema, so that the first start is quick
  *   dist/charts.json         drawings of the machines
  *   dist/web/                the files for browsers
- *   dist/third-party-notices.txt   the licences of what is bundled; beside dist/web's bundles those of theirs
+ *   dist/THIRD-PARTY-NOTICES.md   the licences of what is bundled
+ *   dist/sbom.cdx.json       what is bundled, and what is installed beside it (CycloneDX)
  *   packages/client/dist/    the same SDK as a package
  *
  * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
@@ -18,12 +19,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
 import { leanRedis } from './lean-redis.mjs';
-import { collectNotices } from './notices.mjs';
+import { collectPackages, noticesAsMarkdown } from './notices.mjs';
+import { makeSbom } from './sbom.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -75,11 +77,11 @@ const noMapsOfDependencies = {
 
 /** Bundles into `dist`; main.js is written last, with the time of the start of the build. */
 async function bundleService({ build }, startedAt) {
-  const notices = collectNotices();
+  const packages = collectPackages();
   const { output } = await build({
     input: { main: entry },
     platform: 'node',
-    plugins: [leanRedis, noMapsOfDependencies, notices.plugin],
+    plugins: [leanRedis, noMapsOfDependencies, packages.plugin],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     write: false,
     output: {
@@ -93,7 +95,7 @@ async function bundleService({ build }, startedAt) {
   for (const file of output.filter(({ fileName }) => fileName !== 'main.js')) {
     await writeFile(join(dist, file.fileName), file.type === 'chunk' ? file.code : withoutSources(file.source));
   }
-  await writeFile(join(dist, 'third-party-notices.txt'), notices.text());
+  await listPackages([...packages.folders(), ...JSON.parse(readFileSync(webStamp, 'utf8'))]);
   await removeOldChunks(new Set(output.map(({ fileName }) => fileName)));
 
   const next = `${bundle}.${process.pid}`;
@@ -101,6 +103,20 @@ async function bundleService({ build }, startedAt) {
   await utimes(next, startedAt, startedAt);
   await chmod(next, 0o755);
   await rename(next, bundle);
+}
+
+/** What third parties' code is in this build, for lawyers and for who looks for vulnerable versions. */
+async function listPackages(bundled) {
+  await writeFile(join(dist, 'THIRD-PARTY-NOTICES.md'), noticesAsMarkdown(bundled));
+  const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+  const names = bundled.map((folder) => relative(root, folder));
+  const sbom = makeSbom(
+    read('package.json'),
+    read('package-lock.json'),
+    new Set(names),
+    process.env.SWITCHBOARD_REPOSITORY,
+  );
+  await writeFile(join(dist, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
 }
 
 /** Node keeps the maps in memory, so they leave out the sources' texts, which stack traces do not need. */

@@ -1,13 +1,13 @@
-/** The licences of the packages whose code is bundled: each requires that its notice is included. */
+/** The packages whose code is bundled, and their licences: each requires that its notice is included. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A plugin that records which packages each bundle contains. */
-export function collectNotices() {
+/** A plugin that records which packages each bundle contains: their folders. */
+export function collectPackages() {
   const folders = new Set();
   return {
     plugin: {
-      name: 'collect-notices',
+      name: 'collect-packages',
       generateBundle(_, files) {
         for (const { moduleIds = [] } of Object.values(files)) {
           for (const id of moduleIds) {
@@ -17,12 +17,30 @@ export function collectNotices() {
         }
       },
     },
-    text: () =>
-      [...folders]
-        .map(readPackage)
-        .toSorted()
-        .join(`\n${'-'.repeat(80)}\n\n`),
+    folders: () => [...folders].toSorted(),
   };
+}
+
+/** What is served beside the files for browsers. */
+export function noticesAsText(folders) {
+  return folders
+    .map((folder) => paragraphsOf(readPackage(folder)))
+    .toSorted()
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** What goes along with the package and the image. */
+export function noticesAsMarkdown(folders) {
+  const notices = [...new Set(folders)].map(readPackage).map(({ title, texts }) => {
+    const quoted = texts.map((text) => `\n\`\`\`text\n${text}\n\`\`\`\n`).join('');
+    return `## ${title}\n${quoted}`;
+  });
+  return `# Third-party notices
+
+The packages that are bundled in \`dist/\`, in the service or in the files for browsers, and their licences. What is installed beside them in
+\`node_modules/\` brings its own; \`dist/sbom.cdx.json\` lists both.
+
+${notices.toSorted().join('\n')}`;
 }
 
 const mit = (holder) => `MIT License
@@ -68,5 +86,7 @@ function noticeOf({ name, version, license }, brought) {
   const texts = brought.length === 0 && kept !== undefined ? [kept] : brought;
   if (texts.length === 0 && license === undefined) throw new Error(`${name} ${version} names no licence`);
   if (texts.length === 0 && !silent.has(license)) throw new Error(`${name} ${version} has no text of its licence`);
-  return `${[`${name} ${version}${license === undefined ? '' : `, ${license}`}`, ...texts].join('\n\n')}\n`;
+  return { title: `${name} ${version}${license === undefined ? '' : `, ${license}`}`, texts };
 }
+
+const paragraphsOf = ({ title, texts }) => `${[title, ...texts].join('\n\n')}\n`;
