@@ -17,6 +17,7 @@ COPY config config
 COPY machines machines
 COPY packages/echo packages/echo
 COPY src src
+ARG SWITCHBOARD_REPOSITORY
 RUN npm run build
 
 # Beside the build: native parts must be those of the image's platform, and a changed source does not fetch them anew.
@@ -28,6 +29,10 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm uninstall werift --no-save --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-trixie-slim
+ARG SWITCHBOARD_REPOSITORY
+LABEL org.opencontainers.image.title="Switchboard" org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.description="A session broker for real-time voice agents" \
+  org.opencontainers.image.source="$SWITCHBOARD_REPOSITORY"
 # Outside of production the service listens on loopback alone, which nobody reaches in a container.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app

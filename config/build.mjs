@@ -82,6 +82,11 @@ async function bundleService({ build }, startedAt) {
     input: { main: entry },
     platform: 'node',
     plugins: [leanRedis, noMapsOfDependencies, packages.plugin],
+    transform: {
+      define: {
+        'process.env.SWITCHBOARD_REPOSITORY': JSON.stringify(process.env.SWITCHBOARD_REPOSITORY) ?? 'undefined',
+      },
+    },
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     write: false,
     output: {
@@ -107,7 +112,7 @@ async function bundleService({ build }, startedAt) {
 
 /** What third parties' code is in this build, for lawyers and for who looks for vulnerable versions. */
 async function listPackages(bundled) {
-  await writeFile(join(dist, 'THIRD-PARTY-NOTICES.md'), noticesAsMarkdown(bundled));
+  await writeFile(join(root, 'dist/THIRD-PARTY-NOTICES.md'), noticesAsMarkdown(bundled));
   const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
   const names = bundled.map((folder) => relative(root, folder));
   const sbom = makeSbom(

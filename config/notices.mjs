@@ -17,7 +17,7 @@ export function collectPackages() {
         }
       },
     },
-    folders: () => [...folders].toSorted(),
+    folders: () => [...folders],
   };
 }
 

@@ -288,8 +288,8 @@ const rings: Readonly<Record<string, Ring>> = {
 };
 
 const maxLines = 300;
-/** Settings come in by main.ts; the native server's header limit can only be given to it through the environment. */
-const readsEnvironment = ['src/main.ts', 'src/transport/load-uws.ts'];
+/** Settings come in by main.ts; the build puts its own in; the native server's header limit can only be given to it through the environment. */
+const readsEnvironment = ['config/repository.ts', 'src/main.ts', 'src/transport/load-uws.ts'];
 
 const sources = readSources(fileURLToPath(new URL('..', import.meta.url)), [
   'config',

@@ -5,8 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 interface Notices {
-  readonly plugin: { generateBundle(options: unknown, files: object): void };
-  readonly text: () => string;
+  readonly collectPackages: () => {
+    readonly plugin: { generateBundle(options: unknown, files: object): void };
+    readonly folders: () => string[];
+  };
+  readonly noticesAsText: (folders: readonly string[]) => string;
+  readonly noticesAsMarkdown: (folders: readonly string[]) => string;
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -14,12 +18,14 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'notices-'))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+const load = async (): Promise<Notices> => (await import(join(root, 'config/notices.mjs'))) as Notices;
+
 /** What goes along with a bundle that a package is in. */
 async function noticeOf(name: string, from = root): Promise<string> {
-  const { collectNotices } = (await import(join(root, 'config/notices.mjs'))) as { collectNotices: () => Notices };
-  const { plugin, text } = collectNotices();
+  const { collectPackages, noticesAsText } = await load();
+  const { plugin, folders } = collectPackages();
   plugin.generateBundle(undefined, { 'main.js': { moduleIds: [join(from, 'node_modules', name, 'index.js')] } });
-  return text();
+  return noticesAsText(folders());
 }
 
 /** The same of a package that is made for the test. */
@@ -43,4 +49,12 @@ test('A licence that asks for no notice needs no text, and any other does', asyn
   expect(await noticeOfMade('MIT', 'Copyright\n')).toBe('made-MIT-with-text 1.0.0, MIT\n\nCopyright\n');
   await expect(noticeOfMade('MIT')).rejects.toThrow('made-MIT-bare 1.0.0 has no text of its licence');
   await expect(noticeOfMade(undefined)).rejects.toThrow('made-undefined-bare 1.0.0 names no licence');
+});
+
+test('A package that is bundled in several places has one notice in Markdown', async () => {
+  const { noticesAsMarkdown } = await load();
+  const [redis, zod] = ['@redis/client', 'zod'].map((name) => join(root, 'node_modules', name)) as [string, string];
+  const text = noticesAsMarkdown([zod, redis, zod]);
+  expect([...text.matchAll(/^## (\S+) /gm)].map(([, name]) => name)).toEqual(['@redis/client', 'zod']);
+  expect(text).toContain('\n```text\nMIT License\n');
 });

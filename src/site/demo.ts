@@ -8,8 +8,9 @@ import type { Header } from '../http/message.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { sendDocument } from '../http/documents.ts';
-import { pagePolicyWith, sendFile, sendPacked } from './files.ts';
+import { pagePolicyWith, sendFile, sendLongPage, sendPacked } from './files.ts';
 import { pageRoute } from './page-route.ts';
+import { shareTags } from './share.ts';
 
 export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 
@@ -37,17 +38,21 @@ const forEverybody = [
 /** The widget SDK, the element, and a page that shows it at work. */
 export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
+  const page = sendLongPage(
+    file('demo/index.html'),
+    () => services.core.publicUrl(),
+    (publicUrl) => ({
+      share: shareTags(publicUrl, '/demo', 'Switchboard demo', 'A voice agent on a page, and the session behind it.'),
+    }),
+    (call) => [policyFor(findShown(services, call.request), services)],
+  );
 
   return [
     ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendPacked(call, file(name), forEverybody), 'everybody')),
     ...['demo.js', 'demo.css', 'take-over.js', 'take-over.css'].map((name) =>
       pageRoute(`/demo/${name}`, (call) => sendPacked(call, file(`demo/${name}`))),
     ),
-    ...['/demo', '/demo/'].map((path) =>
-      pageRoute(path, (call) =>
-        sendPacked(call, file('demo/index.html'), [policyFor(findShown(services, call.request), services)]),
-      ),
-    ),
+    ...['/demo', '/demo/'].map((path) => pageRoute(path, page)),
     pageRoute('/demo/take-over', (call) => {
       const policy = policyFor(findDemo(services, call.request.headers['host'], 'take-over'), services);
       return sendPacked(call, file('demo/take-over.html'), [policy]);

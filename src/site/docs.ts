@@ -4,6 +4,7 @@ import type { Call, Route } from '../http/route.ts';
 import { sendLongPage } from './files.ts';
 import { findDemo, type DemoServices } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
+import { shareTags } from './share.ts';
 
 /** Makes the documents that describe the service: OpenAPI and AsyncAPI. */
 export interface Documents {
@@ -21,12 +22,17 @@ export function docsRoutes(services: DemoServices, { openapi, asyncapi }: Docume
   const page = sendLongPage(new URL('docs/index.html', webDirectory), keyFor, async (key) => {
     // Loaded with the first visit: most processes have none.
     const { writeReference } = await import('./reference/page.ts');
-    return writeReference({
-      openapi: openapi() as OpenApi,
-      asyncapi: asyncapi() as AsyncApi,
-      baseUrl: services.core.publicUrl(),
-      key,
-    });
+    const baseUrl = services.core.publicUrl();
+    const share = shareTags(
+      baseUrl,
+      '/docs',
+      'Switchboard API reference',
+      'Every request, frame and error, with examples to copy.',
+    );
+    return {
+      ...writeReference({ openapi: openapi() as OpenApi, asyncapi: asyncapi() as AsyncApi, baseUrl, key }),
+      share,
+    };
   });
   return [...['/docs', '/docs/'].map((path) => pageRoute(path, page)), assetRoute('docs', webDirectory)];
 }

@@ -15,6 +15,7 @@ const types: Readonly<Record<string, string>> = {
   '.ts': 'text/plain; charset=utf-8',
   '.mts': 'text/plain; charset=utf-8',
   '.json': JSON_TYPE[1],
+  '.png': 'image/png',
   '.svg': 'image/svg+xml; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 };
@@ -106,11 +107,13 @@ export function sendPage(call: Call, shell: URL, places: Places, policy = pagePo
 /**
  * Sends a built page that is filled in once, and packed to those who take it so: for what is long and changes only with the build.
  * @param versionOf what else it changes with
+ * @param ownOf headers in the place of the usual ones of the same name
  */
 export function sendLongPage<V>(
   shell: URL,
   versionOf: (call: Call) => V,
-  write: (version: V) => Promise<Places>,
+  write: (version: V) => Places | Promise<Places>,
+  ownOf: (call: Call) => readonly Header[] = () => [],
 ): (call: Call) => Promise<Result> {
   let written:
     | { readonly by: string; readonly page: Promise<{ readonly plain: Content; readonly packed: Content }> }
@@ -127,7 +130,7 @@ export function sendLongPage<V>(
       if (written?.by !== by) written = { by, page: make(bytes.toString(), version) };
       const { plain, packed } = await written.page;
       const { isPacked, headers } = packingFor(call);
-      return sendContent(call, isPacked ? packed : plain, [typeOf(shell), pagePolicy, ...headers]);
+      return sendContent(call, isPacked ? packed : plain, [typeOf(shell), pagePolicy, ...headers], ownOf(call));
     } catch (fault) {
       written = undefined;
       return refuseMissing(fault);

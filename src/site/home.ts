@@ -1,3 +1,4 @@
+import { repository } from '../../config/repository.ts';
 import { isLoopback } from '../../config/origins.ts';
 import { html, type Html } from './html.ts';
 import { isLocal } from '../http/local.ts';
@@ -7,6 +8,7 @@ import type { Services } from '../http/services.ts';
 import { sendFile, sendPage } from './files.ts';
 import { findDemo, policyFor, type DemoServices, type DemoTarget } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
+import { shareTags } from './share.ts';
 
 type HomeServices = DemoServices & Pick<Services, 'readiness'>;
 
@@ -23,6 +25,12 @@ const places = {
   mailbox: { path: '/dev/mail', name: 'Mailbox', about: 'Login codes arrive here while no mail server is set.' },
 } as const satisfies Record<string, Place>;
 
+/** Where the build knows it. */
+const sources: readonly Place[] =
+  repository === undefined ? [] : [{ path: repository, name: 'Sources', about: 'Code, guides, changelog.' }];
+
+const ABOUT = 'A broker for voice conversations on web pages.';
+
 /** A mark may draw itself lighter where the browser is dark, and load nothing. */
 const markHeaders = [
   ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"],
@@ -36,12 +44,13 @@ export function homeRoutes(services: HomeServices, webDirectory: URL): Route[] {
   return [
     pageRoute('/', async (call) => {
       const state = await services.readiness();
+      const share = shareTags(services.core.publicUrl(), '/', 'Switchboard', ABOUT);
       const demo = findDemo(services, call.request.headers['host']);
       // There anybody may open the page, and sees only whether the service is up.
       if (services.core.config.mode === 'production')
-        return sendPage(call, shell, { title: 'Switchboard status', content: statusPage(state.ready, demo) });
+        return sendPage(call, shell, { title: 'Switchboard status', share, content: statusPage(state.ready, demo) });
       const content = homePage(state, demo, call, services);
-      return sendPage(call, shell, { title: 'Switchboard', content }, policyFor(demo, services));
+      return sendPage(call, shell, { title: 'Switchboard', share, content }, policyFor(demo, services));
     }),
     assetRoute('home', webDirectory),
     // The second is what browsers ask for by themselves, beside a page that names none.
@@ -63,10 +72,10 @@ function statusPage(isUp: boolean, demo: DemoTarget | undefined): Html {
   const about = isUp
     ? 'Conversations can be started and go on.'
     : 'Something that the service needs does not answer. Conversations that are under way go on as far as they can; new ones may have to wait.';
-  return html`${masthead(demo === undefined ? [places.docs] : [places.demo, places.docs])}
+  return html`${masthead([...(demo === undefined ? [] : [places.demo]), places.docs, ...sources])}
     <main class="narrow">
       <h1>Switchboard</h1>
-      <p>A broker for voice conversations on web pages.</p>
+      <p>${ABOUT}</p>
       <section class="standing" data-up="${isUp ? 'yes' : 'no'}" aria-label="Status">
         <p>${isUp ? 'Up' : 'Degraded'}</p>
       </section>
@@ -80,7 +89,7 @@ function homePage(state: Readiness, demo: DemoTarget | undefined, call: Call, { 
   // The echo reaches browsers of its own machine only.
   const isAnswered =
     demo !== undefined && (!provider.simulated || (provider.capabilities.call === 'brokered' && isLocal(call)));
-  const links = [places.demo, places.console, places.docs, ...(hasMailbox ? [places.mailbox] : [])];
+  const links = [places.demo, places.console, places.docs, ...(hasMailbox ? [places.mailbox] : []), ...sources];
   return html`${masthead([])}
     <main>
       <div class="lede">

@@ -19,7 +19,7 @@ export function mailboxRoute(
   const shell = new URL('home/index.html', webDirectory);
   return pageRoute('/dev/mail', (call) =>
     isLoopback(publicUrl()) && isLocal(call)
-      ? sendPage(call, shell, { title: 'Development mailbox', content: mailbox(box.list()) })
+      ? sendPage(call, shell, { title: 'Development mailbox', share: '', content: mailbox(box.list()) })
       : new Refusal(
           'FORBIDDEN',
           'The development mailbox opens only on the machine itself, at http://localhost; codes are also on its terminal.',

@@ -2,6 +2,7 @@ import { sendDocument } from '../http/documents.ts';
 import type { Call, Result, Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import { crawlerRoutes } from './crawlers.ts';
 import { demoRoutes, type DemoServices } from './demo.ts';
 import { docsRoutes, type Documents } from './docs.ts';
 import { sendFile } from './files.ts';
@@ -9,7 +10,10 @@ import { homeRoutes } from './home.ts';
 import { mailboxRoute } from './mailbox.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 
-/** What people look at: the first page, the API reference, the demo with the widget SDK, the console, and in development the mailbox. */
+/**
+ * What people look at: the first page, the API reference, the demo with the widget SDK, the console, and in development the mailbox; and
+ * what says to crawlers what there is.
+ */
 export function siteRoutes(services: DemoServices & Pick<Services, 'readiness'>, documents: Documents): Route[] {
   const { mailbox, publicUrl } = services.core;
   return [
@@ -17,6 +21,7 @@ export function siteRoutes(services: DemoServices & Pick<Services, 'readiness'>,
     pageRoute('/asyncapi.json', sendDocument(documents.asyncapi)),
     ...docsRoutes(services, documents, webDirectory),
     ...homeRoutes(services, webDirectory),
+    ...crawlerRoutes(services, webDirectory),
     ...demoRoutes(services, webDirectory),
     ...consoleRoutes(webDirectory),
     ...(mailbox === undefined ? [] : [mailboxRoute(mailbox, publicUrl, webDirectory)]),

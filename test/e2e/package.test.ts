@@ -67,16 +67,41 @@ describe('The package', () => {
     packed = Object.values(report)[0] as Packed;
   });
 
-  test('holds the licence of each package that is bundled into it', async () => {
-    const read = (name: string): Promise<string> => readFile(join(root, 'dist', name), 'utf8');
-    const files = packed.files.map((file) => file.path);
-    expect(files).toEqual(expect.arrayContaining(['dist/third-party-notices.txt', 'dist/web/third-party-notices.txt']));
-    const titles = (text: string): string[] =>
-      [...text.matchAll(/^([@\w/.-]+) \d+\.\d+\.\d+\S*, \S+$/gm)].map(([, name = '']) => name);
-    const service = await read('third-party-notices.txt');
-    expect(titles(service)).toEqual(expect.arrayContaining(['xstate', 'zod', 'postgres', 'pino']));
-    expect(titles(await read('web/third-party-notices.txt'))).toContain('preact');
-    expect(service.match(/Permission is hereby granted/g)?.length).toBeGreaterThan(3);
+  test('holds the licence of each package that is bundled into it, for servers and for browsers', async () => {
+    expect(packed.files.map((file) => file.path)).toContain('dist/THIRD-PARTY-NOTICES.md');
+    const notices = await readFile(join(root, 'dist/THIRD-PARTY-NOTICES.md'), 'utf8');
+    const titles = [...notices.matchAll(/^## (\S+) \d+\.\d+\.\d+\S*, \S+$/gm)].map(([, name]) => name);
+    expect(titles).toEqual(expect.arrayContaining(['xstate', 'zod', 'postgres', 'pino', 'preact']));
+    expect(notices.match(/Permission is hereby granted/g)?.length).toBeGreaterThan(3);
+  });
+
+  test('holds a bill of materials: what is installed with it, and what is bundled into it', async () => {
+    expect(packed.files.map((file) => file.path)).toContain('dist/sbom.cdx.json');
+    const sbom = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as {
+      readonly components: readonly {
+        readonly purl: string;
+        readonly scope: string;
+        readonly hashes?: readonly { readonly content: string }[];
+      }[];
+    };
+    const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    const bundled = {
+      preact: JSON.parse(await readFile(join(root, 'node_modules/preact/package.json'), 'utf8')).version,
+    };
+    const purls = sbom.components.map(({ purl }) => purl);
+    for (const [name, wanted] of Object.entries({ ...dependencies, ...bundled })) {
+      const [, real = name, version = wanted] = /^npm:(.+)@([^@]+)$/.exec(wanted) ?? [];
+      expect(purls).toContain(`pkg:npm/${real.replace('@', '%40')}@${version}`);
+    }
+    expect(purls.filter((purl) => /\/(?:vite|vitest|typescript)@/.test(purl))).toEqual([]);
+    expect(new Set(purls).size).toBe(purls.length);
+    // npm notes no digest of native parts for other platforms, which are optional.
+    const digests = sbom.components
+      .filter(({ scope }) => scope === 'required')
+      .map(({ hashes }) => hashes?.[0]?.content);
+    expect(digests.filter((digest) => !/^[\da-f]{128}$/.test(digest ?? ''))).toEqual([]);
   });
 
   test('holds what runs and nothing else', () => {

@@ -39,7 +39,7 @@ function bodyOf(sent: Result): string | undefined {
 
 /** What is no part of the API: pages, and what they load. */
 const files = (
-  '/ /mark.svg /favicon.ico /demo /demo/demo.js /demo/demo.css /demo/config.json /demo/machines.json /widget.mjs ' +
+  '/ /mark.svg /favicon.ico /robots.txt /llms.txt /share.png /demo /demo/demo.js /demo/demo.css /demo/config.json /demo/machines.json /widget.mjs ' +
   '/switchboard-widget.js /docs /openapi.json /asyncapi.json /console /console/sessions /dev/mail /nothing ' +
   '/console/assets/none-12345678.js'
 ).split(' ');
@@ -96,6 +96,43 @@ test.each([true, false])(
     }
   },
 );
+
+describe('Programs that look for pages', () => {
+  test('are told that no page of operators is to be listed', async () => {
+    const { headers, text } = await (await build()).get('/robots.txt');
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(text).toMatch(/^User-agent: \*\n(?:Disallow: \/\S+\n)+$/);
+    for (const path of ['/api/', '/console', '/dev/']) expect(text).toContain(`Disallow: ${path}\n`);
+  });
+
+  test('find what there is for language models, by addresses that lead somewhere', async () => {
+    const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+    const { text } = await app.get('/llms.txt');
+    expect(text).toMatch(/^# Switchboard\n\n> /);
+    const links = [...text.matchAll(/\]\((\S+)\)/g)].map(([, link = '']) => new URL(link));
+    expect(links.length).toBeGreaterThan(3);
+    for (const { origin, pathname } of links) {
+      expect(origin).toBe('https://voice.example.com');
+      expect((await app.get(pathname)).status).toBe(200);
+    }
+  });
+
+  test.each(['/', '/demo', '/docs'])('read from %s what a link to it should show', async (path) => {
+    const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+    const { text } = await app.get(path);
+    const tags = Object.fromEntries(
+      [...text.matchAll(/<meta property="og:(\S+)" content="([^"]*)"/g)].map(([, k, v]) => [k, v]),
+    );
+    expect(tags).toMatchObject({
+      title: expect.stringMatching(/^Switchboard/),
+      description: expect.stringMatching(/\.$/),
+      url: `https://voice.example.com${path}`,
+      image: 'https://voice.example.com/share.png',
+    });
+    const picture = await app.get('/share.png');
+    expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png']);
+  });
+});
 
 test('The licences of what the files for browsers are built from are beside them', async () => {
   const { status, headers, text } = await (await build()).get('/third-party-notices.txt');
