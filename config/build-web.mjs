@@ -165,7 +165,12 @@ async function buildElement(vite) {
     cssTarget: 'esnext',
     define: { 'import.meta.url': 'undefined' },
   });
-  const languages = ['de', 'fr', 'es', 'ja'].map((name) => [name, join(web, `element/words/${name}.ts`)]);
+  const { module } = await vite.runnerImport(join(root, 'src/protocol/languages/all.ts'), { root, configFile: false });
+  // English is in the element itself.
+  const languages = module.LANGUAGES.filter((name) => name !== module.DEFAULT_LANGUAGE).map((name) => [
+    name,
+    join(web, `element/words/${name}.ts`),
+  ]);
   const challenge = ['challenge', join(web, 'element/challenge/main.ts')];
   await bundle(vite, Object.fromEntries([...languages, challenge]), {
     format: 'es',

@@ -3,7 +3,7 @@ import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-se
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { Language } from '../protocol/languages/all.ts';
-import { ERROR_CODES } from '../protocol/error-codes.ts';
+import { SPOKEN } from '../protocol/languages/spoken.ts';
 import { viewOf } from '../voice/records.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
@@ -45,13 +45,13 @@ export function endedFrame(
 /** The answer to a frame that failed; the client may send it again. */
 export function faultFrame(fault: unknown, frame: ClientFrame, language: Language): ServerFrame {
   const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-  const userMessage = ERROR_CODES[code].userMessage[language];
+  const userMessage = SPOKEN[language].errors[code];
   return { type: 'error', code, userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
 /** The answer to what is no frame. */
 export function badFrame(language: Language): ServerFrame {
-  return { type: 'error', code: 'INVALID_REQUEST', userMessage: ERROR_CODES.INVALID_REQUEST.userMessage[language] };
+  return { type: 'error', code: 'INVALID_REQUEST', userMessage: SPOKEN[language].errors.INVALID_REQUEST };
 }
 
 export function refusalFrame(refusal: Refusal, id: string | undefined, language: Language): ServerFrame {

@@ -2,13 +2,8 @@ import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
 import type { Language } from './languages/all.ts';
-import { BUDGET_WORDS } from './languages/budgets.ts';
-import { END_WORDS } from './languages/ends.ts';
-import type { InEach } from './languages/words.ts';
+import { SPOKEN } from './languages/spoken.ts';
 import type { Why } from './refusal-why.ts';
-
-/** A process of a later version may have ended a session for a reason that this one does not know. */
-const ends: Readonly<Record<string, InEach | undefined>> = END_WORDS;
 
 /** An expected "no": returned, never thrown. `error` speaks to a developer and says what to do. */
 export class Refusal {
@@ -37,9 +32,11 @@ export class Refusal {
   /** What an end user reads. */
   wordsIn(language: Language): string {
     const { reason, saysEnd = reason, budget } = this.additions;
+    const { errors, budgets, ends } = SPOKEN[language];
     // When a budget begins anew says more than that a session has ended.
-    const words = budget === undefined ? ends[saysEnd ?? ''] : BUDGET_WORDS[budget.period];
-    return (words ?? ERROR_CODES[this.code].userMessage)[language];
+    if (budget !== undefined) return budgets[budget.period];
+    // A process of a later version may have ended a session for a reason that this one does not know.
+    return (ends as Readonly<Record<string, string | undefined>>)[saysEnd ?? ''] ?? errors[this.code];
   }
 }
 

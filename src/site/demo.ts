@@ -1,4 +1,5 @@
 import type { DemoConfig, DemoMachines, DrawnMachine, TakeOverConfig } from '../protocol/demo-config.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { termsOf } from '../tenants/budgets.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
@@ -26,7 +27,10 @@ const forPages = [
   'switchboard-widget.d.mts',
   'switchboard-widget.css',
   'switchboard-widget-challenge.mjs',
-  ...['de', 'fr', 'es', 'ja'].map((language) => `switchboard-widget-${language}.mjs`),
+  // English is in the element itself.
+  ...LANGUAGES.filter((language) => language !== DEFAULT_LANGUAGE).map(
+    (language) => `switchboard-widget-${language}.mjs`,
+  ),
 ];
 
 /** Any page may load them, also as a module and under cross-origin isolation. */

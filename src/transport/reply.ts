@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Header, HttpReply } from '../http/message.ts';
-import { ERROR_CODES } from '../protocol/error-codes.ts';
+import { errors } from '../protocol/languages/en.ts';
 import type { NativeResponse } from './native.ts';
 
 /** A reply that must not be sent as it is; a defect of the handler, never the caller's fault. */
@@ -15,7 +15,7 @@ export const lastResort: HttpReply = {
   body: JSON.stringify({
     error: 'The server failed to make a reply.',
     code: 'INTERNAL_ERROR',
-    userMessage: ERROR_CODES.INTERNAL_ERROR.userMessage.en,
+    userMessage: errors.INTERNAL_ERROR,
   }),
 };
 

@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import type { PageServer } from '../support/page-server.ts';
+import { LANGUAGES } from '../../src/protocol/languages/all.ts';
 import { violations } from './axe.ts';
 import { LooksPage, serveLooks } from './element-looks.ts';
 import { moments, type Moment } from './element-moments.ts';
@@ -111,7 +112,11 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
       const word = 'Donaudampfschifffahrtsgesellschaftskapitänsmütze';
       const said: Moment['captions'] = [{ who: 'agent', text: word, final: true }];
       const long = { title: word, status: { listening: word, over: word }, warning: { quota: word } };
-      await page.show(...inline({ language: 'de' }), ...inline({ language: 'ja' }), {
+      const fullest = ['consent', 'muted', 'to-hold'];
+      const inEach = LANGUAGES.flatMap((language) =>
+        fullest.map((name) => ({ ...moments[name], language, attributes: { placement: 'inline' } })),
+      );
+      await page.show(...inline({ language: 'de' }), ...inline({ language: 'ja' }), ...inEach, {
         ...moments['warned-quota'],
         captions: said,
         texts: long,
@@ -138,6 +143,28 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
       const mark = `(() => { const range = document.createRange(); const text = root.querySelector('.status').firstChild; const box = (at) => (range.setStart(text, at), range.setEnd(text, at + 1), range.getBoundingClientRect().left); return box(0) < box(text.length - 1); })()`;
       expect(await page.each(mark)).toEqual(Object.keys(moments).map(() => true));
     });
+  });
+
+  test('turn with a language that is written from right to left, on a page that says no direction', async () => {
+    for (const [shape, viewport] of Object.entries({ desk, phone })) {
+      await see('', { viewport }, async (page) => {
+        const said: Moment['captions'] = [
+          { who: 'agent', text: 'مرحبًا، هنا البلدية. كيف يمكنني مساعدتك؟', final: true },
+          { who: 'visitor', text: 'Do you speak English? 24/7?', final: true },
+        ];
+        const ready: Moment = { language: 'ar', attributes: { open: '' } };
+        const live = { ...moments['warned-duration'], ...ready, captions: said, texts: { title: 'Town hall' } };
+        for (const moment of [ready, live]) {
+          await page.show(moment);
+          await page.keep(`arabic-${shape}-${moment === live ? 'live' : 'ready'}`);
+          expect((await page.each<readonly string[]>(tooWide)).flat()).toEqual([]);
+          expect((await page.each<readonly string[]>(buttonsOutOfSight)).flat()).toEqual([]);
+        }
+        const lefts = `['.mute', '.end', '.title', '.close', '.log .agent', '.log .visitor'].map((part) => root.querySelector(part).getBoundingClientRect().left)`;
+        const [[mute, end, title, close, agent, visitor]] = (await page.each<readonly number[]>(lefts)) as [number[]];
+        expect([mute! > end!, title! > close!, agent! > visitor!]).toEqual([true, true, true]);
+      });
+    }
   });
 
   test('lose neither the picture nor the edges to forced colours', async () => {

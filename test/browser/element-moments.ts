@@ -1,7 +1,9 @@
+import type { Language } from '../../src/protocol/languages/all.ts';
+
 /** A moment of a conversation, as the element's view is given it: in pages/element.ts the compiler has the types of a page. */
 export interface Moment {
   readonly attributes?: Readonly<Record<string, string>>;
-  readonly language?: 'en' | 'de' | 'ja';
+  readonly language?: Language;
   readonly texts?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly consent?: string;
   /** Its agent hears visitors while they hold a button. */

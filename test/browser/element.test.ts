@@ -289,10 +289,22 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await vi.waitFor(async () => expect(await listed()).toBe('closed_by_client'), soon);
   });
 
-  test('speaks five languages, on one page that loads the script twice, and takes other words', async () => {
+  test('speaks twelve languages, on one page that loads the script twice, and takes other words', async () => {
     const languages = { en: 'Start a conversation', de: 'Gespräch beginnen', fr: 'Démarrer une conversation' };
-    const others = { es: 'Iniciar una conversación', ja: '会話を始める' };
-    const words = Object.entries({ ...languages, ...others });
+    const others = {
+      es: 'Iniciar una conversación',
+      ja: '会話を始める',
+      pt: 'Iniciar uma conversa',
+      it: 'Inizia una conversazione',
+    };
+    const more = {
+      nl: 'Gesprek beginnen',
+      pl: 'Rozpocznij rozmowę',
+      zh: '开始对话',
+      ko: '대화 시작',
+      ar: 'بدء محادثة',
+    };
+    const words = Object.entries({ ...languages, ...others, ...more });
     const tags = words.map(([language]) => site.tag(`placement="inline" language="${language}-x"`));
     page = await ElementPage.open(
       browser,
@@ -307,6 +319,15 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await violations(page.visit.page)).toEqual([]);
     await page.run(`(widget.setAttribute('language', 'de'), widget.texts = {}, 0)`);
     await page.button('Sprechen Sie mit uns').waitFor(soon);
+    // It turns with its language where the page says no direction.
+    const turned = (): Promise<string> =>
+      page.run(`getComputedStyle(widget.shadowRoot.querySelector('section')).direction`);
+    expect(await turned()).toBe('ltr');
+    await page.run(`(widget.setAttribute('language', 'ar-EG'), 0)`);
+    await page.button('تحدث معنا').waitFor(soon);
+    expect(await turned()).toBe('rtl');
+    await page.run(`(widget.parentNode.dir = 'ltr', widget.texts = {}, 0)`);
+    expect(await turned()).toBe('ltr');
   });
 
   test('asks the server in the visitor’s language', async () => {

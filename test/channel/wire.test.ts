@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
-import { END_WORDS } from '../../src/protocol/languages/ends.ts';
-import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
+import { SPOKEN } from '../../src/protocol/languages/spoken.ts';
 import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
@@ -114,7 +113,7 @@ describe('the heartbeat channel on the wire', () => {
     const asked = [
       [{ 'Accept-Language': 'fr-CH, en;q=0.5' }, undefined, 'fr'],
       [{ 'Accept-Language': 'fr' }, 'ja-JP', 'ja'],
-      [{ 'Accept-Language': 'fr' }, 'it', 'fr'],
+      [{ 'Accept-Language': 'fr' }, 'sv', 'fr'],
       [{}, undefined, 'en'],
     ] as const;
     const clients = await Promise.all(
@@ -127,14 +126,14 @@ describe('the heartbeat channel on the wire', () => {
     );
     await app.post('/api/realtime/end', { sm_session_id });
     const told = await Promise.all(clients.map(async (client) => JSON.parse(await client.hear()).userMessage));
-    expect(told).toEqual(asked.map(([, , language]) => END_WORDS.closed_by_client[language]));
+    expect(told).toEqual(asked.map(([, , language]) => SPOKEN[language].ends.closed_by_client));
   });
 
   it('says what is wrong with a frame in the language of the upgrade', async () => {
     const { url } = await start();
     const client = await SocketClient.open(url, SUBPROTOCOL, { 'Accept-Language': 'de' });
     client.say('nonsense');
-    expect(JSON.parse(await client.hear()).userMessage).toBe(ERROR_CODES.INVALID_REQUEST.userMessage.de);
+    expect(JSON.parse(await client.hear()).userMessage).toBe(SPOKEN.de.errors.INVALID_REQUEST);
     client.socket.close();
   });
 

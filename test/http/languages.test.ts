@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { END_WORDS } from '../../src/protocol/languages/ends.ts';
-import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
+import { SPOKEN } from '../../src/protocol/languages/spoken.ts';
 import { useApps } from '../support/use-apps.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 
@@ -19,12 +18,14 @@ const unknown = 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A';
 describe('The userMessage of an error', () => {
   test.each([
     ['de-AT,de;q=0.9,en;q=0.5', 'de'],
-    ['it, ja;q=0.5', 'ja'],
-    ['it', 'en'],
+    ['sv, ja;q=0.5', 'ja'],
+    ['ar-EG', 'ar'],
+    ['zh-TW', 'zh'],
+    ['sv', 'en'],
     [undefined, 'en'],
   ] as const)('to Accept-Language %s is in %s, and the reply says so', async (asked, language) => {
     const { body, headers } = await heartbeat(await build(), unknown, asked);
-    expect(body['userMessage']).toBe(ERROR_CODES.SESSION_NOT_FOUND.userMessage[language]);
+    expect(body['userMessage']).toBe(SPOKEN[language].errors.SESSION_NOT_FOUND);
     expect(headers).toMatchObject({ 'content-language': language, 'cache-control': 'no-store' });
   });
 
@@ -33,14 +34,14 @@ describe('The userMessage of an error', () => {
     const id = await app.open(await app.key());
     await app.send({ method: 'POST', path: '/api/realtime/end', body: { sm_session_id: id } });
     const { body } = await heartbeat(app, id, 'fr');
-    expect(body).toMatchObject({ reason: 'closed_by_client', userMessage: END_WORDS.closed_by_client.fr });
+    expect(body).toMatchObject({ reason: 'closed_by_client', userMessage: SPOKEN.fr.ends.closed_by_client });
     expect(body).not.toHaveProperty('saysEnd');
   });
 
   test('is told to caches to vary where they may keep it', async () => {
     const app = await build();
     const { headers, body } = await app.send({ path: '/nowhere', headers: { 'accept-language': 'es' } });
-    expect(body['userMessage']).toBe(ERROR_CODES.NOT_FOUND.userMessage.es);
+    expect(body['userMessage']).toBe(SPOKEN.es.errors.NOT_FOUND);
     expect(headers).toMatchObject({ 'content-language': 'es', vary: 'Origin, Accept-Language' });
   });
 
@@ -50,7 +51,7 @@ describe('The userMessage of an error', () => {
       path: '/api/operator/overview',
       headers: { 'accept-language': 'de' },
     });
-    expect(body['userMessage']).toBe(ERROR_CODES.AUTH_REQUIRED.userMessage.en);
+    expect(body['userMessage']).toBe(SPOKEN.en.errors.AUTH_REQUIRED);
     expect(headers['content-language']).toBe('en');
   });
 

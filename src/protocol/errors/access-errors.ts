@@ -1,14 +1,5 @@
 import type { ErrorRow, RefusalFacts } from './error-row.ts';
 
-/** Visitors need not know whether a key or everything was stopped. */
-const ON_A_BREAK = {
-  en: 'This assistant is taking a break. Please come back later.',
-  de: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
-  fr: 'Cet assistant est en pause. Veuillez revenir plus tard.',
-  es: 'Este asistente está en pausa. Vuelva más tarde.',
-  ja: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
-};
-
 export const accessErrors = {
   AUTH_REQUIRED: {
     status: 401,
@@ -20,13 +11,6 @@ export const accessErrors = {
       'A ticket opens one call, once and for a short time: `POST /api/realtime/ticket` gives another.',
     ],
     example: { error: 'Log in to the console, or send a service token.' },
-    userMessage: {
-      en: 'Please log in to continue.',
-      de: 'Bitte melden Sie sich an, um fortzufahren.',
-      fr: 'Veuillez vous connecter pour continuer.',
-      es: 'Inicie sesión para continuar.',
-      ja: '続けるにはログインしてください。',
-    },
     layer: 'login',
     explanation: 'The request proved nobody: no login, token or unused ticket came with it',
   },
@@ -39,13 +23,6 @@ export const accessErrors = {
       'After the tries that a code allows, also the right one is refused: ask for another.',
     ],
     example: { error: 'The code is wrong, used, or has expired; ask for a new one.' },
-    userMessage: {
-      en: 'This code is wrong or has expired. Please request a new code.',
-      de: 'Dieser Code ist falsch oder abgelaufen. Bitte fordern Sie einen neuen an.',
-      fr: 'Ce code est incorrect ou a expiré. Veuillez en demander un nouveau.',
-      es: 'Este código no es correcto o ha caducado. Solicite uno nuevo.',
-      ja: 'コードが正しくないか、有効期限が切れています。新しいコードを取得してください。',
-    },
     layer: 'login',
     lever: 'MAX_OTP_VERIFY_ATTEMPTS',
     explanation: ({ detail }) =>
@@ -61,13 +38,6 @@ export const accessErrors = {
       'A demo key works in development only: issue one with `switchboard keys issue`.',
     ],
     example: { error: 'Send a widgetKey, or log in to the console.' },
-    userMessage: {
-      en: 'This assistant is not set up correctly. Please contact the website.',
-      de: 'Dieser Assistent ist nicht richtig eingerichtet. Bitte wenden Sie sich an den Betreiber der Website.',
-      fr: 'Cet assistant n’est pas configuré correctement. Veuillez contacter les responsables du site.',
-      es: 'Este asistente no está bien configurado. Póngase en contacto con los responsables del sitio web.',
-      ja: 'このアシスタントは正しく設定されていません。サイトの運営者にお問い合わせください。',
-    },
     layer: 'key',
     explanation: ({ detail, of: { keyId } }) =>
       `The widget key${keyId == null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,
@@ -80,7 +50,6 @@ export const accessErrors = {
       'An operator has paused the key, in the console or with `switchboard keys pause`. Sessions that are open go on; `switchboard keys resume` lets new ones begin.',
     ],
     example: { error: 'This widgetKey is paused: it opens no sessions until it is resumed.' },
-    userMessage: ON_A_BREAK,
     layer: 'key',
     explanation: ({ of }) => `The widget key ${of.keyId ?? ''} was paused, and opens no new sessions`,
   },
@@ -92,7 +61,6 @@ export const accessErrors = {
       'Somebody used the emergency switch, for the whole installation or for one tenant. `GET /api/operator/stop` says who and why; `switchboard resume` lets sessions begin again.',
     ],
     example: { error: 'An operator has stopped this service: it opens no sessions until it is resumed.' },
-    userMessage: ON_A_BREAK,
     layer: 'service',
     explanation: 'The service was stopped by an operator, and opens nothing until it is resumed',
   },
@@ -107,13 +75,6 @@ export const accessErrors = {
       'A console login is judged like a widget key. In development nobody is judged (`BOT_PROVIDER=none`).',
     ],
     example: { error: 'The bot verdict on this request is negative.' },
-    userMessage: {
-      en: 'We could not verify your browser. Please refresh the page and try again.',
-      de: 'Wir konnten Ihren Browser nicht überprüfen. Bitte laden Sie die Seite neu und versuchen Sie es erneut.',
-      fr: 'Nous n’avons pas pu vérifier votre navigateur. Veuillez actualiser la page, puis réessayer.',
-      es: 'No hemos podido verificar su navegador. Actualice la página e inténtelo de nuevo.',
-      ja: 'お使いのブラウザーを確認できませんでした。ページを再読み込みして、もう一度お試しください。',
-    },
     layer: 'bot',
     lever: 'BOT_PROVIDER',
     explanation: ({ detail }) =>
@@ -131,13 +92,6 @@ export const accessErrors = {
       '`/dev/mail` opens only on the machine itself, at `http://localhost`.',
     ],
     example: { error: 'No such tenant admits you; ask its administrator.' },
-    userMessage: {
-      en: 'You are not allowed to do this.',
-      de: 'Dazu sind Sie nicht berechtigt.',
-      fr: 'Vous n’êtes pas autorisé à effectuer cette action.',
-      es: 'No tiene permiso para hacer esto.',
-      ja: 'この操作を行う権限がありません。',
-    },
     layer: 'login',
     lever: 'OPERATOR_EMAILS',
     explanation: forbidden,
@@ -152,13 +106,6 @@ export const accessErrors = {
       'A request with the console cookie came from a page that is not among the console’s origins.',
     ],
     example: { error: 'This widgetKey works only from the origin it is bound to, not from https://other.example.' },
-    userMessage: {
-      en: 'This assistant is not available on this website.',
-      de: 'Dieser Assistent ist auf dieser Website nicht verfügbar.',
-      fr: 'Cet assistant n’est pas disponible sur ce site.',
-      es: 'Este asistente no está disponible en este sitio web.',
-      ja: 'このサイトでは、このアシスタントをご利用いただけません。',
-    },
     layer: 'origin',
     lever: 'CONSOLE_ORIGINS',
     explanation: mismatch,

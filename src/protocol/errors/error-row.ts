@@ -1,5 +1,4 @@
 import type { ErrorAdditions } from '../error-body.ts';
-import type { InEach } from '../languages/words.ts';
 import type { Layer, Why } from '../refusal-why.ts';
 
 /** What is kept of a refused request, as far as its explanation for operators tells it. */
@@ -15,7 +14,7 @@ export interface RefusalFacts {
   };
 }
 
-/** All that is said of one error code. */
+/** All that is said of one error code, but what an end user reads: that is in the files of `languages/`. */
 export interface ErrorRow {
   readonly status: number;
   /** When it is the answer: the words of docs/contract.md, section 2.3. */
@@ -28,8 +27,6 @@ export interface ErrorRow {
   readonly isTransient?: true;
   /** An error as a caller may meet it, for the interface description. */
   readonly example: ErrorAdditions & { readonly error: string };
-  /** What an end user reads. */
-  readonly userMessage: InEach;
   /** Who says no, where the refusal itself does not tell. */
   readonly layer: Layer;
   /** The variable or field that decides, where the refusal itself does not tell. */

@@ -1,3 +1,4 @@
+import { RIGHT_TO_LEFT } from '../../protocol/languages/all.ts';
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
@@ -141,6 +142,12 @@ export function defineElement(home: string): void {
       return chooseLanguage([this.getAttribute('language'), around, ...navigator.languages]);
     }
 
+    /** That of the page, where it says one; else that of the language. */
+    get #direction(): string {
+      const isSaid = this.closest('[dir]') !== null || document.documentElement.dir !== '';
+      return !isSaid && RIGHT_TO_LEFT.includes(this.#language) ? 'rtl' : '';
+    }
+
     /** Goes on with the conversation of the page before, if there is one: also on a page that the browser kept for the Back button. */
     readonly #goOn = (): void => {
       const kept = this.#mayResume ? takeToken(this.#kept) : undefined;
@@ -242,6 +249,7 @@ export function defineElement(home: string): void {
         state,
         words: withTexts(words, this.#texts),
         language,
+        direction: this.#direction,
         isOpen: this.open,
         isInline,
         hasCaptions: this.getAttribute('captions') !== 'off',

@@ -1,3 +1,4 @@
+import type { Language } from '../../protocol/languages/all.ts';
 import type { SwitchboardError } from '../widget/api.ts';
 import type * as Solver from './challenge/main.ts';
 
@@ -10,7 +11,7 @@ export async function solveChallenge(
   home: string,
   baseUrl: string,
   widgetKey: string | undefined,
-  language: string,
+  language: Language,
 ): Promise<string> {
   if (!error.challenge) throw error;
   try {

@@ -30,6 +30,8 @@ export interface Look {
   readonly state: ConversationState;
   readonly words: Words;
   readonly language: string;
+  /** `rtl`, or empty: that of the page. */
+  readonly direction: string;
   readonly isOpen: boolean;
   readonly isInline: boolean;
   readonly hasCaptions: boolean;
@@ -164,7 +166,7 @@ export function createView(wishes: Wishes): View {
   function show(next: Look): void {
     const before: Look | undefined = look;
     look = next;
-    const { state, words, language, isOpen, isInline, hasCaptions } = look;
+    const { state, words, language, direction, isOpen, isInline, hasCaptions } = look;
     const { phase, isMuted, isVisitorSpeaking, isAgentSpeaking } = state;
     const now = statusOf(state);
     const isOn = phase === 'connecting' || phase === 'live';
@@ -172,6 +174,7 @@ export function createView(wishes: Wishes): View {
 
     element.hidden = false;
     element.lang = language;
+    element.dir = direction;
     element.className = `${now} ${isOn ? 'live' : ''} ${hasCaptions && phase !== 'ready' ? 'written' : ''}`;
     element.ariaLabel = words.title;
     launcher.hidden = isInline || isOpen;

@@ -1,10 +1,20 @@
+import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/languages/all.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
 import { createView } from '../../../src/web/element/view.ts';
-import { words as de } from '../../../src/web/element/words/de.ts';
 import { en } from '../../../src/web/element/words/en.ts';
+import { words as ar } from '../../../src/web/element/words/ar.ts';
+import { words as de } from '../../../src/web/element/words/de.ts';
+import { words as es } from '../../../src/web/element/words/es.ts';
+import { words as fr } from '../../../src/web/element/words/fr.ts';
+import { words as it } from '../../../src/web/element/words/it.ts';
 import { words as ja } from '../../../src/web/element/words/ja.ts';
-import { withTexts } from '../../../src/web/element/words/words.ts';
+import { words as ko } from '../../../src/web/element/words/ko.ts';
+import { words as nl } from '../../../src/web/element/words/nl.ts';
+import { words as pl } from '../../../src/web/element/words/pl.ts';
+import { words as pt } from '../../../src/web/element/words/pt.ts';
+import { words as zh } from '../../../src/web/element/words/zh.ts';
+import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
 import type { Moment } from '../element-moments.ts';
 
 /** How a test says what the page is to show. */
@@ -14,7 +24,7 @@ declare global {
   }
 }
 
-const languages = { en, de, ja };
+const languages: Readonly<Record<Language, Words>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
 
 // Time stands still: a countdown says the same however busy the machine is.
 const now = Date.now();
@@ -48,6 +58,7 @@ function draw(moment: Moment): HTMLElement {
     state: { ...given, warning },
     words: withTexts(languages[language], texts),
     language,
+    direction: RIGHT_TO_LEFT.includes(language) ? 'rtl' : '',
     isOpen: host.hasAttribute('open'),
     isInline: attributes['placement'] === 'inline',
     hasCaptions: true,

@@ -2,17 +2,18 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Texts } from '../../../src/web/element/api.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
-import { chooseLanguage, LANGUAGES } from '../../../src/web/element/words/language.ts';
+import { chooseLanguage } from '../../../src/web/element/words/language.ts';
 import { words as de } from '../../../src/web/element/words/de.ts';
 import { en } from '../../../src/web/element/words/en.ts';
-import { words as es } from '../../../src/web/element/words/es.ts';
-import { words as fr } from '../../../src/web/element/words/fr.ts';
-import { words as ja } from '../../../src/web/element/words/ja.ts';
 import { timeIn } from '../../../src/web/element/words/time.ts';
 import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
-import { LANGUAGES as spoken } from '../../../src/protocol/languages/all.ts';
+import { LANGUAGES, type Language } from '../../../src/protocol/languages/all.ts';
 
-const all: Readonly<Record<string, Words>> = { en, de, fr, es, ja };
+const load = async (language: Language): Promise<[Language, Words]> => {
+  const file: { readonly words?: Words } = await import(`../../../src/web/element/words/${language}.ts`);
+  return [language, file.words ?? en];
+};
+const all = await Promise.all(LANGUAGES.map(load));
 
 function texts(value: object, path = ''): [string, string][] {
   return Object.entries(value).flatMap(([name, text]) =>
@@ -23,18 +24,42 @@ function texts(value: object, path = ''): [string, string][] {
 }
 
 describe('The words of the element', () => {
-  test('are there in each language of the catalogue', () => {
-    expect(LANGUAGES).toEqual(spoken);
-    expect(Object.keys(all)).toEqual(LANGUAGES);
+  test.each(all)('of %s are all there, none empty, and keep the places of what is put in', (_language, words) => {
+    const found = texts(words);
+    const places = (text: string): string[] => text.match(/\{\w+\}/g) ?? [];
+    expect(found.map(([name]) => name).toSorted()).toEqual(
+      texts(en)
+        .map(([name]) => name)
+        .toSorted(),
+    );
+    expect(found.filter(([, text]) => text.trim() === '' || text !== text.trim())).toEqual([]);
+    const english = new Map(texts(en));
+    for (const [name, text] of found) expect(places(text), name).toEqual(places(english.get(name) ?? ''));
   });
 
-  test.each(Object.entries(all))('of %s are none empty, and keep the place of a time', (_language, words) => {
-    const found = new Map(texts(words));
-    for (const [name, text] of texts(en)) {
-      expect(found.get(name)?.trim(), name).not.toBe('');
-      expect(found.get(name)?.includes('{time}'), name).toBe(text.includes('{time}'));
-    }
+  test.each(all)('of %s are not left in English', (language, words) => {
+    const english = new Map(texts(en));
+    const same = texts(words).filter(([name, text]) => english.get(name) === text);
+    // What other languages call so as well.
+    const shared = new Set(['AI', 'Microphone', 'Assistant']);
+    const left = same.filter(([, text]) => !shared.has(text));
+    expect(left.length > 0, JSON.stringify(left)).toBe(language === 'en');
   });
+
+  test.each(LANGUAGES)(
+    'leave the words of a count in %s to Intl, which has a form for each plural of it',
+    (language) => {
+      const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+      const found = new Set(
+        [0, 1, 2, 3, 11, 100, 1_000_000, 1.5].map((count) => new Intl.PluralRules(language).select(count)),
+      );
+      expect(found).toEqual(new Set(pluralCategories));
+      expect(Intl.RelativeTimeFormat.supportedLocalesOf(language)).toEqual([language]);
+      expect(texts(all.find(([name]) => name === language)?.[1] ?? {}).filter(([, text]) => /\d/.test(text))).toEqual(
+        [],
+      );
+    },
+  );
 
   test('are all named in the published types of the texts that a page may give', () => {
     expectTypeOf<keyof Texts>().toEqualTypeOf<keyof Words>();
@@ -46,8 +71,12 @@ describe('The words of the element', () => {
   test.each([
     [['de-AT', 'fr'], 'de'],
     [['', null, undefined, 'JA'], 'ja'],
-    [['it', 'es-419'], 'es'],
-    [['constructor', 'it'], 'en'],
+    [['sv', 'es-419'], 'es'],
+    [['zh-Hans-CN'], 'zh'],
+    [['zh-TW'], 'zh'],
+    [['pt-BR'], 'pt'],
+    [['ar-EG'], 'ar'],
+    [['constructor', 'sv'], 'en'],
     [[], 'en'],
   ])('are chosen by the first language that is spoken: %j gives %s', (tags, language) => {
     expect(chooseLanguage(tags)).toBe(language);
@@ -69,6 +98,11 @@ describe('The words of the element', () => {
     ['de', 119, 'in 119 Sekunden'],
     ['fr', 121, 'dans 3 minutes'],
     ['es', 7201, 'dentro de 3 horas'],
+    ['pl', 2, 'za 2 sekundy'],
+    ['pl', 5, 'za 5 sekund'],
+    ['ar', 2, 'خلال ثانيتين'],
+    ['ar', 3, 'خلال 3 ثوانٍ'],
+    ['ar', 42, 'خلال 42 ثانية'],
     ['ja', -3, '0 秒後'],
   ])('tell a time in %s: %d seconds are "%s"', (language, seconds, text) => {
     expect(timeIn(language, seconds)).toBe(text);

@@ -1,14 +1,22 @@
+import type { Language } from '../../../protocol/languages/all.ts';
 import type { AltchaChallenge, Challenge } from '../../../protocol/challenge.ts';
 import { askProvider } from './providers.ts';
 import { work } from './work.ts';
 
 /** What a visitor may be asked in, if the provider asks anything at all. */
-const labels: Readonly<Record<string, string>> = {
+const labels: Readonly<Record<Language, string>> = {
   en: 'Please show that you are a person',
   de: 'Bitte zeigen Sie, dass Sie ein Mensch sind',
   fr: 'Veuillez montrer que vous êtes une personne',
   es: 'Demuestre que es una persona',
+  pt: 'Mostre que você é uma pessoa',
+  it: 'Dimostri di essere una persona',
+  nl: 'Laat zien dat u een mens bent',
+  pl: 'Proszę potwierdzić, że jest Pan/Pani człowiekiem',
   ja: '人間であることを確認してください',
+  zh: '请证明您是真人',
+  ko: '사람임을 확인해 주세요',
+  ar: 'يُرجى إثبات أنك إنسان',
 };
 
 /** A visitor who is asked something may take so long. */
@@ -23,8 +31,8 @@ export async function solve(
   {
     baseUrl,
     widgetKey,
-    language = 'en',
-  }: { readonly baseUrl: string; readonly widgetKey: string | undefined; readonly language?: string },
+    language,
+  }: { readonly baseUrl: string; readonly widgetKey: string | undefined; readonly language: Language },
 ): Promise<string> {
   const { provider } = challenge;
   if (provider === 'altcha') {
@@ -34,7 +42,7 @@ export async function solve(
   }
   const box = document.createElement('div');
   box.role = 'dialog';
-  box.ariaLabel = labels[language] ?? labels['en'] ?? '';
+  box.ariaLabel = labels[language];
   Object.assign(box.style, {
     position: 'fixed',
     inset: 'auto 0 16px',

@@ -1,12 +1,6 @@
-import type { Language } from '../../../protocol/languages/all.ts';
+import { LANGUAGES, type Language } from '../../../protocol/languages/all.ts';
 import { en } from './en.ts';
 import type { Words } from './words.ts';
-
-/** What is spoken, English first. The compiler finds a language of the catalogue that is not here. */
-export const LANGUAGES = Object.keys({ en, de: 0, fr: 0, es: 0, ja: 0 } satisfies Record<
-  Language,
-  unknown
->) as Language[];
 
 /** The first of the tags that the element speaks; English where it speaks none. */
 export function chooseLanguage(tags: readonly (string | null | undefined)[]): Language {

@@ -1,0 +1,17 @@
+import type { Language } from './all.ts';
+import * as ar from './ar.ts';
+import * as de from './de.ts';
+import * as en from './en.ts';
+import * as es from './es.ts';
+import * as fr from './fr.ts';
+import * as it from './it.ts';
+import * as ja from './ja.ts';
+import * as ko from './ko.ts';
+import * as nl from './nl.ts';
+import * as pl from './pl.ts';
+import * as pt from './pt.ts';
+import * as zh from './zh.ts';
+import type { LanguageWords } from './words.ts';
+
+/** The words for end users in each language, of which a browser loads its own alone: the compiler finds a language that is not here. */
+export const SPOKEN: Readonly<Record<Language, LanguageWords>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
