@@ -24,6 +24,7 @@ import { sample } from './samples.ts';
 const tags = [
   { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },
   { name: 'Usage', description: 'Tokens and dollars that count against the day of a user.' },
+  { name: 'Vendor paths', description: 'The same for software that speaks to a vendor, under the vendor’s own paths.' },
   { name: 'Console login', description: 'Logging administrators in with a code sent by e-mail.' },
   { name: 'Operators', description: 'Watching and ending sessions.' },
   { name: 'Operations', description: 'Whether the service is up, and how it does.' },
@@ -120,6 +121,11 @@ export function describeRoutes(routes: readonly Route[], version: string, server
             type: 'http',
             scheme: 'bearer',
             description: 'The client secret of a brokered session; it opens one call.',
+          },
+          widgetKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A widget key, from a page of its origin: what is public already in the tag of the page.',
           },
           service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
         },

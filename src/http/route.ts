@@ -109,7 +109,7 @@ export interface Route<B = unknown> {
   readonly perOperator?: OperatorRate;
   /** Whether it counts in the windows of the networks around an IPv6 address as well. */
   readonly countsNetworks?: true;
-  /** By default a path under /api is in the API's, every other in the one of pages. */
+  /** By default a path under /api or /v1 is in the API's, every other in the one of pages. */
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */
   readonly body?: z.ZodType<B>;
@@ -145,7 +145,7 @@ export interface Route<B = unknown> {
    * What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. By default a
    * login or a service token where operators have access, else nothing.
    */
-  readonly credentials: readonly ('none' | 'cookie' | 'service' | 'ticket')[];
+  readonly credentials: readonly ('none' | 'cookie' | 'service' | 'ticket' | 'widgetKey')[];
   /** Whether its answer sets or clears the console cookie, also without a login: then no foreign page may ask for it. */
   readonly cookie: 'read' | 'set';
   /** Whether a body proves its caller, so that it does not use the login that may come along. Where access is `proof` every body does. */
@@ -193,5 +193,5 @@ export function accessOfPath(path: string): Access {
 }
 
 function isApiPath(path: string): boolean {
-  return path.startsWith('/api/');
+  return path.startsWith('/api/') || path.startsWith('/v1/');
 }

@@ -4,6 +4,7 @@ import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
+import type { Prices } from '../metering/prices.ts';
 import type { NodeList } from '../node/nodes.ts';
 import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
@@ -34,6 +35,7 @@ interface Core extends OperatorCore {
   /** All nodes of the installation as this one knows them. */
   readonly nodes: Pick<NodeList, 'list' | 'differing'>;
   readonly provider: UpstreamProvider;
+  readonly prices: Pick<Prices, 'find'>;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: { list(): readonly KeptMail[] } | undefined;
   readonly journal: OperatorCore['journal'] & { readonly refusals: Pick<Refusals, 'keep'> };

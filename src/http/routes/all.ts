@@ -11,10 +11,12 @@ import { healthRoutes } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
 import { ownLoginRoutes } from './own-logins.ts';
 import { loginRoutes } from './login.ts';
-import { openCallRoute } from './open-call.ts';
+import { openCallRoute, openVendorCallRoute } from './open-call.ts';
 import { operatorRoutes } from '../../operators/routes.ts';
 import { inspectRoute } from '../../operators/machines/routes.ts';
 import { socketRoute } from './socket.ts';
+import { clientSecretsRoute } from './vendor-paths/client-secrets.ts';
+import { modelsRoute } from './vendor-paths/models.ts';
 import { reportUsageRoute } from './report-usage.ts';
 
 /** Every route of the API: described ones, and where it is on the one that XState's tools listen at. */
@@ -31,6 +33,9 @@ export function apiRoutes(services: Services): Route[] {
     openCallRoute(services),
     callTicketRoute(services),
     reportUsageRoute(services),
+    clientSecretsRoute(services),
+    openVendorCallRoute(services),
+    modelsRoute(services),
     ...loginRoutes(services),
     ...ownLoginRoutes(services),
     ...healthRoutes(services),

@@ -16,19 +16,40 @@ import { exampleAnswer, exampleOffer } from '../samples.ts';
 
 type OpenServices = Pick<Services, 'core' | 'tenants' | 'identity' | 'usage' | 'sessions' | 'calls' | 'origins'>;
 
-const PATH = '/api/realtime/calls';
 const SDP = 'application/sdp';
 
 /** POST /api/realtime/calls (docs/contract.md, section 5.10): the provider's own shape, so that its SDK needs nothing but another address. */
 export function openCallRoute(services: OpenServices): Route {
+  return callRoute(
+    {
+      path: '/api/realtime/calls',
+      operationId: 'openCall',
+      summary: 'Open the call of a brokered session',
+      tag: 'Voice sessions',
+    },
+    services,
+  );
+}
+
+/** POST /v1/realtime/calls: the same where clients of OpenAI's look for it (docs/contract.md, section 5.17). */
+export function openVendorCallRoute(services: OpenServices): Route {
+  return callRoute(
+    {
+      path: '/v1/realtime/calls',
+      operationId: 'openVendorCall',
+      summary: 'Open a call as OpenAI’s clients do',
+      tag: 'Vendor paths',
+    },
+    services,
+  );
+}
+
+function callRoute(place: Pick<Route, 'path' | 'operationId' | 'summary' | 'tag'>, services: OpenServices): Route {
   return defineRoute<string>({
+    ...place,
     method: 'POST',
-    path: PATH,
-    operationId: 'openCall',
-    summary: 'Open the call of a brokered session',
     description:
       'Send the offer of a WebRTC connection with the client secret of the session as a bearer token, from the origin of its widget key; the answer comes back. The ticket is spent when all is right with the request; what opening comes to then does not bring it back.',
-    tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
     text: { contentType: SDP, maxBytes: MAX_SDP_BYTES, example: exampleOffer },
@@ -52,11 +73,11 @@ export function openCallRoute(services: OpenServices): Route {
     ],
     refusalExamples: { AUTH_REQUIRED: unknownTicket() },
     credentials: ['ticket'],
-    handle: (call) => open(call, services),
+    handle: (call) => open(call, place.path, services),
   });
 }
 
-async function open(call: Call<string>, services: OpenServices): Promise<Result> {
+async function open(call: Call<string>, path: string, services: OpenServices): Promise<Result> {
   const { core, identity, usage, sessions, calls } = services;
   const { request, body: offerSdp } = call;
   const ticket = /^Bearer +(\S+)$/i.exec(request.headers['authorization'] ?? '')?.[1] ?? '';
@@ -82,7 +103,7 @@ async function open(call: Call<string>, services: OpenServices): Promise<Result>
     body: opened.answerSdp,
     headers: [
       ['Content-Type', SDP],
-      ['Location', `${PATH}/${id}`],
+      ['Location', `${path}/${id}`],
     ],
   };
 }

@@ -59,7 +59,7 @@ export function corsHeaders(kind: OriginKind, origin: string): Headers {
 
 /** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */
 export function corsScopeOf(path: string): CorsScope {
-  return path.startsWith('/api/realtime/') ? 'widgets' : 'console';
+  return path.startsWith('/api/realtime/') || path.startsWith('/v1/') ? 'widgets' : 'console';
 }
 
 /**

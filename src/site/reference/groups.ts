@@ -21,6 +21,13 @@ export const groups: readonly Group[] = [
     about: 'What your own server tells with a service token: tokens and dollars that count against the day of a user.',
   },
   {
+    id: 'vendor-paths',
+    title: 'Vendor paths',
+    tag: 'Vendor paths',
+    about:
+      'What software that speaks to a vendor asks for under the vendor’s own paths: another base URL and key is all it needs.',
+  },
+  {
     id: 'operators',
     title: 'Operators',
     tag: 'Operators',

@@ -25,7 +25,13 @@ export interface ExampleRequest {
 /** The address of the page of a key in the examples, where no key is known. */
 const examplePage = 'https://www.acme.example';
 /** Operations that a widget key or a ticket binds to the origin of a page. */
-const boundToPages: ReadonlySet<string> = new Set(['createSession', 'getAgent', 'getCreateChallenge', 'openCall']);
+const boundToPages: ReadonlySet<string> = new Set([
+  'createSession',
+  'getAgent',
+  'getCreateChallenge',
+  'openCall',
+  'openVendorCall',
+]);
 const firstFrames: Readonly<Record<string, object>> = {
   openSocket: { type: 'attach', sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A' },
   openFeed: { type: 'watch', topics: ['counts', 'sessions'] },

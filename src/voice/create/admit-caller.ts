@@ -219,6 +219,7 @@ export const beginWeighing: CreateStep = {
 export const refuseBot: CreateStep = {
   name: 'bot',
   take(context: CallerFound, { bots, events, suspects }: Pick<CreateDeps, 'bots' | 'events' | 'suspects'>) {
+    if (context.input.vouches === true) return undefined;
     const { headers, path, method, requestId } = context.input.request;
     const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context, suspects) };
     return andThen(bots.assess(evidence), (verdict) => {

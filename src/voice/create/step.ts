@@ -72,6 +72,8 @@ export interface CreateInput {
   readonly login: Login | undefined;
   /** Whether a service token came with the request. */
   readonly isService: boolean;
+  /** Whether a back end answers for the visitor: its own headers say nothing of who that is, and nobody judges them. */
+  readonly vouches?: boolean;
   readonly origin: string | undefined;
   readonly ip: string;
   /** Under what the address is counted. */

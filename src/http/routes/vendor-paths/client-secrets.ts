@@ -1,0 +1,122 @@
+import {
+  clientSecretsReply,
+  clientSecretsRequest,
+  wishOf,
+  type ClientSecretsReply,
+  type ClientSecretsRequest,
+} from '../../../protocol/vendor-session.ts';
+import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import { invalidFields } from '../../invalid-request.ts';
+import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
+import { sample } from '../../samples.ts';
+import type { Services } from '../../services.ts';
+import { addressScope } from '../../steps/limit.ts';
+import { bearerOf, findAgent, findKey, whomHeaders } from './caller.ts';
+
+type SecretServices = Pick<Services, 'tenants' | 'createSession'>;
+
+/** POST /v1/realtime/client_secrets: a create in the shape of OpenAI's (docs/contract.md, section 5.17). */
+export function clientSecretsRoute(services: SecretServices): Route {
+  return defineRoute<ClientSecretsRequest>({
+    method: 'POST',
+    path: '/v1/realtime/client_secrets',
+    operationId: 'createClientSecret',
+    summary: 'Create a session as OpenAI’s clients do',
+    description:
+      'For software that speaks to OpenAI: its base URL is this server’s address with /v1, its key a service token, or the widget key of the page that asks.',
+    tag: 'Vendor paths',
+    access: 'proof',
+    cors: 'widgets',
+    body: clientSecretsRequest,
+    headers: createIdempotencyHeader.extend(whomHeaders.shape),
+    bodyExample: { session: { type: 'realtime' } },
+    replies: {
+      200: { description: 'The secret that opens the call', schema: clientSecretsReply, example: exampleReply },
+    },
+    refusals: [
+      'AUTH_REQUIRED',
+      'INVALID_WIDGET_KEY',
+      'KEY_PAUSED',
+      'SERVICE_STOPPED',
+      'FORBIDDEN',
+      'ORIGIN_MISMATCH',
+      'BOT_BLOCKED',
+      'RATE_LIMIT_EXCEEDED',
+      'DAILY_QUOTA_EXCEEDED',
+      'MAX_CONCURRENT_SESSIONS',
+      'IDEMPOTENCY_MISMATCH',
+      'UPSTREAM_ERROR',
+      'UPSTREAM_TIMEOUT',
+      'SERVICE_UNAVAILABLE',
+    ],
+    credentials: ['service', 'widgetKey'],
+    handle: (call) => create(call, services),
+  });
+}
+
+const exampleReply: ClientSecretsReply = {
+  value: 'ek_sb_3kX2vQ9mB4tYw7nLcR1sZ0A',
+  expires_at: 1_893_499_260,
+  session: { type: 'realtime', object: 'realtime.session', id: 'sess_C9CwUVUzUzYIssh3ELY1d' },
+  switchboard: {
+    sm_session_id: sample.sm_session_id,
+    heartbeat: {
+      intervalSec: 45,
+      url: 'https://voice.example.com/api/realtime/heartbeat',
+      socketUrl: 'wss://voice.example.com/api/realtime/socket',
+    },
+    limits: { maxMinutes: 15, maxIdleSec: 300 },
+    call: { mode: 'brokered', url: 'https://voice.example.com/api/realtime/calls', dataChannel: 'open' },
+    keyId: 'site',
+  },
+};
+
+async function create(call: Call<ClientSecretsRequest>, { tenants, createSession }: SecretServices): Promise<Result> {
+  await tenants.refreshIfLate();
+  const asked = wishOf(call.body?.session);
+  if ('faults' in asked) return invalidFields(asked.faults);
+  const whom = call.isService ? whomOfService(call, { tenants }) : whomOfPage(call);
+  if (whom instanceof Refusal) return whom;
+  const { ip, request, limit: window, isService } = call;
+  const reply = await createSession({
+    body: { ...asked.wish, ...whom.named },
+    login: undefined,
+    isService,
+    vouches: isService,
+    origin: whom.origin,
+    ip,
+    addressScope: addressScope(ip),
+    window,
+    request,
+  });
+  if (reply instanceof Refusal) return reply;
+  const { id, client_secret, ...switchboard } = reply;
+  const keyId = tenants.keyOf(whom.named.widgetKey)?.key.id ?? '';
+  const body: ClientSecretsReply = {
+    value: client_secret.value,
+    expires_at: client_secret.expires_at,
+    session: { type: 'realtime', object: 'realtime.session', id },
+    switchboard: { ...switchboard, keyId },
+  };
+  return { status: 200, body };
+}
+
+/** A back end answers for the page that opens the call: that of the key. */
+function whomOfService(call: Call, services: Pick<Services, 'tenants'>) {
+  const found = findAgent(call, services);
+  if (found instanceof Refusal) return found;
+  const key = findKey(found, call);
+  if (key instanceof Refusal) return key;
+  const { tenant, agent } = found;
+  return { named: { widgetKey: key.key, tenantId: tenant.id, agentId: agent?.id }, origin: key.origin };
+}
+
+function whomOfPage(call: Call) {
+  const widgetKey = bearerOf(call);
+  if (widgetKey === undefined)
+    return new Refusal('AUTH_REQUIRED', 'Send a service token or a widget key: Authorization: Bearer …');
+  const { headers } = call.request;
+  const named = { widgetKey, tenantId: headers['x-switchboard-tenant'], agentId: headers['x-switchboard-agent'] };
+  return { named, origin: call.origin };
+}
