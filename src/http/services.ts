@@ -4,7 +4,6 @@ import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
-import type { Prices } from '../metering/prices.ts';
 import type { NodeList } from '../node/nodes.ts';
 import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
@@ -12,6 +11,7 @@ import type { Operator } from '../operators/roles.ts';
 import type { OperatorCore, OperatorServices } from '../operators/services.ts';
 import type { AgentTerms, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
+import type { ModelPrice } from '../protocol/price.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { SecretsDeps } from '../secrets/secrets.ts';
@@ -35,7 +35,7 @@ interface Core extends OperatorCore {
   /** All nodes of the installation as this one knows them. */
   readonly nodes: Pick<NodeList, 'list' | 'differing'>;
   readonly provider: UpstreamProvider;
-  readonly prices: Pick<Prices, 'find'>;
+  readonly prices: { find(model: string): ModelPrice | undefined };
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: { list(): readonly KeptMail[] } | undefined;
   readonly journal: OperatorCore['journal'] & { readonly refusals: Pick<Refusals, 'keep'> };

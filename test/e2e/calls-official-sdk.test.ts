@@ -1,11 +1,15 @@
 import { OpenAIRealtimeWebRTC, RealtimeAgent, RealtimeSession, tool } from '@openai/agents-realtime';
+import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { noAudio, playBrowser } from '../support/official-page.ts';
 import type { TestCall } from '../support/provider/call.ts';
 import { soon } from '../support/soon.ts';
 import { ToolServer } from '../support/tool-server.ts';
-import { acme, site, siteKey, type World } from '../support/world.ts';
+import { acme, serviceToken, site, siteKey, type World } from '../support/world.ts';
 import { Page, responseOf, seen, startCalls } from './calls-world.ts';
+
+/** As it is before a test plays a browser in this process: what a back end has. */
+const { fetch } = globalThis;
 
 let world: World;
 let tools: ToolServer;
@@ -162,4 +166,32 @@ test('The provider’s own SDK answers tools of its page beside those of the ser
   await vi.waitFor(() => expect(deleted()).toHaveLength(6), soon);
   expect(await callOf()).toMatchObject({ state: 'open' });
   expect(call.ended).toBeUndefined();
+});
+
+const backEnd = (apiKey: string) => new OpenAI({ baseURL: `${world.server.origin}/v1`, apiKey, maxRetries: 0, fetch });
+
+test('The provider’s own clients need another base URL and key, and nothing else: server and page', async () => {
+  const client = backEnd(serviceToken);
+  const secret = await client.realtime.clientSecrets.create(
+    { session: { type: 'realtime' } },
+    { headers: { 'X-Switchboard-Agent': 'support' } },
+  );
+  const transport = new OpenAIRealtimeWebRTC({ baseUrl: `${world.server.origin}/v1/realtime/calls`, ...noAudio });
+  session = new RealtimeSession(new RealtimeAgent({ name: 'Guide' }), { transport });
+  await session.connect({ apiKey: secret.value });
+  const call = world.provider.lastCall;
+  await putBack(call);
+  session.sendMessage('Hello.');
+  await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
+  call.finishResponse();
+  const models = await client.models.list();
+  expect(models.data.map(({ object }) => object)).toEqual(['model']);
+});
+
+test('The provider’s own client is told by its own errors what to do', async () => {
+  await expect(backEnd(serviceToken).realtime.clientSecrets.create({})).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining('X-Switchboard-Agent') as string,
+  });
+  await expect(backEnd('wrong').models.list()).rejects.toMatchObject({ status: 401 });
 });

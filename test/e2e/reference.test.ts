@@ -17,6 +17,7 @@ const without: Readonly<Record<string, number>> = {
   sendHeartbeat: 404,
   endSession: 404,
   openCall: 401,
+  openVendorCall: 401,
   getCallTicket: 404,
   reportUsage: 404,
   verifyLoginCode: 401,

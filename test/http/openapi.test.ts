@@ -83,7 +83,7 @@ async function driveSessions(): Promise<void> {
   await get('/api/operator/feed', { ...watching, origin: EVIL });
 }
 
-async function driveCalls(): Promise<void> {
+async function driveCalls(path: string): Promise<void> {
   const brokered = await build({ provider: new FakeProvider({ call: 'brokered' }) });
   const open = fakeCalls(brokered);
   const key = await brokered.key();
@@ -93,7 +93,7 @@ async function driveCalls(): Promise<void> {
   const exchangeOne = async (headers: Headers = {}): Promise<void> => {
     const { value } = (await ticket({ sm_session_id })).body['client_secret'] as { readonly value: string };
     const credential = { authorization: `Bearer ${value}`, origin, 'content-type': 'application/sdp' };
-    const request = { method: 'POST', path: '/api/realtime/calls', body: OFFER };
+    const request = { method: 'POST', path, body: OFFER };
     await send({ ...request, headers: { ...credential, ...headers } }, brokered);
   };
   await exchangeOne();
@@ -109,6 +109,33 @@ async function driveCalls(): Promise<void> {
   await brokered.sessions.end(sm_session_id, 'closed_by_client', brokered.clock.now());
   await ticket({ sm_session_id });
   await ticket({ sm_session_id: 's:nobody' });
+}
+
+async function driveVendorPaths(): Promise<void> {
+  const brokered = await build({ provider: new FakeProvider({ call: 'brokered' }) });
+  const key = await brokered.key({ limits: { sessionsPerMinute: 4, concurrentSessions: 2 }, allowOverrides: false });
+  const page = { origin: key.origin, authorization: `Bearer ${key.key}` };
+  const token = { authorization: `Bearer ${SERVICE_TOKEN}` };
+  const secret = async (body: unknown, headers: Headers): Promise<Reply> =>
+    send({ method: 'POST', path: '/v1/realtime/client_secrets', body, headers }, brokered);
+  await secret({}, { ...page, 'idempotency-key': 'k'.repeat(16) });
+  await secret({ session: { type: 'realtime' } }, { ...page, 'idempotency-key': 'k'.repeat(16) });
+  await secret({ session: { instructions: 'Sing.' } }, page);
+  await secret({ session: { type: 'transcription' } }, page);
+  await secret({}, { ...page, origin: EVIL });
+  await secret({}, { ...page, authorization: 'Bearer w_nobody' });
+  await secret({}, { origin: key.origin });
+  for (let n = 0; n < 4; n += 1) await secret({}, page);
+  for (const headers of [token, { ...token, 'x-switchboard-tenant': key.tenantId }, {}])
+    await send({ path: '/v1/models', headers }, brokered);
+  const own = await app.key();
+  const { answer } = app.provider;
+  for (const fault of [new UpstreamFault('timeout', 'late'), new UpstreamFault('refused', 'no')]) {
+    app.provider.answer = () => Promise.reject(fault);
+    const headers = { origin: own.origin, authorization: `Bearer ${own.key}` };
+    await send({ method: 'POST', path: '/v1/realtime/client_secrets', headers });
+  }
+  app.provider.answer = answer;
 }
 
 async function driveUsage(): Promise<void> {
@@ -411,7 +438,7 @@ async function driveEverywhere(id: string): Promise<void> {
       .replace('{event}', 'evt_1')
       .replace('{ref}', 'call_1'),
   }));
-  const api = paths.filter(({ path }) => path.startsWith('/api/'));
+  const api = paths.filter(({ path }) => /^\/(?:api|v1)\//.test(path));
   const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });
   for (const path of ['/api/auth/session', '/nothing']) await narrow.get(path);
   for (const one of paths) await send({ ...one, body: {} }, narrow);
@@ -452,6 +479,11 @@ async function driveEverywhere(id: string): Promise<void> {
     const known = Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)));
     await send({ ...one, body: known, headers: { cookie } }, stranger);
     await send({ ...one, body: known, headers: { origin: key.origin } }, stranger);
+    if (one.path.startsWith('/v1/'))
+      await send(
+        { ...one, body: known, headers: { origin: key.origin, authorization: `Bearer ${key.key}` } },
+        stranger,
+      );
   }
 }
 
@@ -516,7 +548,8 @@ describe('The API description', () => {
       await send({ path, duplicates: ['origin'] });
     }
     await driveSessions();
-    await driveCalls();
+    await driveVendorPaths();
+    for (const path of ['/api/realtime/calls', '/v1/realtime/calls']) await driveCalls(path);
     await driveUsage();
     await driveLogins();
     const id = await app.open(await app.key());
