@@ -171,8 +171,8 @@ async function buildElement(vite) {
     name,
     join(web, `element/words/${name}.ts`),
   ]);
-  const challenge = ['challenge', join(web, 'element/challenge/main.ts')];
-  await bundle(vite, Object.fromEntries([...languages, challenge]), {
+  const parts = ['challenge', 'talk'].map((name) => [name, join(web, `element/${name}/main.ts`)]);
+  await bundle(vite, Object.fromEntries([...languages, ...parts]), {
     format: 'es',
     entryFileNames: 'switchboard-widget-[name].mjs',
   });

@@ -15,7 +15,7 @@ import { shareTags } from './share.ts';
 
 export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 
-/** The SDK with its types, and the element with its languages, what solves challenges and the style sheet that old browsers load. */
+/** The SDK with its types, and the element with its languages, what it loads when it is needed, and the style sheet that old browsers load. */
 const forPages = [
   'widget.js',
   'widget.mjs',
@@ -27,6 +27,7 @@ const forPages = [
   'switchboard-widget.d.mts',
   'switchboard-widget.css',
   'switchboard-widget-challenge.mjs',
+  'switchboard-widget-talk.mjs',
   // English is in the element itself.
   ...LANGUAGES.filter((language) => language !== DEFAULT_LANGUAGE).map(
     (language) => `switchboard-widget-${language}.mjs`,

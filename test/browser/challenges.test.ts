@@ -88,7 +88,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that is challenged 
       `${provider}/turnstile/v0/api.js?render=explicit&onload=switchboardChallengeReady`,
     ]);
     // The script is there now: another conversation has a challenge of its own.
-    await page.button('End').click();
+    await page.end();
     await page.button('Start a new conversation').click();
     await page.sees('status', listening);
     expect([asked.length, creates(), scripts().length]).toEqual([2, 4, 2]);

@@ -167,6 +167,37 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
     }
   });
 
+  test('ask once more, in place and for a few seconds, before what is being said is cut off by an end', async () => {
+    await see('', { viewport: phone }, async (page) => {
+      await page.visit.page.clock.install();
+      const shown = (): Promise<unknown> =>
+        page.each(
+          `[root.querySelector('.end').innerText, root.querySelector('[role=status]').textContent, host.hasAttribute('ended')]`,
+        );
+      const press = async (): Promise<unknown> => {
+        await page.visit.page.getByRole('button', { name: /^End/ }).click();
+        return shown();
+      };
+      const asked = ['End now?', 'Press again to end the conversation.', false];
+      for (const name of ['agent-speaking', 'agent-pausing', 'visitor-speaking']) {
+        await page.show(opened(moments[name]));
+        expect(await press(), name).toEqual([asked]);
+        await page.keep('asked-to-end');
+        await page.visit.page.clock.fastForward(5000);
+        expect(await shown(), name).toEqual([['End', asked[1], false]]);
+        expect(await press(), name).toEqual([asked]);
+        expect(await press(), name).toEqual([['End', asked[1], true]]);
+      }
+      for (const name of ['listening', 'connecting']) {
+        await page.show(opened(moments[name]));
+        await page.visit.page.getByRole('button', { name: /^(?:End|Cancel)$/ }).click();
+        expect(await page.each(`host.hasAttribute('ended')`), name).toEqual([true]);
+      }
+      await page.show(opened({ ...moments['muted'], state: { ...moments['muted']?.state, isVisitorSpeaking: true } }));
+      expect(await press()).toMatchObject([['End', expect.any(String), true]]);
+    });
+  });
+
   test('lose neither the picture nor the edges to forced colours', async () => {
     await see('class="all"', { viewport: desk, forcedColors: 'active' }, async (page) => {
       await page.show(...inline());
@@ -223,6 +254,14 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
       ]);
       const button = `getComputedStyle(root.querySelector('.launcher')).backgroundColor`;
       expect(await page.each(button)).toEqual(['rgb(18, 52, 86)', 'rgb(18, 52, 86)', 'rgb(171, 205, 239)']);
+      // The orb has the accent's colour as well, unless it is given its own.
+      const ball = `getComputedStyle(root.querySelector('.ball')).backgroundColor`;
+      const glow = `getComputedStyle(root.querySelector('.glow')).backgroundColor`;
+      expect(await page.each(ball)).toEqual(['rgb(18, 52, 86)', 'rgb(18, 52, 86)', 'rgb(171, 205, 239)']);
+      expect(await page.each(glow)).not.toContain('rgb(127, 220, 191)');
+      await page.keep('accent');
+      await page.visit.page.addStyleTag({ content: ':root { --switchboard-orb-1: #010203 }' });
+      expect(new Set(await page.each(ball))).toEqual(new Set(['rgb(1, 2, 3)']));
     });
   });
 });

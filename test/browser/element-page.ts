@@ -109,6 +109,12 @@ export class ElementPage {
     await this.sees('status', /Listening|Assistant is speaking/);
   }
 
+  /** Ends the conversation as a visitor does who means it: while somebody speaks they are asked once more. */
+  async end(): Promise<void> {
+    await this.button('End').press('Enter');
+    await this.visit.page.keyboard.press('Enter');
+  }
+
   run<T>(expression: string): Promise<T> {
     return this.visit.page.evaluate<T>(
       `(() => { const widget = document.querySelector('switchboard-widget'); return ${expression}; })()`,

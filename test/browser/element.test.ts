@@ -39,7 +39,20 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
   };
 
   test('holds a conversation by the tag alone: speaking, captions, muted and not, written, ended by the visitor', async () => {
-    page = await ElementPage.open(browser, site);
+    page = await ElementPage.open(browser, site, site.script + site.tag(), {
+      permissions: ['microphone', 'clipboard-read', 'clipboard-write'],
+    });
+    await page.run(`(() => {
+      globalThis.locks = [];
+      // A browser without a screen gives none.
+      navigator.wakeLock.request = async () => {
+        const lock = { released: false, release: async () => void (lock.released = true) };
+        locks.push(lock);
+        return lock;
+      };
+    })()`);
+    const locks = (): Promise<readonly boolean[]> => page.run('locks.map(({ released }) => !released)');
+    const told = (): Promise<string> => page.run(`widget.shadowRoot.querySelector('[role=status]').textContent`);
     await page.run(`(document.addEventListener('switchboard-ended', ({ detail }) => (globalThis.heard = detail)), 0)`);
     await page.button('Talk to us').waitFor(soon);
     expect(await violations(page.visit.page)).toEqual([]);
@@ -59,6 +72,16 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.visit.page.keyboard.press('Enter');
     await page.sees('visitor', 'Are you open on Sunday?');
     await page.sees('agent', 'Are you open on Sunday?');
+    // The screen stays on, also after the page was out of sight, which takes the lock away.
+    expect(await locks()).toEqual([true]);
+    await page.run('locks[0].release().then(() => document.dispatchEvent(new Event("visibilitychange")))');
+    await vi.waitFor(async () => expect(await locks()).toEqual([false, true]), soon);
+    await page.button('Copy the conversation').click();
+    await page.button('Copied').waitFor(soon);
+    expect(await told()).toBe('Copied');
+    const copied = await page.run<string>('navigator.clipboard.readText()');
+    expect(copied.split('\n')).toContain('You: Are you open on Sunday?');
+    expect(copied).toMatch(/^Assistant: .*Are you open on Sunday\?/m);
     expect(await page.visit.page.getByRole('combobox', { name: 'Microphone' }).isVisible()).toBe(true);
     await page.sees('status', 'You are muted');
     expect(await violations(page.visit.page)).toEqual([]);
@@ -68,8 +91,14 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.button('Unmute').click();
     await page.sees('status', listening);
 
-    await page.button('End').click();
+    await page.end();
     await page.sees('status', 'Conversation ended');
+    await vi.waitFor(async () => expect(await locks()).toEqual([false, false]), soon);
+    // It is still there to be copied; where the browser forbids that, the visitor does it.
+    await page.run(`(navigator.clipboard.writeText = () => Promise.reject(new Error('no')), 0)`);
+    await page.button(/Copy the conversation|Copied/).click();
+    await vi.waitFor(async () => expect(await told()).toBe('The conversation is selected: copy it now.'), soon);
+    expect(await page.run('getSelection().toString()')).toContain('Are you open on Sunday?');
     await vi.waitFor(async () => expect(await listed()).toBe('closed_by_client'), soon);
     expect(await page.run('heard')).toMatchObject({ reason: 'closed_by_client' });
     expect(await page.run('widget.session ?? null')).toBeNull();
@@ -240,6 +269,8 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       }
     };
     await page.button('Talk to us').waitFor(soon);
+    // Without a lock of the screen nothing is different.
+    await page.run(`(Object.defineProperty(navigator, 'wakeLock', { value: undefined }), 0)`);
     await keyboard.press('Tab');
     await keyboard.press('Enter');
     expect(await page.visit.page.getByRole('dialog', { name: 'Voice assistant' }).isVisible()).toBe(true);

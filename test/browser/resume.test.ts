@@ -59,7 +59,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await page.sees('visitor', 'Are you open on Sunday?');
     // The echo says back what it is told.
     await page.sees('agent', 'Are you open on Sunday?');
-    await page.button('End').click();
+    await page.end();
     await page.sees('status', 'Conversation ended');
     await vi.waitFor(async () => expect(await endOf(String(id))).toBe('closed_by_client'), soon);
   });

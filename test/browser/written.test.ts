@@ -84,7 +84,7 @@ describe.skipIf(skipped !== undefined).each([
     expect(await page.button('Mute').isVisible()).toBe(false);
     expect(await violations(page.visit.page)).toEqual([]);
     await writes('Are you open on Sunday?');
-    await page.button('End').click();
+    await page.end();
     await page.button('Start a new conversation').click();
     await page.sees('status', 'Waiting for your message');
     expect(await page.run('asked')).toBe(1);

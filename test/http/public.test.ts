@@ -18,6 +18,7 @@ const files = [
   '/switchboard-widget.css',
   '/switchboard-widget-de.mjs',
   '/switchboard-widget-challenge.mjs',
+  '/switchboard-widget-talk.mjs',
 ];
 const paths = [
   ...files,

@@ -173,6 +173,12 @@ describe('The element as it is served', () => {
     },
   );
 
+  test('what only a conversation needs is a module of at most 3 kB, which is loaded only then', async () => {
+    const text = await read('switchboard-widget-talk.mjs');
+    expect(gzipSync(text).length).toBeLessThanOrEqual(3000);
+    expect(text).not.toMatch(/\bimport\b/);
+  });
+
   test('what solves challenges is a module of at most 3 kB, which is loaded only then', async () => {
     const text = await read('switchboard-widget-challenge.mjs');
     expect(gzipSync(text).length).toBeLessThanOrEqual(3000);

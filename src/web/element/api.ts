@@ -21,11 +21,16 @@ export interface Texts {
   readonly again?: string;
   readonly tryAgain?: string;
   readonly end?: string;
+  readonly endNow?: string;
+  readonly endAgain?: string;
   readonly cancel?: string;
   readonly hold?: string;
   readonly mute?: string;
   readonly unmute?: string;
   readonly captions?: string;
+  readonly copy?: string;
+  readonly copied?: string;
+  readonly selected?: string;
   readonly microphone?: string;
   readonly write?: string;
   readonly send?: string;
@@ -53,6 +58,7 @@ export interface Texts {
     readonly readyToHold?: string;
     readonly connecting?: string;
     readonly muted?: string;
+    readonly reconnecting?: string;
     readonly idle?: string;
     /** Of a visitor who writes. */
     readonly idleWritten?: string;

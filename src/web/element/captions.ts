@@ -1,13 +1,13 @@
 import type { Transcript } from '../widget/api.ts';
 import { make, part, say } from './dom.ts';
-import type { Words } from './words/words.ts';
+import type { MainWords } from './words/words.ts';
 
 export interface Captions {
   readonly element: HTMLElement;
-  readonly add: (transcript: Transcript, words: Words) => void;
+  readonly add: (transcript: Transcript, words: MainWords) => void;
   readonly isEmpty: () => boolean;
   readonly clear: () => void;
-  readonly rename: (words: Words) => void;
+  readonly rename: (words: MainWords) => void;
 }
 
 /** What was said. Only what is final is open to a screen reader, so that it does not read each turn again with each of its words. */
@@ -21,7 +21,7 @@ export function createCaptions(): Captions {
   growing.ariaHidden = 'true';
   const turns = new Map<string, HTMLElement>();
 
-  function turnOf({ id, who }: Transcript, words: Words): HTMLElement {
+  function turnOf({ id, who }: Transcript, words: MainWords): HTMLElement {
     const known = turns.get(id);
     if (known !== undefined) return known;
     // A turn that was interrupted may never become final.

@@ -6,6 +6,7 @@ import { solveChallenge } from './solve-challenge.ts';
 import { applyStyles } from './styles.ts';
 import { askAgent, unknown } from './disclosure.ts';
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
+import type * as Talk from './talk/main.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
 import { withTexts } from './words/words.ts';
@@ -227,6 +228,15 @@ export function defineElement(home: string): void {
       );
       this.#conversation = own;
       this.#show();
+      void this.#loadTalk();
+    }
+
+    /** Without it a conversation lacks what is not needed. */
+    async #loadTalk(): Promise<void> {
+      try {
+        const file: typeof Talk = await import(/* @vite-ignore */ `${home}switchboard-widget-talk.mjs`);
+        this.#view.mount(file.mountTalk);
+      } catch {}
     }
 
     #tell<T extends keyof SessionEvents>(type: T, detail: SessionEvents[T], from: Conversation): void {

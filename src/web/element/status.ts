@@ -1,5 +1,5 @@
 import type { ConversationState } from './conversation.ts';
-import type { Status, Words } from './words/words.ts';
+import type { Status, MainWords } from './words/words.ts';
 import { timeIn } from './words/time.ts';
 
 /** What the visitor is told first, where several things are true. */
@@ -18,7 +18,7 @@ export function statusOf(now: ConversationState): Status {
 }
 
 /** Why it is over, or what did not work. That the visitor ended it needs no words. */
-export function messageOf({ phase, error, ended, notice }: ConversationState, words: Words): string {
+export function messageOf({ phase, error, ended, notice }: ConversationState, words: MainWords): string {
   const failure = phase === 'over' ? error : notice;
   if (failure !== undefined) return words.errors[failure.code] ?? failure.userMessage;
   if (ended === undefined || ended.reason === 'closed_by_client') return '';
@@ -26,7 +26,7 @@ export function messageOf({ phase, error, ended, notice }: ConversationState, wo
 }
 
 /** What is about to end it. */
-export function warningOf({ warning }: ConversationState, words: Words, language: string, atMs: number): string {
+export function warningOf({ warning }: ConversationState, words: MainWords, language: string, atMs: number): string {
   if (warning === undefined) return '';
   const { reason, endsAtMs } = warning;
   if (reason === 'quota') return words.warning.quota;
@@ -35,7 +35,7 @@ export function warningOf({ warning }: ConversationState, words: Words, language
 }
 
 /** When the visitor may try again; empty where that is now. */
-export function retryOf({ retryAtMs }: ConversationState, words: Words, language: string, atMs: number): string {
+export function retryOf({ retryAtMs }: ConversationState, words: MainWords, language: string, atMs: number): string {
   if (retryAtMs === undefined || retryAtMs <= atMs) return '';
   return words.retry.replace('{time}', timeIn(language, (retryAtMs - atMs) / 1000));
 }

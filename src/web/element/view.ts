@@ -2,13 +2,11 @@ import type { Levels, Transcript } from '../widget/api.ts';
 import { createCaptions } from './captions.ts';
 import type { ConversationState } from './conversation.ts';
 import { icon, linked, make, part, say } from './dom.ts';
-import { createHold } from './hold.ts';
+import { createEnd } from './end.ts';
 import { icons } from './icons.ts';
-import { createInstead } from './instead.ts';
-import { createMicrophones } from './microphones.ts';
 import { createOrb } from './orb.ts';
 import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
-import type { Status, Words } from './words/words.ts';
+import type { MainWords, Status } from './words/words.ts';
 
 /** What the visitor wants. */
 export interface Wishes {
@@ -28,7 +26,7 @@ export interface Wishes {
 
 export interface Look {
   readonly state: ConversationState;
-  readonly words: Words;
+  readonly words: MainWords;
   readonly language: string;
   /** `rtl`, or empty: that of the page. */
   readonly direction: string;
@@ -43,6 +41,23 @@ export interface Look {
   readonly consent: string;
 }
 
+/** Where what is mounted later has its place. */
+interface Places {
+  readonly captions: HTMLElement;
+  readonly toggle: HTMLElement;
+  readonly row: HTMLElement;
+  readonly form: HTMLElement;
+}
+
+/** Adds to the view, and gives what shows it. */
+export type Mount = (
+  places: Places,
+  wishes: Wishes & {
+    /** Says it to a screen reader. */
+    readonly tell: (words: string) => void;
+  },
+) => (look: Look) => void;
+
 export interface View {
   readonly element: HTMLElement;
   readonly show: (look: Look) => void;
@@ -51,17 +66,17 @@ export interface View {
   readonly level: (levels: Levels) => void;
   readonly caption: (transcript: Transcript) => void;
   readonly clear: () => void;
+  /** Adds to it, once. */
+  readonly mount: (add: Mount) => void;
 }
 
-type Hints = Words['hint'] & { readonly [status: string]: string | undefined };
+type Hints = MainWords['hint'] & { readonly [status: string]: string | undefined };
 
 export function createView(wishes: Wishes): View {
   let look: Look;
+  let showMore: ((look: Look) => void) | undefined;
   const orb = createOrb();
   const captions = createCaptions();
-  const microphones = createMicrophones(wishes.use);
-  const instead = createInstead(wishes.write);
-  const hold = createHold(wishes.talk);
 
   const launcherText = make('span');
   const launcherMore = make('span', { class: 'sr' });
@@ -81,9 +96,8 @@ export function createView(wishes: Wishes): View {
   const start = button('start', undefined, startText);
   const muteText = make('span');
   const mute = button('mute', undefined, muteText);
-  const endText = make('span');
-  const end = button('end', 'end', endText);
-  const row = part('div', 'row', mute, end);
+  const end = createEnd(wishes.end, tell);
+  const row = part('div', 'row', mute, end.element);
   const text = part('input', 'text');
   const send = button('send', 'send');
   // Before the button to send, so that nothing else is under a finger when it goes.
@@ -98,7 +112,7 @@ export function createView(wishes: Wishes): View {
     part('header', 'header', title, ai, toggle, close),
     part('div', 'stage', orb.element, make('div', {}, status, hint)),
     part('div', 'body', captions.element, warning, message),
-    part('footer', 'footer', disclosure, consent, start, hold.element, row, instead.element, microphones.element, form),
+    part('footer', 'footer', disclosure, consent, start, row, form),
   );
   panel.tabIndex = -1;
   // Outside of the panel: what happens is told also while that is closed.
@@ -108,7 +122,6 @@ export function createView(wishes: Wishes): View {
   launcher.addEventListener('click', wishes.open);
   close.addEventListener('click', wishes.close);
   start.addEventListener('click', wishes.start);
-  end.addEventListener('click', wishes.end);
   interrupt.addEventListener('click', wishes.interrupt);
   mute.addEventListener('click', () => wishes.mute(!look.state.isMuted));
   toggle.addEventListener('click', () => wishes.captions(!look.hasCaptions));
@@ -132,6 +145,10 @@ export function createView(wishes: Wishes): View {
     say(warningText, warningOf(state, words, language, now));
     say(retryText, retry);
     start.disabled = retry !== '';
+  }
+
+  function tell(words: string): void {
+    say(announcer, words);
   }
 
   /** A screen reader hears states and ends, each warning once, and not each turn of the talk. */
@@ -216,16 +233,14 @@ export function createView(wishes: Wishes): View {
     mute.classList.toggle('on', isMuted);
     muteText.previousSibling?.remove();
     muteText.before(icon(isMuted ? icons.muted : icons.microphone));
-    say(endText, phase === 'connecting' ? words.cancel : words.end);
-    microphones.show(look);
-    instead.show(look);
-    hold.show(look);
+    end.show(look);
     form.hidden = phase !== 'live' || !state.canWrite;
     text.placeholder = words.write;
     text.ariaLabel = words.write;
     name(send, words.send);
     interrupt.hidden = !isAgentSpeaking && !state.isAgentOn;
     name(interrupt, words.interrupt);
+    showMore?.(look);
     announce(before);
     const isOpened = before !== undefined && !before.isOpen && isOpen;
     // Who interrupted the agent has something to say.
@@ -245,6 +260,10 @@ export function createView(wishes: Wishes): View {
       if (captions.element.hidden !== captions.isEmpty()) show(look);
     },
     clear: captions.clear,
+    mount(add) {
+      showMore ??= add({ captions: captions.element, toggle, row, form }, { ...wishes, tell });
+      show(look);
+    },
   };
 }
 

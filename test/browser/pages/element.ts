@@ -1,6 +1,7 @@
 import { RIGHT_TO_LEFT, type Language } from '../../../src/protocol/languages/all.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { applyStyles } from '../../../src/web/element/styles.ts';
+import { mountTalk } from '../../../src/web/element/talk/main.ts';
 import { createView } from '../../../src/web/element/view.ts';
 import { en } from '../../../src/web/element/words/en.ts';
 import { words as ar } from '../../../src/web/element/words/ar.ts';
@@ -14,7 +15,7 @@ import { words as nl } from '../../../src/web/element/words/nl.ts';
 import { words as pl } from '../../../src/web/element/words/pl.ts';
 import { words as pt } from '../../../src/web/element/words/pt.ts';
 import { words as zh } from '../../../src/web/element/words/zh.ts';
-import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
+import { withTexts, type MainWords } from '../../../src/web/element/words/words.ts';
 import type { Moment } from '../element-moments.ts';
 
 /** How a test says what the page is to show. */
@@ -24,7 +25,7 @@ declare global {
   }
 }
 
-const languages: Readonly<Record<Language, Words>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
+const languages: Readonly<Record<Language, MainWords>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
 
 // Time stands still: a countdown says the same however busy the machine is.
 const now = Date.now();
@@ -39,7 +40,8 @@ function draw(moment: Moment): HTMLElement {
   const host = document.createElement('switchboard-widget');
   for (const [name, value] of Object.entries(attributes)) host.setAttribute(name, value);
   const root = host.attachShadow({ mode: 'open' });
-  const wishes = { open: nothing, close: nothing, start: nothing, end: nothing };
+  const end = (): void => host.toggleAttribute('ended', true) as unknown as void;
+  const wishes = { open: nothing, close: nothing, start: nothing, end };
   const more = {
     mute: nothing,
     captions: nothing,
@@ -67,6 +69,7 @@ function draw(moment: Moment): HTMLElement {
     consent,
   } as const;
   view.show(look);
+  view.mount(mountTalk);
   captions.forEach((caption, at) => view.caption({ ...caption, id: String(at) }));
   if (levels !== undefined) view.level(levels);
   return host;

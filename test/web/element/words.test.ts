@@ -3,15 +3,17 @@ import type { Texts } from '../../../src/web/element/api.ts';
 import { atRest, type ConversationState } from '../../../src/web/element/conversation.ts';
 import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
 import { chooseLanguage } from '../../../src/web/element/words/language.ts';
+import { enTalk } from '../../../src/web/element/words/en-talk.ts';
 import { words as de } from '../../../src/web/element/words/de.ts';
 import { en } from '../../../src/web/element/words/en.ts';
 import { timeIn } from '../../../src/web/element/words/time.ts';
 import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
 import { LANGUAGES, type Language } from '../../../src/protocol/languages/all.ts';
 
+const english: Words = { ...enTalk, ...en };
 const load = async (language: Language): Promise<[Language, Words]> => {
   const file: { readonly words?: Words } = await import(`../../../src/web/element/words/${language}.ts`);
-  return [language, file.words ?? en];
+  return [language, file.words ?? english];
 };
 const all = await Promise.all(LANGUAGES.map(load));
 
@@ -28,18 +30,18 @@ describe('The words of the element', () => {
     const found = texts(words);
     const places = (text: string): string[] => text.match(/\{\w+\}/g) ?? [];
     expect(found.map(([name]) => name).toSorted()).toEqual(
-      texts(en)
+      texts(english)
         .map(([name]) => name)
         .toSorted(),
     );
     expect(found.filter(([, text]) => text.trim() === '' || text !== text.trim())).toEqual([]);
-    const english = new Map(texts(en));
-    for (const [name, text] of found) expect(places(text), name).toEqual(places(english.get(name) ?? ''));
+    const inEnglish = new Map(texts(english));
+    for (const [name, text] of found) expect(places(text), name).toEqual(places(inEnglish.get(name) ?? ''));
   });
 
   test.each(all)('of %s are not left in English', (language, words) => {
-    const english = new Map(texts(en));
-    const same = texts(words).filter(([name, text]) => english.get(name) === text);
+    const inEnglish = new Map(texts(english));
+    const same = texts(words).filter(([name, text]) => inEnglish.get(name) === text);
     // What other languages call so as well.
     const shared = new Set(['AI', 'Microphone', 'Assistant']);
     const left = same.filter(([, text]) => !shared.has(text));
@@ -65,7 +67,7 @@ describe('The words of the element', () => {
     expectTypeOf<keyof Texts>().toEqualTypeOf<keyof Words>();
     for (const group of ['status', 'hint', 'warning'] as const)
       expectTypeOf<keyof NonNullable<Texts[typeof group]>>().toEqualTypeOf<keyof Words[typeof group]>();
-    expectTypeOf(en).toExtend<Texts>();
+    expectTypeOf(english).toExtend<Texts>();
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { own } from '../../../protocol/languages/en.ts';
-import type { Words } from './words.ts';
+import type { MainWords } from './words.ts';
 
-export const en: Words = {
+export const en: MainWords = {
   title: 'Voice assistant',
   ai: 'AI',
   tellAi: 'You are talking to an AI, not to a person.',
@@ -13,17 +13,15 @@ export const en: Words = {
   again: 'Start a new conversation',
   tryAgain: 'Try again',
   end: 'End',
+  endNow: 'End now?',
+  endAgain: 'Press again to end the conversation.',
   cancel: 'Cancel',
-  hold: 'Hold to speak',
   mute: 'Mute',
   unmute: 'Unmute',
   captions: 'Captions',
-  microphone: 'Microphone',
   write: 'Write a message',
   send: 'Send',
   interrupt: 'Interrupt',
-  writeInstead: 'Write instead',
-  speakInstead: 'Speak instead',
   visitor: 'You',
   agent: 'Assistant',
   status: {
@@ -45,6 +43,7 @@ export const en: Words = {
     readyToHold: 'You hold a button while you speak.',
     connecting: 'Please allow the microphone if your browser asks.',
     muted: 'The assistant does not hear you.',
+    reconnecting: 'The connection is interrupted. One moment, please.',
     idle: 'Say something to go on.',
     idleWritten: 'Write something to go on.',
   },

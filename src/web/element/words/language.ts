@@ -1,6 +1,6 @@
 import { LANGUAGES, type Language } from '../../../protocol/languages/all.ts';
 import { en } from './en.ts';
-import type { Words } from './words.ts';
+import type { MainWords } from './words.ts';
 
 /** The first of the tags that the element speaks; English where it speaks none. */
 export function chooseLanguage(tags: readonly (string | null | undefined)[]): Language {
@@ -13,13 +13,13 @@ export function chooseLanguage(tags: readonly (string | null | undefined)[]): La
 }
 
 /** English is part of the element; the others are files beside it, of which a visitor loads one. */
-const loaded = new Map<Language, Words>([['en', en]]);
+const loaded = new Map<Language, MainWords>([['en', en]]);
 
 /** The words of a language; undefined while they are on their way. @param home where the files are */
-export function wordsOf(language: Language, home: string, arrived: () => void): Words | undefined {
+export function wordsOf(language: Language, home: string, arrived: () => void): MainWords | undefined {
   const present = loaded.get(language);
   if (present === undefined) {
-    const file: Promise<{ readonly words: Words }> = import(
+    const file: Promise<{ readonly words: MainWords }> = import(
       /* @vite-ignore */ `${home}switchboard-widget-${language}.mjs`
     );
     // English is better than nothing.

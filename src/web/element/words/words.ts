@@ -16,6 +16,9 @@ export type Status =
   | 'over'
   | 'failed';
 
+/** What is said beneath a status, by its name, and where the visitor holds a button or writes. */
+export type Hint = 'ready' | 'readyToHold' | 'connecting' | 'muted' | 'reconnecting' | 'idle' | 'idleWritten';
+
 /** All that the element says in one language. The compiler finds a text that a language does not have. */
 export interface Words {
   /** Names the panel. */
@@ -35,12 +38,19 @@ export interface Words {
   /** In the place of `again`, after a failure. */
   readonly tryAgain: string;
   readonly end: string;
+  /** In the place of `end`, for a few seconds after it was pressed while somebody spoke; and what a screen reader says then. */
+  readonly endNow: string;
+  readonly endAgain: string;
   readonly cancel: string;
   /** On the button that visitors of some agents hold while they speak. */
   readonly hold: string;
   readonly mute: string;
   readonly unmute: string;
   readonly captions: string;
+  /** On the button that copies the captions, after it did, and where the browser lets the visitor alone do it. */
+  readonly copy: string;
+  readonly copied: string;
+  readonly selected: string;
   readonly microphone: string;
   readonly write: string;
   readonly send: string;
@@ -53,7 +63,7 @@ export interface Words {
   readonly agent: string;
   readonly status: Readonly<Record<Status, string>>;
   /** What to do about it, beneath the status. */
-  readonly hint: Readonly<Record<'ready' | 'readyToHold' | 'connecting' | 'muted' | 'idle' | 'idleWritten', string>>;
+  readonly hint: Readonly<Record<Hint, string>>;
   /** `{time}` is such as "in 42 seconds". */
   readonly warning: Readonly<Record<'duration' | 'idle' | 'quota' | 'soon', string>>;
   readonly retry: string;
@@ -63,12 +73,20 @@ export interface Words {
   readonly errors: OwnWords & { readonly [code: string]: string };
 }
 
+/** What only a conversation says: English has them where that is loaded, and the element without them. */
+export type TalkWords = Pick<
+  Words,
+  'hold' | 'copy' | 'copied' | 'selected' | 'microphone' | 'writeInstead' | 'speakInstead'
+>;
+
+export type MainWords = Omit<Words, keyof TalkWords> & Partial<TalkWords>;
+
 /** The words with a page's own in their place. */
-export function withTexts(words: Words, texts: Texts): Words {
+export function withTexts<W extends MainWords>(words: W, texts: Texts): W {
   const all: Record<string, unknown> = { ...words };
   for (const [name, text] of Object.entries(texts)) {
     const present = all[name];
     all[name] = typeof present === 'object' ? { ...present, ...(text as object) } : text;
   }
-  return all as unknown as Words;
+  return all as unknown as W;
 }

@@ -1,7 +1,7 @@
-import { icon, make, part } from './dom.ts';
-import { icons } from './icons.ts';
-import type { ConversationState } from './conversation.ts';
-import type { Words } from './words/words.ts';
+import { icon, make, part } from '../dom.ts';
+import { icons } from '../icons.ts';
+import type { ConversationState } from '../conversation.ts';
+import type { Words } from '../words/words.ts';
 
 export interface Microphones {
   readonly element: HTMLElement;

@@ -1,6 +1,6 @@
-import { isWithoutMicrophone, type ConversationState } from './conversation.ts';
-import { part, say } from './dom.ts';
-import type { Words } from './words/words.ts';
+import { isWithoutMicrophone, type ConversationState } from '../conversation.ts';
+import { part, say } from '../dom.ts';
+import type { Words } from '../words/words.ts';
 
 export interface Instead {
   readonly element: HTMLElement;

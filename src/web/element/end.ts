@@ -1,0 +1,47 @@
+import type { ConversationState } from './conversation.ts';
+import { icon, part, say, make } from './dom.ts';
+import { icons } from './icons.ts';
+import type { MainWords } from './words/words.ts';
+
+/** So long it asks whether the visitor meant it. */
+const ASKS_MS = 5000;
+
+export interface End {
+  readonly element: HTMLElement;
+  readonly show: (look: { readonly state: ConversationState; readonly words: MainWords }) => void;
+}
+
+/** Whether what is being said would be cut off. */
+function isSaying({ phase, isAgentSpeaking, isAgentOn, isVisitorSpeaking, isMuted }: ConversationState): boolean {
+  return phase === 'live' && (isAgentSpeaking || isAgentOn || (isVisitorSpeaking && !isMuted));
+}
+
+/** The button that ends a conversation; while somebody speaks it asks once more, in its own place. @param tell says it to a screen reader */
+export function createEnd(end: () => void, tell: (words: string) => void): End {
+  const text = make('span');
+  const element = part('button', 'end', icon(icons.end), text);
+  let look: Parameters<End['show']>[0];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function ask(on: boolean): void {
+    clearTimeout(timer);
+    timer = on ? setTimeout(() => ask(false), ASKS_MS) : undefined;
+    show(look);
+  }
+
+  function show(next: typeof look): void {
+    look = next;
+    const { words, state } = look;
+    if (timer !== undefined && state.phase !== 'live') return ask(false);
+    say(text, state.phase === 'connecting' ? words.cancel : timer === undefined ? words.end : words.endNow);
+  }
+
+  element.type = 'button';
+  element.addEventListener('click', () => {
+    const asks = timer === undefined && isSaying(look.state);
+    ask(asks);
+    if (asks) tell(look.words.endAgain);
+    else end();
+  });
+  return { element, show };
+}

@@ -1,0 +1,27 @@
+import { enTalk } from '../words/en-talk.ts';
+import type { Look, Mount } from '../view.ts';
+import { createAwake } from './awake.ts';
+import { createCopy } from './copy.ts';
+import { createHold } from './hold.ts';
+import { createInstead } from './instead.ts';
+import { createMicrophones } from './microphones.ts';
+
+/** What only a conversation needs: loaded as one begins, so that pages that are only read load less. */
+export const mountTalk: Mount = ({ captions, toggle, row, form }, { talk, use, write, tell }) => {
+  const hold = createHold(talk);
+  const instead = createInstead(write);
+  const microphones = createMicrophones(use);
+  const copy = createCopy(captions, tell);
+  const keepAwake = createAwake();
+  row.before(hold.element);
+  form.before(instead.element, microphones.element);
+  toggle.before(copy.element);
+  return (look: Look) => {
+    const spoken = { ...look, words: { ...enTalk, ...look.words } };
+    hold.show(spoken);
+    instead.show(spoken);
+    microphones.show(spoken);
+    copy.show(spoken);
+    keepAwake(look.state.phase === 'connecting' || look.state.phase === 'live');
+  };
+};

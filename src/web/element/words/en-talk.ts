@@ -1,0 +1,12 @@
+import type { TalkWords } from './words.ts';
+
+/** What English says only in a conversation. */
+export const enTalk: TalkWords = {
+  hold: 'Hold to speak',
+  copy: 'Copy the conversation',
+  copied: 'Copied',
+  selected: 'The conversation is selected: copy it now.',
+  microphone: 'Microphone',
+  writeInstead: 'Write instead',
+  speakInstead: 'Speak instead',
+};
