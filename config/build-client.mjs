@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const home = join(root, 'packages/client');
 const out = join(home, 'dist');
 const hook = join(root, 'src/web/react');
+const tags = join(root, 'src/web/tags');
 
 /** The hook and the page share one core: two would have two classes of errors. */
 const core = {
@@ -35,7 +36,18 @@ async function buildHook({ build }) {
     },
   });
   const types = await readFile(join(hook, 'api.ts'), 'utf8');
-  await writeFile(join(out, 'react.d.ts'), types.replace("'../widget/api.ts'", "'./index.js'"));
+  await writeFile(
+    join(out, 'react.d.ts'),
+    types.replace("'../widget/api.ts'", "'./index.js'").replace("'../element/api.ts'", "'./element.js'"),
+  );
+}
+
+/** The types of the tag in the templates of each framework; those for React are the hook's. */
+async function publishTags() {
+  for (const name of await readdir(tags)) {
+    const types = await readFile(join(tags, name), 'utf8');
+    await writeFile(join(out, `${name.slice(0, -3)}.d.ts`), types.replace("'../element/api.ts'", "'./element.js'"));
+  }
 }
 
 /** The contents of the package besides its manifest, README and package.json. */
@@ -62,6 +74,7 @@ export async function buildClient(vite, web) {
   await copyFile(join(web, 'widget.d.mts'), join(out, 'index.d.ts'));
   const element = await readFile(join(web, 'switchboard-widget.d.mts'), 'utf8');
   await writeFile(join(out, 'element.d.ts'), element.replace('./widget.mjs', './index.js'));
+  await publishTags();
   await buildHook(vite);
   await writeManifest();
 }

@@ -215,6 +215,8 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   /** The SDK's hook, of the package alone. */
   react: { files: /^src\/web\/react\//, rings: ['web'], packages: ['react'] },
+  /** Types of the tag for frameworks, of the package alone. */
+  tags: { files: /^src\/web\/tags\//, rings: ['web'], packages: ['preact', 'svelte/elements', 'vue'] },
   web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },
   app: {
     files: /^src\/app\//,

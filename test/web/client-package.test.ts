@@ -38,7 +38,7 @@ describe('The package switchboard-client', () => {
   const readJson = async <T>(path: string): Promise<T> => JSON.parse(await readFile(path, 'utf8')) as T;
 
   beforeAll(async () => {
-    project = await installClient(['react', 'react-dom', 'undici']);
+    project = await installClient(['react', 'react-dom', 'undici', 'preact', 'vue', 'svelte', '@types']);
     home = join(project.folder, 'node_modules/switchboard-client');
     manifest = await readJson(join(home, 'dist/manifest.json'));
   });
@@ -53,8 +53,11 @@ describe('The package switchboard-client', () => {
       'dist/index.d.ts',
       'dist/index.js',
       'dist/manifest.json',
+      'dist/preact.d.ts',
       'dist/react.d.ts',
       'dist/react.js',
+      'dist/svelte.d.ts',
+      'dist/vue.d.ts',
       'package.json',
     ]);
   });
@@ -88,8 +91,9 @@ describe('The package switchboard-client', () => {
     const server = await readJson<PackageFile>(join(root, 'package.json'));
     expect([own.version, own.license]).toEqual([server.version, server.license]);
     expect([own.scripts, own.dependencies, own.sideEffects]).toEqual([undefined, undefined, false]);
-    expect(own.peerDependencies).toEqual({ react: '>=18' });
-    expect(own.peerDependenciesMeta).toEqual({ react: { optional: true } });
+    const frameworks = ['preact', 'react', 'svelte', 'vue'];
+    expect(Object.keys(own.peerDependencies)).toEqual(frameworks);
+    expect(own.peerDependenciesMeta).toEqual(Object.fromEntries(frameworks.map((name) => [name, { optional: true }])));
     expect(own.repository).toMatchObject({ type: 'git', directory: 'packages/client' });
     expect(own.publishConfig).toMatchObject({ provenance: true });
   });
@@ -131,7 +135,7 @@ describe('The package switchboard-client', () => {
 
   test.each([
     ['Node and bundlers that check strictly', ['--module', 'nodenext']],
-    ['bundlers', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+    ['bundlers', bundled],
   ])('has types for %s', async (_whom, settings) => {
     const page = `
       import { connect, SwitchboardError, type Session } from 'switchboard-client';
@@ -156,14 +160,66 @@ describe('The package switchboard-client', () => {
       export const other: Promise<Session> = connect({ baseUrl: 'https://s.example', widgetKey: 'w_x' });
     `;
     await writeFile(join(project.folder, 'page.mts'), page);
-    const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const told = await run(process.execPath, [compiler, ...strict, ...settings, 'page.mts'], {
-      cwd: project.folder,
-    }).then(
-      ({ stdout }) => stdout,
-      (error: { readonly stdout: string }) => error.stdout,
-    );
-    expect(told).toBe('');
+    expect(await compile(project.folder, [...settings, 'page.mts'])).toBe('');
+  });
+
+  const tag = `
+    <switchboard-widget widget-key="w_x" agent-id="support" theme="dark" open
+      onswitchboard-ended={({ detail }) => console.log(detail.userMessage.length)} />`;
+  const wrong = `
+    // @ts-expect-error: there is no such theme
+    <switchboard-widget theme="pink" />`;
+
+  test.each([
+    ['React', 'react', 'switchboard-client/react'],
+    ['Preact', 'preact', 'switchboard-client/preact'],
+  ])('knows the tag in the templates of %s, its attributes and its events', async (_name, source, types) => {
+    const page = `import type {} from '${types}';
+      export const page = (${tag});
+      export const other = (${wrong}
+      );`;
+    const file = `${source}.tsx`;
+    await writeFile(join(project.folder, file), page);
+    const jsx = ['--jsx', 'react-jsx', '--jsxImportSource', source];
+    expect(await compile(project.folder, [...bundled, ...jsx, file])).toBe('');
+  });
+
+  test('knows the tag in the templates of Vue and Svelte, its attributes and its events', async () => {
+    // As the compilers of their templates look it up.
+    const page = `import type { GlobalComponents } from 'vue';
+      import type { SvelteHTMLElements } from 'svelte/elements';
+      import type {} from 'switchboard-client/vue';
+      import type {} from 'switchboard-client/svelte';
+      type Widget = InstanceType<GlobalComponents['switchboard-widget']>;
+      export const inVue: Widget['$props'] = { 'widget-key': 'w_x', theme: 'dark' };
+      export const emit = (widget: Widget, event: CustomEvent): void => widget.$emit('switchboard-ended', event);
+      export const inSvelte: SvelteHTMLElements['switchboard-widget'] = {
+        'widget-key': 'w_x',
+        'onswitchboard-ended': ({ detail }) => console.log(detail.userMessage.length),
+      };
+      // @ts-expect-error: there is no such theme
+      export const wrongInVue: Widget['$props'] = { theme: 'pink' };
+      // @ts-expect-error: there is no such theme
+      export const wrongInSvelte: SvelteHTMLElements['switchboard-widget'] = { theme: 'pink' };`;
+    await writeFile(join(project.folder, 'tags.mts'), page);
+    expect(await compile(project.folder, [...bundled, 'tags.mts'])).toBe('');
   });
 });
+
+const bundled = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+const strictest = [
+  '--strict',
+  '--exactOptionalPropertyTypes',
+  '--noUncheckedIndexedAccess',
+  '--noPropertyAccessFromIndexSignature',
+];
+
+/** What the compiler says of a file, under the strictest settings; nothing where it is right. */
+async function compile(folder: string, args: readonly string[]): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const settings = [...strictest, '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+  return run(process.execPath, [compiler, ...settings, ...args], { cwd: folder }).then(
+    ({ stdout }) => stdout,
+    (error: { readonly stdout: string }) => error.stdout,
+  );
+}

@@ -99,6 +99,32 @@ export type SwitchboardWidgetEvents = {
   readonly [K in keyof SessionEvents as `switchboard-${K}`]: CustomEvent<SessionEvents[K]>;
 };
 
+/** The attributes of the tag, as a template writes them. */
+export interface SwitchboardWidgetAttributes {
+  'widget-key'?: string;
+  'tenant-id'?: string;
+  'agent-id'?: string;
+  /** Names the visitor, who then has limits of their own. */
+  email?: string;
+  /** Where Switchboard is; by default where the script came from. */
+  'base-url'?: string;
+  /** Such as `de`; by default that of the page. */
+  language?: string;
+  placement?: 'bottom-right' | 'bottom-left' | 'top-right' | 'top-left' | 'inline';
+  theme?: 'auto' | 'light' | 'dark';
+  /** A line before the first conversation, with links as `[privacy](https://…)`. */
+  consent?: string;
+  captions?: 'on' | 'off';
+  open?: boolean;
+  /** `off`: leaving the page ends the conversation. */
+  resume?: 'on' | 'off';
+}
+
+/** Handlers of its events as JSX names them: `onswitchboard-ended`. */
+export type SwitchboardWidgetHandlers = {
+  [K in keyof SwitchboardWidgetEvents as `on${K}`]?: (event: SwitchboardWidgetEvents[K]) => void;
+};
+
 declare global {
   interface HTMLElementTagNameMap {
     'switchboard-widget': SwitchboardWidgetElement;

@@ -4,6 +4,12 @@
  *     const { media, error, transcript, start, end } = useSwitchboard({ baseUrl: 'https://voice.example.com', widgetKey: 'w_…' });
  */
 
+import type { DetailedHTMLProps as WithKey, HTMLAttributes as TagAttributes } from 'react';
+import type {
+  SwitchboardWidgetAttributes,
+  SwitchboardWidgetElement,
+  SwitchboardWidgetHandlers,
+} from '../element/api.ts';
 import type {
   AudioOptions,
   ConnectOptions,
@@ -20,7 +26,7 @@ import type {
 /** Read at each `start`. */
 export interface UseSwitchboardOptions extends ConnectOptions {
   /** By default true; with false, the session is held without a call. */
-  readonly audio?: ConnectOptions['audio'];
+  readonly audio?: NonNullable<ConnectOptions['audio']>;
   /** How the call is joined. */
   readonly call?: AudioOptions;
 }
@@ -58,3 +64,14 @@ export interface UseSwitchboard extends Shown {
 
 /** Holds one session at a time. `start`, `end`, `mute`, `send` and `levels` stay the same for the life of the component. */
 export declare function useSwitchboard(options: UseSwitchboardOptions): UseSwitchboard;
+
+/** `<switchboard-widget>` in JSX. React 18 sets its attributes, and knows no events of custom elements. */
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'switchboard-widget': WithKey<TagAttributes<SwitchboardWidgetElement>, SwitchboardWidgetElement> &
+        SwitchboardWidgetAttributes &
+        SwitchboardWidgetHandlers;
+    }
+  }
+}
