@@ -124,4 +124,27 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.isAt(/^\/console\/sessions\?tenantId=demo/);
     expect(await here.page.getByLabel('Agent').inputValue()).toBe('not sent yet');
   });
+
+  test('says over what is known why it cannot be read anew, and shows it still', async () => {
+    here = await ConsolePage.open(browser, server, '/console/keys');
+    await here.logIn(operator());
+    const { page } = here;
+    const row = page.getByRole('table').getByText('take-over-local').first();
+    await row.waitFor();
+    const refusal = { error: 'The keys are being counted.', code: 'INVALID_REQUEST' };
+    await page.route('**/api/operator/keys', (route) => route.fulfill({ status: 400, json: refusal }));
+    await page.keyboard.press('p');
+    await page.keyboard.press('p');
+    const banner = page
+      .getByRole('alert')
+      .filter({ hasText: 'The keys are being counted. What you see was read before.' });
+    await banner.waitFor();
+    expect(await row.isVisible()).toBe(true);
+    await page.unroute('**/api/operator/keys');
+    await banner.getByRole('button', { name: 'Try again' }).click();
+    await banner.waitFor({ state: 'detached' });
+    expect(await row.isVisible()).toBe(true);
+    // The refusal is the test's own.
+    here.visit.complaints.splice(0);
+  });
 });

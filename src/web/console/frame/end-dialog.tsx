@@ -7,8 +7,8 @@ import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
 import { StateMark } from '../parts/marks.tsx';
-import { Modal, ReasonField, wordsOf } from '../parts/modal.tsx';
-import { Warning } from '../parts/view-states.tsx';
+import { Modal, ReasonField } from '../parts/modal.tsx';
+import { Warning, wordsOf } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 
 const MAX_SHOWN = 5;

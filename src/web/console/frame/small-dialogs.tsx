@@ -88,8 +88,11 @@ export function LoginDialog() {
     if (isLoginLost.peek()) location.assign(loginPath(location.pathname + location.search));
   };
   const goOn = async (): Promise<void> => {
+    const before = me.peek()?.email;
     isLoginLost.value = false;
     await identify();
+    // Somebody else: what the page shows was not theirs.
+    if (me.peek()?.email !== before) location.reload();
     await refreshAll();
   };
   return (

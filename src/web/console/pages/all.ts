@@ -169,7 +169,7 @@ export const DETAILS: readonly Page[] = [
   },
   {
     path: '/console/your-logins',
-    component: later(() => import('./lists.ts').then(({ OwnLoginsPage }) => OwnLoginsPage)),
+    component: later(() => import('./webhook-pages.ts').then(({ OwnLoginsPage }) => OwnLoginsPage)),
   },
   {
     path: '/console/challenges',

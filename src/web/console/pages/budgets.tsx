@@ -1,4 +1,4 @@
-import { isPassing } from '../data/api.ts';
+import { isForbidden } from '../data/api.ts';
 import type { Budget, BudgetFact, Budgets } from '../data/budgets.ts';
 import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
@@ -8,7 +8,7 @@ import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Unread, Warning } from '../parts/view-states.tsx';
+import { NoTenant, Outdated, Unread, Warning } from '../parts/view-states.tsx';
 import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedWords } from '../words/budgets.ts';
 import { shortName } from '../words/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
@@ -21,7 +21,7 @@ export function BudgetsPage() {
   const resource = useResource<Budgets>('/api/operator/budgets', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
   const { failure } = resource;
   const found = resource.body.value;
-  if (found === undefined || (failure.value !== undefined && !isPassing(failure.value)))
+  if (found === undefined || (failure.value !== undefined && isForbidden(failure.value)))
     return <Unread title="Budgets" resource={resource} what="the budgets" />;
   const isShown = (one: { readonly tenantId: string | null }): boolean =>
     tenantId === '' || one.tenantId === tenantId || one.tenantId === null;
@@ -30,6 +30,7 @@ export function BudgetsPage() {
   const isKnown = tenantId === '' || found.tenants.some(({ id }) => id === tenantId);
   return (
     <div class="page">
+      <Outdated failure={failure.value} />
       <div class="title-row">
         <h1>Budgets</h1>
         <span class="spring" />

@@ -6,10 +6,9 @@ import { useResource } from '../data/resource.ts';
 import { replayDelivery, webhookApi, webhookPage, type DeliveryDetail } from '../data/webhooks.ts';
 import { Fact } from '../parts/card.tsx';
 import { answerWords, DeliveryMark } from '../parts/deliveries.tsx';
-import { wordsOf } from '../parts/modal.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Unread } from '../parts/view-states.tsx';
+import { Unread, wordsOf } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
 
 /** One event for one webhook: what came of it, and what was sent. */

@@ -1,5 +1,5 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { isPassing } from '../data/api.ts';
+import { isForbidden } from '../data/api.ts';
 import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
@@ -9,7 +9,7 @@ import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Unread } from '../parts/view-states.tsx';
+import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText, moneyText, sumOf } from '../words/format.ts';
 import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
@@ -26,11 +26,12 @@ export function KeysPage() {
   const resource = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
   const { failure } = resource;
   const keys = resource.body.value;
-  if (keys === undefined || (failure.value !== undefined && !isPassing(failure.value)))
+  if (keys === undefined || (failure.value !== undefined && isForbidden(failure.value)))
     return <Unread title="Keys" resource={resource} what="the keys" />;
   const shown = keys.tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
     <div class="page">
+      <Outdated failure={failure.value} />
       <div class="title-row">
         <h1>Keys</h1>
         <span class="spring" />

@@ -3,5 +3,4 @@ export { AuditPage } from './audit.tsx';
 export { CallsPage } from './calls.tsx';
 export { ChallengesPage } from './challenges.tsx';
 export { LoginsPage } from './logins.tsx';
-export { OwnLoginsPage } from './own-logins.tsx';
 export { SessionsPage } from './sessions.tsx';

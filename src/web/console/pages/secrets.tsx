@@ -1,5 +1,5 @@
 import type { OperatorSecret } from '../../../protocol/operator/secret.ts';
-import { isPassing } from '../data/api.ts';
+import { isForbidden } from '../data/api.ts';
 import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
@@ -9,7 +9,7 @@ import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { NoTenant, Unread } from '../parts/view-states.tsx';
+import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
 
@@ -24,12 +24,13 @@ export function SecretsPage() {
   const resource = useResource<Secrets>('/api/operator/secrets', { topics: ['audit'] });
   const { failure } = resource;
   const found = resource.body.value;
-  if (found === undefined || (failure.value !== undefined && !isPassing(failure.value)))
+  if (found === undefined || (failure.value !== undefined && isForbidden(failure.value)))
     return <Unread title="Secrets" resource={resource} what="the secrets" />;
   const { tenants, secrets, missing } = found;
   const shown = tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
     <div class="page">
+      <Outdated failure={failure.value} />
       <div class="title-row">
         <h1>Secrets</h1>
         <span class="spring" />

@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
-import { isPassing } from '../data/api.ts';
+import { isForbidden } from '../data/api.ts';
 import { dialog, endTargets } from '../data/dialogs.ts';
 import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
 import { askedFilter, feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
@@ -13,7 +13,7 @@ import { Download } from '../parts/download.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
-import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Empty, Failed, Loading, Outdated, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { EndManyDialog } from './sessions/end-many-dialog.tsx';
 import { SessionFilter } from './sessions/session-filter.tsx';
@@ -120,11 +120,16 @@ interface FoundProps {
 
 function Found({ rows, onEnd, isFiltered }: FoundProps) {
   const { failure, isLoaded, shown } = rows;
-  // What is shown stays while the service is away: the top of the page says so.
-  if (failure.value !== undefined && !(isLoaded.value && isPassing(failure.value)))
+  if (failure.value !== undefined && (!isLoaded.value || isForbidden(failure.value)))
     return <Failed failure={failure.value} what="the list of sessions" />;
   if (!isLoaded.value) return <Loading rows={12} />;
-  if (shown.value.length > 0) return <SessionTable rows={rows} onEnd={onEnd} />;
+  if (shown.value.length > 0)
+    return (
+      <>
+        <Outdated failure={failure.value} />
+        <SessionTable rows={rows} onEnd={onEnd} />
+      </>
+    );
   return isFiltered ? (
     <Empty title="No session is like that">
       <p>

@@ -1,6 +1,6 @@
 import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
-import { isPassing } from '../data/api.ts';
+import { isForbidden } from '../data/api.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useResource } from '../data/resource.ts';
 import { webhookPage, type Webhook, type Webhooks } from '../data/webhooks.ts';
@@ -9,7 +9,7 @@ import { Ago } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Unread } from '../parts/view-states.tsx';
+import { Empty, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { AddWebhookDialog } from './webhooks/webhook-dialogs.tsx';
 
@@ -26,11 +26,12 @@ export function WebhooksPage() {
   const resource = useResource<Webhooks>('/api/operator/webhooks', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
   const found = resource.body.value;
   const failure = resource.failure.value;
-  if (found === undefined || (failure !== undefined && !isPassing(failure)))
+  if (found === undefined || (failure !== undefined && isForbidden(failure)))
     return <Unread title="Webhooks" resource={resource} what="the webhooks" />;
   const webhooks = found.webhooks.filter((one) => tenantId === '' || one.tenantId === tenantId);
   return (
     <div class="page">
+      <Outdated failure={failure} />
       <div class="title-row">
         <h1>Webhooks</h1>
         <span class="spring" />

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { isPassing } from '../data/api.ts';
+import { isForbidden } from '../data/api.ts';
 import type { PagedRows } from '../data/paged.ts';
 import type { RowStore } from '../data/row-store.ts';
 import { Fresh } from './freshness.tsx';
 import { Moment } from './moments.tsx';
 import { More, Table, type Column } from './table.tsx';
-import { Failed, Loading } from './view-states.tsx';
+import { Failed, Loading, Outdated } from './view-states.tsx';
 
 interface Props<R> {
   readonly what: string;
@@ -22,12 +22,13 @@ interface Props<R> {
 export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
   const failure = list.failure.value;
   const isLoaded = list.page.value !== undefined;
-  if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
+  if (failure !== undefined && (!isLoaded || isForbidden(failure))) return <Failed failure={failure} what={what} />;
   if (!isLoaded) return <Loading rows={8} />;
   const rows = list.shown.value;
   const searchedTo = list.searchedTo.value;
   return (
     <>
+      <Outdated failure={failure} />
       <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
       {rows.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows} />}
       <More cursor={list.nextCursor.value} more={list.more} words="Older">

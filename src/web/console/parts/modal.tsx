@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Failure } from '../data/api.ts';
 import { closeDialog, say } from '../data/dialogs.ts';
 import { refreshAll } from '../data/live.ts';
-import { Warning } from './view-states.tsx';
+import { Warning, wordsOf } from './view-states.tsx';
 
 interface Props {
   readonly title: string;
@@ -35,12 +35,6 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
       {children}
     </dialog>
   );
-}
-
-export function wordsOf(failure: Failure): string {
-  if (failure.kind === 'refused') return failure.message;
-  if (failure.kind === 'login') return 'Your login is over.';
-  return failure.kind === 'missing' ? 'There is no such thing any more.' : 'The service did not answer.';
 }
 
 /** In a dialog: why it was refused, and which field is wrong. */

@@ -1,8 +1,7 @@
 import { Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import type { Failure, ReadMore } from '../data/api.ts';
-import { wordsOf } from './modal.tsx';
-import { Warning } from './view-states.tsx';
+import { Warning, wordsOf } from './view-states.tsx';
 
 export interface Column<R> {
   readonly title: string;

@@ -58,6 +58,28 @@ export function NoTenant({ tenantId }: { readonly tenantId: string }) {
   );
 }
 
+export function wordsOf(failure: Failure): string {
+  if (failure.kind === 'refused') return failure.message;
+  if (failure.kind === 'login') return 'Your login is over.';
+  return failure.kind === 'missing' ? 'There is no such thing any more.' : 'The service did not answer.';
+}
+
+/**
+ * Over what was read before, where it cannot be read anew. That the service is away is said at the top of the page, and a lost login by its
+ * dialog.
+ */
+export function Outdated({ failure }: { readonly failure: Failure | undefined }) {
+  if (failure === undefined || isPassing(failure) || failure.kind === 'login') return null;
+  return (
+    <div class="banner" role="alert">
+      <Warning /> {wordsOf(failure)} What you see was read before.{' '}
+      <button type="button" onClick={() => void refreshAll()}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
 /** Why there is no answer, what can be done, and the request id that the log knows it by. */
 export function Failed({ failure, what }: { readonly failure: Failure; readonly what: string }) {
   if (failure.kind === 'missing')
@@ -144,11 +166,17 @@ interface ShownProps<T> {
   readonly children: (body: T) => ComponentChildren;
 }
 
-/** What was read, or why there is nothing. What is shown stays while the service is away: the top of the page says so. */
+/** What was read, or why there is nothing. What is shown stays whatever comes of reading it anew, unless it is not for who looks any more. */
 export function Shown<T>({ resource: { body, failure }, what, children }: ShownProps<T>) {
   const why = failure.value;
-  if (why !== undefined && !(body.value !== undefined && isPassing(why))) return <Failed failure={why} what={what} />;
-  return body.value === undefined ? <Loading /> : <>{children(body.value)}</>;
+  if (why !== undefined && (body.value === undefined || isForbidden(why))) return <Failed failure={why} what={what} />;
+  if (body.value === undefined) return <Loading />;
+  return (
+    <>
+      <Outdated failure={why} />
+      {children(body.value)}
+    </>
+  );
 }
 
 /** In the place of a page whose program did not come: the service was away, or is another version by now. */
