@@ -22,6 +22,7 @@ const ROBOTS = `User-agent: *
 Disallow: /api/
 Disallow: /console
 Disallow: /dev/
+Disallow: /v1/
 Disallow: /demo/take-over
 `;
 
