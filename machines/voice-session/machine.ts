@@ -37,6 +37,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
     },
     guards: {
       isAfterDeadline: ({ context, event }) => event.at >= nextDeadline(context, limits),
+      areWordsDue: ({ context, event }) => context.wordsDueAtMs > 0 && event.at < nextDeadline(context, limits),
       isBeforeDeadline: ({ context, event }) => event.at < nextDeadline(context, limits),
       isPastDuration: ({ context }) =>
         endsByDuration(context, limits) && context.settledAtMs > durationEndMs(context, limits),
@@ -47,7 +48,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
     actions: {
       open: assign(({ event }) => {
         assertEvent(event, 'OPEN');
-        return openedRecord(event.terms, event.at);
+        return openedRecord(event.terms, event.at, event.wordsWithinSec);
       }),
       followClock: assign(({ context, event }) => ({
         settledAtMs: timeOf({ context, event }),
@@ -78,6 +79,11 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
           version: context.version + 1,
         };
       }),
+      noteWords: assign(({ context, event }) => ({
+        wordsDueAtMs: 0,
+        settledAtMs: timeOf({ context, event }),
+        version: context.version + 1,
+      })),
       endByDuration: assign(({ context }) => endOf(context, durationEndMs(context, limits), 'duration_exceeded')),
       endAsAbandoned: assign(({ context }) => endOf(context, abandonedAtMs(context, limits), 'abandoned')),
       endAsIdle: assign(({ context, event }) => endOf(context, timeOf({ context, event }), 'idle_exceeded')),
@@ -116,6 +122,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
               HEARTBEAT: { guard: 'isBeforeDeadline', actions: 'noteHeartbeat' },
               ACTIVITY: { guard: 'isBeforeDeadline', actions: 'noteActivity' },
               HEARD: { guard: 'isBeforeDeadline', actions: 'noteHeard' },
+              SPOKE: { guard: 'areWordsDue', actions: 'noteWords' },
             },
           },
           dormant: {

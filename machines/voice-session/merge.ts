@@ -11,11 +11,14 @@ export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
   const lastSeenAtMs = Math.max(one.lastSeenAtMs, other.lastSeenAtMs);
   const lastActivityAtMs = Math.max(one.lastActivityAtMs, other.lastActivityAtMs);
   const heardUntilMs = Math.max(one.heardUntilMs, other.heardUntilMs);
+  // Words that were heard once are due no more.
+  const wordsDueAtMs = Math.min(one.wordsDueAtMs, other.wordsDueAtMs);
   const settledAtMs = Math.max(one.settledAtMs, other.settledAtMs);
   const addsNothing =
     lastSeenAtMs === one.lastSeenAtMs &&
     lastActivityAtMs === one.lastActivityAtMs &&
     heardUntilMs === one.heardUntilMs &&
+    wordsDueAtMs === one.wordsDueAtMs &&
     settledAtMs === one.settledAtMs;
   if (addsNothing) return one;
   return {
@@ -23,6 +26,7 @@ export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
     lastSeenAtMs,
     lastActivityAtMs,
     heardUntilMs,
+    wordsDueAtMs,
     settledAtMs,
     version: Math.max(one.version, other.version),
   };

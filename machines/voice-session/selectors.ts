@@ -1,5 +1,5 @@
 import type { StateValue } from 'xstate';
-import type { EndReason, VoiceFact, VoiceLimits, VoiceRecord, VoiceState, VoiceTerms } from './types.ts';
+import type { EndReason, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord, VoiceState, VoiceTerms } from './types.ts';
 
 // What follows from a record alone: its times and states, and the record after an event that moves no state.
 
@@ -20,13 +20,20 @@ export function isAsRestored({ version }: VoiceRecord): boolean {
 }
 
 /** The record that OPEN makes. */
-export function openedRecord(terms: VoiceTerms, at: number): VoiceRecord {
-  return liveRecord(terms, at, at, at, 0, at, 1);
+export function openedRecord(terms: VoiceTerms, at: number, wordsWithinSec = 0): VoiceRecord {
+  const wordsDueAtMs = wordsWithinSec === 0 ? 0 : at + wordsWithinSec * SECOND;
+  return liveRecord(terms, at, at, at, 0, wordsDueAtMs, at, 1);
 }
 
-/** The last instant that the maximum duration allows; the session is over right after it. */
-export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number {
+/** The last instant that the maximum duration allows, whatever else ends the session before. */
+export function longestEndMs(record: VoiceRecord, limits: VoiceLimits): number {
   return record.startedAtMs + limits.maxMinutes * MINUTE;
+}
+
+/** The last instant of its duration, which is shorter while words of a new visitor are due; the session is over right after it. */
+export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number {
+  const longest = longestEndMs(record, limits);
+  return record.wordsDueAtMs === 0 ? longest : Math.min(record.wordsDueAtMs, longest);
 }
 
 /** The last activity after a heartbeat at `seenAtMs` whose client has heard nobody for `idleSec`: while a call is heard here it tells nothing. */
@@ -138,40 +145,19 @@ export function durationSec(record: VoiceRecord, at: number): number {
 }
 
 /**
- * The fast path beside the machine: the record after a heartbeat that moves no state, without activating an actor, or undefined when the machine
- * must decide. A property test proves that it answers as the machine does, and whenever nothing moves: whoever changes what a heartbeat
+ * The fast path beside the machine: the record after a heartbeat that moves no state, or after activity or word of a call as well, without
+ * activating an actor; undefined when the machine must decide. A property test proves that it answers as the machine does, and whenever nothing moves: whoever changes what a heartbeat
  * does in the machine changes it here as well.
  */
-export function fastPath(
-  record: VoiceRecord,
-  at: number,
-  idleSec: number | undefined,
-  limits: VoiceLimits,
-): VoiceRecord | undefined {
-  const metAtMs = engagedAt(record, at, limits);
-  if (metAtMs === undefined) return undefined;
-  return touched(record, metAtMs, activityAtMs(record, metAtMs, idleSec ?? 0), record.heardUntilMs, metAtMs);
-}
-
-/** The same of activity that is no heartbeat: a usage report that names the session. */
-export function activityFastPath(record: VoiceRecord, at: number, limits: VoiceLimits): VoiceRecord | undefined {
-  const metAtMs = engagedAt(record, at, limits);
-  return metAtMs === undefined
-    ? undefined
-    : touched(record, record.lastSeenAtMs, metAtMs, record.heardUntilMs, metAtMs);
-}
-
-/** The same of word that a call of the session is heard. */
-export function heardFastPath(
-  record: VoiceRecord,
-  at: number,
-  untilMs: number,
-  limits: VoiceLimits,
-): VoiceRecord | undefined {
-  const metAtMs = engagedAt(record, at, limits);
-  return metAtMs === undefined
-    ? undefined
-    : touched(record, record.lastSeenAtMs, record.lastActivityAtMs, untilMs, metAtMs);
+export function fastPath(record: VoiceRecord, event: VoiceEvent, limits: VoiceLimits): VoiceRecord | undefined {
+  const { type } = event;
+  if (type !== 'HEARTBEAT' && type !== 'ACTIVITY' && type !== 'HEARD') return undefined;
+  const at = engagedAt(record, event.at, limits);
+  if (at === undefined) return undefined;
+  const { lastSeenAtMs, lastActivityAtMs, heardUntilMs } = record;
+  if (type === 'HEARTBEAT') return touched(record, at, activityAtMs(record, at, event.idleSec ?? 0), heardUntilMs, at);
+  if (type === 'ACTIVITY') return touched(record, lastSeenAtMs, at, heardUntilMs, at);
+  return touched(record, lastSeenAtMs, lastActivityAtMs, event.untilMs, at);
 }
 
 /** Whether a record says more of its session than another one, whatever their versions are. */
@@ -180,6 +166,7 @@ export function movesOn(before: VoiceRecord, after: VoiceRecord): boolean {
     after.lastSeenAtMs !== before.lastSeenAtMs ||
     after.lastActivityAtMs !== before.lastActivityAtMs ||
     after.heardUntilMs !== before.heardUntilMs ||
+    after.wordsDueAtMs !== before.wordsDueAtMs ||
     after.settledAtMs !== before.settledAtMs ||
     after.endedAtMs !== before.endedAtMs
   );
@@ -199,8 +186,17 @@ function touched(
   heardUntilMs: number,
   settledAtMs: number,
 ): VoiceRecord {
-  const { startedAtMs, version } = record;
-  return liveRecord(record, startedAtMs, lastSeenAtMs, lastActivityAtMs, heardUntilMs, settledAtMs, version + 1);
+  const { startedAtMs, wordsDueAtMs, version } = record;
+  return liveRecord(
+    record,
+    startedAtMs,
+    lastSeenAtMs,
+    lastActivityAtMs,
+    heardUntilMs,
+    wordsDueAtMs,
+    settledAtMs,
+    version + 1,
+  );
 }
 
 /**
@@ -213,6 +209,7 @@ function liveRecord(
   lastSeenAtMs: number,
   lastActivityAtMs: number,
   heardUntilMs: number,
+  wordsDueAtMs: number,
   settledAtMs: number,
   version: number,
 ): VoiceRecord {
@@ -232,6 +229,7 @@ function liveRecord(
     lastSeenAtMs,
     lastActivityAtMs,
     heardUntilMs,
+    wordsDueAtMs,
     settledAtMs,
     endedAtMs: null,
     endReason: null,

@@ -38,6 +38,11 @@ export interface VoiceRecord extends VoiceTerms {
   readonly lastActivityAtMs: number;
   /** Until then a call of it is heard: what is heard there is activity, and what its client says is none. 0 when none ever was. */
   readonly heardUntilMs: number;
+  /**
+   * Of a new visitor (docs/contract.md, section 4.5): the session ends then unless words of the visitor were heard before. 0 once some were,
+   * and of everybody else.
+   */
+  readonly wordsDueAtMs: number;
   /** The instant up to which the machine has followed the clock: its state is `savedState(record, limits)`. */
   readonly settledAtMs: number;
   readonly endedAtMs: number | null;
@@ -55,18 +60,27 @@ export interface VoiceLimits {
 }
 
 /** Every event carries its time: machines have no clock of their own. */
-export type VoiceEvent = (
-  | { readonly type: 'OPEN'; readonly at: number; readonly terms: VoiceTerms }
-  /** `idleSec`: how long nobody has spoken, as the client knows it. */
-  | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
-  /** Activity that is no heartbeat: a usage report. */
-  | { readonly type: 'ACTIVITY'; readonly at: number }
-  /** A call of it is heard, until `untilMs` at least; it is over when that is now. */
-  | { readonly type: 'HEARD'; readonly at: number; readonly untilMs: number }
-  | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
-  | { readonly type: 'CLOCK'; readonly at: number }
-) &
-  WithRequestId;
+export type VoiceEvent =
+  /** `wordsWithinSec`: of a new visitor, who is to say something by then. */
+  (
+    | {
+        readonly type: 'OPEN';
+        readonly at: number;
+        readonly terms: VoiceTerms;
+        readonly wordsWithinSec?: number | undefined;
+      }
+    /** `idleSec`: how long nobody has spoken, as the client knows it. */
+    | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
+    /** Activity that is no heartbeat: a usage report. */
+    | { readonly type: 'ACTIVITY'; readonly at: number }
+    /** A call of it is heard, until `untilMs` at least; it is over when that is now. */
+    | { readonly type: 'HEARD'; readonly at: number; readonly untilMs: number }
+    /** Words of its visitor were heard: they spoke, or wrote something. */
+    | { readonly type: 'SPOKE'; readonly at: number }
+    | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
+    | { readonly type: 'CLOCK'; readonly at: number }
+  ) &
+    WithRequestId;
 
 /** Which request an event came by, for the trace. */
 interface WithRequestId {

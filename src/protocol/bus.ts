@@ -54,6 +54,8 @@ const busMessages = {
     state: word<VoiceState>(),
     endReason: word<EndReason>().nullable(),
   }),
+  /** Words of its new visitor were heard: it ends no sooner than others. */
+  'session.spoke': z.object({ sessionId: z.string() }),
   /** Another page goes on with the session: the sockets that were attached until then are of the page before. */
   'session.resumed': z.object({ sessionId: z.string(), atMs: z.number() }),
   /** A node is here: each says so every few seconds, and leaves when it stops. */

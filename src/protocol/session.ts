@@ -43,12 +43,22 @@ export const sessionView = z.object({
   lastSeenAt: instant,
   durationSec: z.int(),
   idleSec: z.int(),
+  endsAt: instant.optional().meta({
+    description:
+      'Only while words of a new visitor are due (newVisitorSeconds of the key): it ends then unless some are heard',
+  }),
 });
 
 export type SessionView = Readonly<z.infer<typeof sessionView>>;
 
 /** What ends a session by itself. */
-export const sessionLimits = z.object({ maxMinutes: z.int(), maxIdleSec: z.int() });
+export const sessionLimits = z.object({
+  maxMinutes: z.int(),
+  maxIdleSec: z.int(),
+  newVisitorSeconds: z.int().optional().meta({
+    description: 'Only while words of a new visitor are due: it ends so long after its start unless some are heard',
+  }),
+});
 
 export type SessionLimits = Readonly<z.infer<typeof sessionLimits>>;
 

@@ -27,14 +27,15 @@ export function slotHolders(
   });
 }
 
-/** The latest start, and the latest last activity, of sessions that the clock ends by `untilMs`. */
+/** The latest start, the latest last activity, and the latest time for words of a new visitor, of sessions that the clock ends by `untilMs`. */
 export function endingBy(
   untilMs: number,
   { maxMinutes, staleGraceSec, staleReapSec }: VoiceLimits,
-): { readonly engagedSinceMs: number; readonly staleSinceMs: number } {
+): { readonly engagedSinceMs: number; readonly staleSinceMs: number; readonly wordsDueByMs: number } {
   return {
     engagedSinceMs: untilMs - maxMinutes * MINUTE_MS,
     staleSinceMs: untilMs - (staleGraceSec + 1 + staleReapSec) * 1000,
+    wordsDueByMs: untilMs,
   };
 }
 

@@ -1,5 +1,5 @@
-import { nextMove } from '../../machines/voice-session/selectors.ts';
-import type { VoiceLimits } from '../../machines/voice-session/types.ts';
+import { durationEndMs, longestEndMs, nextMove } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type {
   HistoryFilter,
   HistoryPage,
@@ -9,7 +9,7 @@ import type {
 } from '../stores/voice-history/contract.ts';
 
 export interface EndingSoonDeps {
-  readonly history: Pick<VoiceHistory, 'list' | 'silentSince'>;
+  readonly history: Pick<VoiceHistory, 'list' | 'silentSince' | 'wordsDueBefore'>;
   /** Rows of the history with the times of the live registry. */
   present(rows: readonly HistoryRow[]): Promise<readonly HistoryRow[]>;
   readonly limits: VoiceLimits;
@@ -27,8 +27,8 @@ interface Source {
 }
 
 /**
- * Sessions that the clock ends before a time, the next one first: engaged ones, whose duration ends in the order in which they started, and
- * stale ones, which are given up in the order of their last activity.
+ * Sessions that the clock ends before a time, the next one first: engaged ones, whose duration ends in the order in which they started; those
+ * of new visitors who have said nothing yet; and stale ones, which are given up in the order of their last activity.
  * @param after the deadline and the id at which an earlier page ended
  * @throws Unavailable when the database is away
  */
@@ -42,6 +42,7 @@ export async function endingSoon(
   const sources = await Promise.all([
     engaged(filter, untilMs, after, limit, deps),
     stale(filter, untilMs, after, limit, deps),
+    unheard(filter, untilMs, after, limit, deps),
   ]);
   // Beyond the end of a source that was cut off the other one is not told: in between there may be more.
   const ends = sources.flatMap(({ end }) => end ?? []).toSorted(inOrder);
@@ -80,7 +81,34 @@ async function engaged(
   );
   // Whether the session goes idle before its duration ends, its last activity tells.
   const present = { ...page, rows: await deps.present(page.rows) };
-  return sourceOf(present, lastsMs, deps.limits, ({ record }) => record.startedAtMs);
+  const isOwn = ({ record }: HistoryRow): boolean => !endsUnheard(record, deps.limits);
+  return sourceOf(present, lastsMs, deps.limits, ({ record }) => record.startedAtMs, isOwn);
+}
+
+/** It ends after the last instant at which words may be heard. */
+const UNHEARD_MS = 1;
+
+async function unheard(
+  filter: HistoryFilter,
+  untilMs: number,
+  after: Position | undefined,
+  limit: number,
+  deps: EndingSoonDeps,
+): Promise<Source> {
+  const { states = ['engaged'] } = filter;
+  if (!states.includes('engaged') || filter.reasons !== undefined) return { candidates: [], end: undefined };
+  const position = after && { atMs: after.atMs - UNHEARD_MS, id: after.id };
+  const page = await deps.history.wordsDueBefore(filter, untilMs, position, limit + 1);
+  // The order is that of the history; whether they were heard meanwhile, the registry tells.
+  const present = { ...page, rows: await deps.present(page.rows) };
+  const dueAtMs = new Map(page.rows.map(({ record }) => [record.id, record.wordsDueAtMs]));
+  const isOwn = ({ record }: HistoryRow): boolean => endsUnheard(record, deps.limits);
+  return sourceOf(present, UNHEARD_MS, deps.limits, ({ record }) => dueAtMs.get(record.id) ?? 0, isOwn);
+}
+
+/** Whether its duration ends sooner than that of others. */
+function endsUnheard(record: VoiceRecord, limits: VoiceLimits): boolean {
+  return durationEndMs(record, limits) < longestEndMs(record, limits);
 }
 
 async function stale(
@@ -103,15 +131,19 @@ async function stale(
   return sourceOf(page, lastsMs, deps.limits, ({ record }) => record.lastActivityAtMs);
 }
 
-/** @param lastsMs from the time that the page is sorted by to the deadline */
+/**
+ * @param lastsMs from the time that the page is sorted by to the deadline
+ * @param isOwn whether the session ends by the deadline that the page is sorted by
+ */
 function sourceOf(
   { rows, next }: HistoryPage,
   lastsMs: number,
   limits: VoiceLimits,
   sinceMs: (row: HistoryRow) => number,
+  isOwn: (row: HistoryRow) => boolean = () => true,
 ): Source {
   const candidates = rows.map((row) => {
-    const isEnding = nextMove(row.record, limits)?.to === 'ended';
+    const isEnding = isOwn(row) && nextMove(row.record, limits)?.to === 'ended';
     return { atMs: sinceMs(row) + lastsMs, id: row.record.id, row, isEnding };
   });
   return { candidates, end: next && { atMs: next.atMs + lastsMs, id: next.id } };

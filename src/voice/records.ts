@@ -211,10 +211,11 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   /**
    * Whether the history is to know of a change. Activity counts for itself, because deadlines are counted from it; what is no activity is
-   * written as often. That no call is heard any more is written at once: heartbeats are activity again.
+   * written as often. That no call is heard any more is written at once: heartbeats are activity again; and so is that words were heard.
    */
   #beginsWindow(record: VoiceRecord, before: VoiceRecord): boolean {
     if (record.endedAtMs !== null || record.heardUntilMs < before.heardUntilMs) return true;
+    if (record.wordsDueAtMs !== before.wordsDueAtMs) return true;
     const isActivity = record.lastActivityAtMs !== before.lastActivityAtMs;
     const [now, then] = isActivity
       ? [record.lastActivityAtMs, before.lastActivityAtMs]
@@ -247,6 +248,10 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   }
 }
 
+function areWordsDue({ wordsDueAtMs, endedAtMs }: VoiceRecord): boolean {
+  return wordsDueAtMs > 0 && endedAtMs === null;
+}
+
 /** A record as its client sees it at a time. */
 export function viewOf(record: VoiceRecord, at: number): SessionView {
   return {
@@ -255,11 +260,13 @@ export function viewOf(record: VoiceRecord, at: number): SessionView {
     lastSeenAt: iso(record.lastSeenAtMs),
     durationSec: durationSec(record, at),
     idleSec: idleSec(record, at),
+    ...(areWordsDue(record) && { endsAt: iso(record.wordsDueAtMs) }),
   };
 }
 
 /** `viewOf` as JSON.stringify writes it, at a fraction of the cost: nothing in it needs escaping. */
 export function viewText(record: VoiceRecord, at: number): string {
-  const { startedAtMs, lastSeenAtMs, endedAtMs } = record;
-  return `{"active":${endedAtMs === null},"startedAt":"${iso(startedAtMs)}","lastSeenAt":"${iso(lastSeenAtMs)}","durationSec":${durationSec(record, at)},"idleSec":${idleSec(record, at)}}`;
+  const { startedAtMs, lastSeenAtMs, endedAtMs, wordsDueAtMs } = record;
+  const ends = areWordsDue(record) ? `,"endsAt":"${iso(wordsDueAtMs)}"` : '';
+  return `{"active":${endedAtMs === null},"startedAt":"${iso(startedAtMs)}","lastSeenAt":"${iso(lastSeenAtMs)}","durationSec":${durationSec(record, at)},"idleSec":${idleSec(record, at)}${ends}}`;
 }

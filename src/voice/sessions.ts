@@ -1,8 +1,6 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import {
-  activityFastPath,
   fastPath,
-  heardFastPath,
   movesOn,
   openedRecord,
   slotUntilMs,
@@ -74,8 +72,8 @@ export function spokenForBy(address: string | undefined, subjects: Subjects, isS
   return (record) => speaksFor(record, address, subjects, isService);
 }
 
-/** What is kept of a session beside its record. */
-type SessionBelongings = Pick<OpenedSession, 'setup' | 'ticket'>;
+/** What goes into the history with a record, and of a new visitor how soon words are due. */
+type OpeningTerms = Pick<OpenedSession, 'setup' | 'ticket'> & { readonly wordsWithinSec?: number | undefined };
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
 /** A heartbeat whose request was counted with it: how many requests its window has counted, this one included; and the record, if it was saved. */
@@ -112,8 +110,7 @@ export class VoiceSessions {
       endedBefore: (record) => pendingWrites.add(record),
     };
     const writer = new HistoryWriter(history, limits, listener);
-    const { registry, clock } = live;
-    const { bus } = live;
+    const { registry, clock, bus } = live;
     const parts = { registry, bus, history, writer, outage, pendingWrites, limits, clock, silence };
     const records = new VoiceRecords(parts);
     const { beats } = records;
@@ -121,13 +118,10 @@ export class VoiceSessions {
       machine: createVoiceSessionMachine(limits),
       store: records,
       stateOf: (record) => stateValue(record, limits),
-      fastPath(record, event) {
-        if (event.type === 'HEARTBEAT') return fastPath(record, event.at, event.idleSec, limits);
-        if (event.type === 'HEARD') return heardFastPath(record, event.at, event.untilMs, limits);
-        return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
-      },
+      fastPath: (record, event) => fastPath(record, event, limits),
       tellsMore: movesOn,
-      fastOpen: (event) => (event.type === 'OPEN' ? openedRecord(event.terms, event.at) : undefined),
+      fastOpen: (event) =>
+        event.type === 'OPEN' ? openedRecord(event.terms, event.at, event.wordsWithinSec) : undefined,
       save:
         beats &&
         ((record, version, event) =>
@@ -144,13 +138,13 @@ export class VoiceSessions {
 
   /**
    * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
-   * @param kept goes into the history with it
    * @returns its record: one that has ended already when its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
-  async open(terms: VoiceTerms, kept: SessionBelongings, at: number, requestId: string): Promise<VoiceRecord> {
+  async open(terms: VoiceTerms, opening: OpeningTerms, at: number, requestId: string): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
-    const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId });
+    const { wordsWithinSec, ...kept } = opening;
+    const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId, wordsWithinSec });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
@@ -220,6 +214,12 @@ export class VoiceSessions {
   /** A call of the session is heard, until `untilMs` at least; it is over when that is `at`. */
   noteHeard(id: string, at: number, untilMs: number): Answer {
     return this.recovery.host.send(id, { type: 'HEARD', at, untilMs });
+  }
+
+  /** Words of the visitor were heard at `at`: where they were due, the session lasts as long as any other, and its sockets are told. */
+  async noteSpoke(id: string, at: number): Promise<void> {
+    const outcome = await this.recovery.host.send(id, { type: 'SPOKE', at });
+    if (outcome?.record.wordsDueAtMs === 0) this.#deps.live.bus.publish({ type: 'session.spoke', sessionId: id });
   }
 
   /** Ends a session for a caller that `admits` accepts; ending it again changes nothing. */

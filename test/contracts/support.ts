@@ -65,6 +65,8 @@ export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
     lastSeenAtMs: DAY_BEGIN,
     lastActivityAtMs: DAY_BEGIN,
     heardUntilMs: DAY_BEGIN + 1,
+    // Later than it ends anyway.
+    wordsDueAtMs: DAY_BEGIN + 86_400_000,
     settledAtMs: DAY_BEGIN,
     endedAtMs: null,
     endReason: null,

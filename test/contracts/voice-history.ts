@@ -18,7 +18,16 @@ function row(record: VoiceRecord, state: VoiceState = record.endedAtMs === null 
 
 function beat(record: VoiceRecord, version = record.version + 1): VoiceRecord {
   const at = DAY_BEGIN + version;
-  return { ...record, lastSeenAtMs: at, lastActivityAtMs: at, heardUntilMs: at, settledAtMs: at, version };
+  const wordsDueAtMs = version % 2 === 0 ? 0 : at;
+  return {
+    ...record,
+    lastSeenAtMs: at,
+    lastActivityAtMs: at,
+    heardUntilMs: at,
+    wordsDueAtMs,
+    settledAtMs: at,
+    version,
+  };
 }
 
 /** @param make with how many rows it looks through for a page; undefined where it need not be few */
@@ -313,6 +322,29 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect((await history().silentSince({ tenantId, caller: 'console' }, DAY_BEGIN, undefined, 5)).rows).toEqual([]);
     });
 
+    test('tells the sessions that end soonest for want of words, page by page, and no others', async () => {
+      const tenantId = randomId();
+      const ids: string[] = [];
+      for (const dueMs of [3, 1, 2, 4]) {
+        const record = await inserted({ tenantId, wordsDueAtMs: DAY_BEGIN + dueMs });
+        ids.push(record.id);
+      }
+      for (const over of [{ wordsDueAtMs: 0 }, endedRecord(voiceRecord())]) {
+        const { wordsDueAtMs, endedAtMs, endReason } = { endedAtMs: null, endReason: null, ...over };
+        const record = await inserted({ tenantId, wordsDueAtMs: DAY_BEGIN + 1 });
+        const changed = { ...record, wordsDueAtMs, endedAtMs, endReason, version: 2 };
+        await history().save([row(changed)]);
+      }
+      const before = (filter: HistoryFilter, after?: Position) =>
+        history().wordsDueBefore(filter, DAY_BEGIN + 4, after, 2);
+      const first = await before({ tenantId });
+      expect(first.rows.map(({ record }) => ids.indexOf(record.id))).toEqual([1, 2]);
+      const second = await before({ tenantId }, first.next);
+      expect(second.rows.map(({ record }) => ids.indexOf(record.id))).toEqual([0]);
+      expect(second.next).toBeUndefined();
+      expect((await before({ tenantId, caller: 'console' })).rows).toEqual([]);
+    });
+
     test('finds sessions by the beginning of their ids, byte by byte, together with other filters', async () => {
       const subject = randomId();
       const ids = ['aaaaaaa', 'aaaaaaa-', 'aaaaaaaz', 'aaaaaaaZ_', 'aaaaaab', 'AAAAAAA', 'aaaaaa'].map(
@@ -436,10 +468,11 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(Object.getOwnPropertyDescriptor(after.byTenant, tenantId)?.value).toBe(3);
     });
 
-    test('counts what ends soon: engaged sessions by their begin, stale ones by their last activity', async () => {
+    test('counts what ends soon: engaged sessions by their begin or by when words are due, stale ones by their last activity', async () => {
       const tenantId = randomId();
       const engagedSinceMs = DAY_BEGIN + 1000;
       const staleSinceMs = DAY_BEGIN + 500;
+      const wordsDueByMs = DAY_BEGIN + 5000;
       for (const startedAtMs of [engagedSinceMs - 1, engagedSinceMs, engagedSinceMs + 1]) {
         await inserted({ tenantId, startedAtMs });
         await history().save([row(endedRecord(await inserted({ tenantId, startedAtMs })))]);
@@ -447,10 +480,16 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       }
       for (const lastActivityAtMs of [staleSinceMs, staleSinceMs + 1])
         await history().save([row({ ...(await inserted({ tenantId })), lastActivityAtMs, version: 2 }, 'stale')]);
-      const ending = (tenants: readonly string[]) => history().countEnding({ engagedSinceMs, staleSinceMs, tenants });
-      expect(await ending([tenantId])).toBe(3);
-      expect(await ending([])).toBe(0);
-      expect(await history().countEnding({ engagedSinceMs, staleSinceMs })).toBeGreaterThanOrEqual(3);
+      for (const wordsDueAtMs of [0, wordsDueByMs, wordsDueByMs + 1]) {
+        await inserted({ tenantId, startedAtMs: engagedSinceMs + 1, wordsDueAtMs });
+        await history().save([row(endedRecord(await inserted({ tenantId, wordsDueAtMs })))]);
+      }
+      // Counted once, by its begin.
+      await inserted({ tenantId, startedAtMs: engagedSinceMs, wordsDueAtMs: wordsDueByMs });
+      const by = { engagedSinceMs, staleSinceMs, wordsDueByMs };
+      expect(await history().countEnding({ ...by, tenants: [tenantId] })).toBe(5);
+      expect(await history().countEnding({ ...by, tenants: [] })).toBe(0);
+      expect(await history().countEnding(by)).toBeGreaterThanOrEqual(5);
     });
 
     test('any batches at once on two nodes: the newest version stays, and each end is told once', async () => {

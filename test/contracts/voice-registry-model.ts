@@ -35,7 +35,9 @@ export async function play(registry: VoiceRegistry, subject: string, history: re
     if (act === 'remove') await registry.remove(idOf(who));
     if (act === 'sweep') answers.push(mine(await registry.claimDue(now, 10_000, leaseMs), subject));
     if (act === 'beat' && present?.endedAtMs === null) {
-      const next = { ...present, lastActivityAtMs: now - ms, heardUntilMs: now, version: present.version + 1 };
+      // Heard of a call or not, words due or not: what is told of each is read apart.
+      const told = { heardUntilMs: ms % 3 === 0 ? 0 : now, wordsDueAtMs: ms % 2 === 0 ? 0 : now };
+      const next = { ...present, ...told, lastActivityAtMs: now - ms, version: present.version + 1 };
       answers.push(await registry.save(next, present.version));
     }
     if (act === 'end' && present?.endedAtMs === null)

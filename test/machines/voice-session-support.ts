@@ -33,11 +33,13 @@ export const terms: VoiceTerms = {
   isHeard: false,
 };
 
-export const open = (at: number): VoiceEvent => ({ type: 'OPEN', at, terms });
+export const open = (at: number, wordsWithinSec?: number): VoiceEvent => ({ type: 'OPEN', at, terms, wordsWithinSec });
 export const heartbeat = (at: number, idleSec?: number): VoiceEvent => ({ type: 'HEARTBEAT', at, idleSec });
 export const activity = (at: number): VoiceEvent => ({ type: 'ACTIVITY', at });
 /** A call of it is heard for so long. */
 export const heard = (at: number, ms: number): VoiceEvent => ({ type: 'HEARD', at, untilMs: at + ms });
+/** Words of the visitor are heard. */
+export const spoke = (at: number): VoiceEvent => ({ type: 'SPOKE', at });
 export const clock = (at: number): VoiceEvent => ({ type: 'CLOCK', at });
 export const end = (at: number, reason: RequestedEnd = 'closed_by_client'): VoiceEvent => ({ type: 'END', at, reason });
 
@@ -71,9 +73,9 @@ function machineOf(limits: VoiceLimits): AnyStateMachine {
 }
 
 /** A session that has just been opened. */
-export function opened(at = 0): VoiceRecord {
+export function opened(at = 0, wordsWithinSec?: number): VoiceRecord {
   const actor = follow(createActor(machineOf(defaults)));
-  actor.send(open(at));
+  actor.send(open(at, wordsWithinSec));
   return actor.record();
 }
 
@@ -93,8 +95,8 @@ export function play(record: VoiceRecord, limits: VoiceLimits, events: readonly 
 }
 
 /** What events leave of a session that has just been opened, up to the one before its end. */
-export function lastLive(limits: VoiceLimits, events: readonly VoiceEvent[]): VoiceRecord {
-  const actor = activate(opened(), limits);
+export function lastLive(limits: VoiceLimits, events: readonly VoiceEvent[], wordsWithinSec?: number): VoiceRecord {
+  const actor = activate(opened(0, wordsWithinSec), limits);
   let record = actor.record();
   for (const event of events) {
     actor.send(event);
@@ -112,6 +114,11 @@ export const anyLimits: fc.Arbitrary<VoiceLimits> = fc
     staleReapSec: fc.integer({ min: 0, max: 60 }),
   })
   .map(({ graceBeyondIdleSec, ...limits }) => ({ ...limits, staleGraceSec: limits.maxIdleSec + graceBeyondIdleSec }));
+
+/** How soon words of the visitor are due, if they are; never of most sessions. */
+export const anyWords: fc.Arbitrary<number | undefined> = fc.option(fc.integer({ min: 10, max: 240 }), {
+  nil: undefined,
+});
 
 /** Every reason that an END event may give. */
 export const requestedEnds: readonly RequestedEnd[] = Object.entries(END_REASONS).flatMap(([reason, { causedBy }]) =>
@@ -139,6 +146,7 @@ const kind: fc.Arbitrary<Timeless> = fc.record({
     { weight: 6, arbitrary: fc.constant('HEARTBEAT' as const) },
     { weight: 2, arbitrary: fc.constant('ACTIVITY' as const) },
     { weight: 2, arbitrary: fc.constant('HEARD' as const) },
+    { weight: 1, arbitrary: fc.constant('SPOKE' as const) },
     { weight: 3, arbitrary: fc.constant('CLOCK' as const) },
     { weight: 1, arbitrary: fc.constant('END' as const) },
   ),

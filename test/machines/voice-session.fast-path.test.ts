@@ -1,13 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { activityFastPath, fastPath, heardFastPath, openedRecord } from '../../machines/voice-session/selectors.ts';
+import { fastPath, openedRecord } from '../../machines/voice-session/selectors.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import {
   activity,
   anyEvents,
   anyLimits,
+  anyWords,
   defaults,
   heard,
   heartbeat,
@@ -29,27 +30,21 @@ const anyIdleSec = fc.oneof(
   fc.constant(Number.MAX_SAFE_INTEGER),
 );
 
-function touchedBy(event: VoiceEvent, record: VoiceRecord, limits: VoiceLimits): VoiceRecord | undefined {
-  if (event.type === 'HEARTBEAT') return fastPath(record, event.at, event.idleSec, limits);
-  if (event.type === 'HEARD') return heardFastPath(record, event.at, event.untilMs, limits);
-  return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
-}
-
 /** As the host applies an event: by the fast path where that answers, else by the machine. */
 function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) {
-  const touched = touchedBy(event, record, limits);
+  const touched = fastPath(record, event, limits);
   return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };
 }
 
 describe('The fast path of an opening', () => {
   test('makes the record that the machine makes, engaged and by the same steps whatever the limits and the time', () => {
-    const holds = fc.property(anyLimits, anyTime, (limits, at) => {
+    const holds = fc.property(anyLimits, anyTime, anyWords, (limits, at, words) => {
       const tracer = new Tracer(createVoiceSessionMachine(limits));
       const actor = tracer.create();
       actor.start();
-      actor.send(open(at));
+      actor.send(open(at, words));
       const { context, value, status } = actor.getSnapshot();
-      expect([context, value, status]).toEqual([openedRecord(terms, at), { live: 'engaged' }, 'active']);
+      expect([context, value, status]).toEqual([openedRecord(terms, at, words), { live: 'engaged' }, 'active']);
       expect(tracer.told).toEqual({
         steps: [{ event: 'OPEN', from: 'unopened', to: 'live', guard: null, actions: ['open'] }],
         guards: [
@@ -64,30 +59,32 @@ describe('The fast path of an opening', () => {
 
 describe('The fast path of a heartbeat, and of other activity', () => {
   test('answers as the machine does, and answers whenever no state moves', () => {
-    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, time, idleSec) => {
-      const { record, state } = play(opened(), limits, events);
+    const words = fc.tuple(anyWords, anyEvents);
+    const holds = fc.property(anyLimits, words, anyTime, anyIdleSec, (limits, [words, events], time, idleSec) => {
+      const { record, state } = play(opened(0, words), limits, events);
       const deadline = nextDeadline(record, limits);
-      const edges = [deadline - 1, deadline, deadline + 1, record.heardUntilMs - 1, record.heardUntilMs];
+      const { heardUntilMs, wordsDueAtMs } = record;
+      const edges = [deadline - 1, deadline, deadline + 1, heardUntilMs - 1, heardUntilMs, wordsDueAtMs];
       for (const at of [time, ...edges.filter((edge) => edge >= 0 && edge !== Infinity)])
         for (const event of [heartbeat(at, idleSec), activity(at), heard(at, MINUTE)]) {
           const decided = play(record, limits, [event]);
           const movesNothing = state === 'engaged' && decided.facts.length === 0;
-          expect(touchedBy(event, record, limits)).toEqual(movesNothing ? decided.record : undefined);
+          expect(fastPath(record, event, limits)).toEqual(movesNothing ? decided.record : undefined);
         }
     });
     fc.assert(holds, examples(200));
   });
 
   test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      let record = opened();
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      let record = opened(0, words);
       const facts: VoiceFact[] = [];
       for (const event of events) {
         const step = applyFast(record, limits, event);
         record = step.record;
         facts.push(...step.facts);
       }
-      const whole = play(opened(), limits, events);
+      const whole = play(opened(0, words), limits, events);
       expect([record, facts]).toEqual([whole.record, whole.facts]);
     });
     fc.assert(holds, examples(200));
@@ -95,10 +92,11 @@ describe('The fast path of a heartbeat, and of other activity', () => {
 
   test('answers as the machine does also under other limits than those that the record was saved with', () => {
     const soon = fc.integer({ min: -5 * SECOND, max: 30 * SECOND });
-    const holds = fc.property(anyLimits, anyLimits, anyEvents, soon, (limits, later, events, ms) => {
-      const record = lastLive(limits, events);
+    const changed = fc.tuple(anyLimits, anyLimits);
+    const holds = fc.property(changed, anyWords, anyEvents, soon, ([limits, later], words, events, ms) => {
+      const record = lastLive(limits, events, words);
       const at = record.lastActivityAtMs + ms;
-      const touched = fastPath(record, at, undefined, later);
+      const touched = fastPath(record, heartbeat(at), later);
       fc.pre(touched !== undefined);
       const decided = play(record, later, [heartbeat(at)]);
       expect([touched, []]).toEqual([decided.record, decided.facts]);
@@ -113,7 +111,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
     ['not while a call is heard', [heard(0, MINUTE + 1)], 0],
   ])('takes a client at its word on who spoke, %s', (_when, events, spokenAtMs) => {
     const { record } = play(opened(), defaults, events);
-    const told = (idleSec?: number) => fastPath(record, MINUTE, idleSec, defaults)?.lastActivityAtMs;
+    const told = (idleSec?: number) => fastPath(record, heartbeat(MINUTE, idleSec), defaults)?.lastActivityAtMs;
     expect([told(), told(10)]).toEqual([spokenAtMs, Math.max(0, spokenAtMs - 10 * SECOND)]);
   });
 });

@@ -3,7 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { laterOf, restored } from '../../machines/voice-session/merge.ts';
 import { isAsRestored } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { anyEvents, anyLimits, defaults, end, heartbeat, lastLive, opened, play } from './voice-session-support.ts';
+import {
+  anyEvents,
+  anyLimits,
+  anyWords,
+  defaults,
+  end,
+  heartbeat,
+  lastLive,
+  opened,
+  play,
+  spoke,
+} from './voice-session-support.ts';
 import { examples } from '../support/examples.ts';
 
 const early = play(opened(), defaults, [heartbeat(5)]).record;
@@ -30,11 +41,18 @@ describe('What counts of two records that changed apart from each other', () => 
   });
 });
 
+test('Words that one of two nodes has heard are due no more, whichever record is later', () => {
+  const silent = play(opened(0, 60), defaults, [heartbeat(9)]).record;
+  const heard = play(opened(0, 60), defaults, [spoke(5)]).record;
+  expect(laterOf(silent, heard)).toEqual({ ...silent, wordsDueAtMs: 0 });
+  expect(laterOf(heard, silent)).toEqual({ ...silent, wordsDueAtMs: 0 });
+});
+
 /** Three records of one session, each left by events of its own, which are played when a test asks for the record. */
 const branches = (areToBeLive: boolean) =>
-  fc.tuple(anyLimits, anyEvents, anyEvents, anyEvents).map(([limits, one, other, third]) => {
+  fc.tuple(anyLimits, anyWords, anyEvents, anyEvents, anyEvents).map(([limits, words, one, other, third]) => {
     const leftBy = (events: readonly VoiceEvent[]): VoiceRecord =>
-      areToBeLive ? lastLive(limits, events) : play(opened(), limits, events).record;
+      areToBeLive ? lastLive(limits, events, words) : play(opened(0, words), limits, events).record;
     return {
       get one() {
         return leftBy(one);

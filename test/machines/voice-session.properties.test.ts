@@ -3,15 +3,25 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classify, nextDeadline, nextMove, savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceFact } from '../../machines/voice-session/types.ts';
-import { activate, anyEvents, anyLimits, clock, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
+import {
+  activate,
+  anyEvents,
+  anyLimits,
+  anyWords,
+  clock,
+  MINUTE,
+  opened,
+  play,
+  SECOND,
+} from './voice-session-support.ts';
 import { examples } from '../support/examples.ts';
 
 const runs = examples(200);
 
 describe('For every sequence of events and times, a voice session', () => {
   test('is in the state that its record and the time say', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = activate(opened(), limits);
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const actor = activate(opened(0, words), limits);
       for (const event of events) {
         actor.send(event);
         const record = actor.record();
@@ -24,23 +34,23 @@ describe('For every sequence of events and times, a voice session', () => {
   });
 
   test('comes to the same when it is activated from its record for each event', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      let record = opened();
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      let record = opened(0, words);
       const facts: VoiceFact[] = [];
       for (const event of events) {
         const step = play(record, limits, [event]);
         record = step.record;
         facts.push(...step.facts);
       }
-      const whole = play(opened(), limits, events);
+      const whole = play(opened(0, words), limits, events);
       expect([record, facts]).toEqual([whole.record, whole.facts]);
     });
     fc.assert(holds, runs);
   });
 
   test('ends at most once, and what ended never changes', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = activate(opened(), limits);
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const actor = activate(opened(0, words), limits);
       for (const event of events) {
         const before = actor.record();
         actor.send(event);
@@ -55,18 +65,32 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
+  test('waits for words of its visitor until they are heard in time, and never again', () => {
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words = 0, events) => {
+      const actor = activate(opened(0, words), limits);
+      for (const event of events) {
+        const before = actor.record();
+        const isHeard =
+          event.type === 'SPOKE' && event.at < nextDeadline(before, limits) && actor.state() === 'engaged';
+        actor.send(event);
+        expect(actor.record().wordsDueAtMs).toBe(isHeard ? 0 : before.wordsDueAtMs);
+      }
+    });
+    fc.assert(holds, runs);
+  });
+
   test('moves only on: engaged, idle, stale, ended, each at most once', () => {
     const order = ['session.idle', 'session.stale', 'session.ended'];
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const told = play(opened(), limits, events).facts.map(({ type }) => order.indexOf(type));
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const told = play(opened(0, words), limits, events).facts.map(({ type }) => order.indexOf(type));
       expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
     });
     fc.assert(holds, runs);
   });
 
   test('never moves a time or its version backwards, and saves every change under a new version', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = activate(opened(), limits);
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const actor = activate(opened(0, words), limits);
       for (const event of events) {
         const before = actor.record();
         actor.send(event);
@@ -80,13 +104,14 @@ describe('For every sequence of events and times, a voice session', () => {
   });
 
   test('lasts no longer than its duration while somebody is there, and ends no earlier than it was last seen', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const { record } = play(opened(), limits, events);
-      expect(record.lastSeenAtMs).toBeLessThanOrEqual(limits.maxMinutes * MINUTE);
-      expect(record.endedAtMs ?? Infinity).toBeGreaterThanOrEqual(record.lastSeenAtMs);
-      const endedByDurationAt =
-        record.endReason === 'duration_exceeded' ? record.endedAtMs : limits.maxMinutes * MINUTE;
-      expect(endedByDurationAt).toBe(limits.maxMinutes * MINUTE);
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const { record } = play(opened(0, words), limits, events);
+      const { lastSeenAtMs, endedAtMs, endReason, wordsDueAtMs } = record;
+      const longestMs = limits.maxMinutes * MINUTE;
+      expect(lastSeenAtMs).toBeLessThanOrEqual(longestMs);
+      expect(endedAtMs ?? Infinity).toBeGreaterThanOrEqual(lastSeenAtMs);
+      const endsMs = wordsDueAtMs === 0 ? longestMs : Math.min(wordsDueAtMs, longestMs);
+      expect(endReason === 'duration_exceeded' ? endedAtMs : endsMs).toBe(endsMs);
     });
     fc.assert(holds, runs);
   });
@@ -94,8 +119,8 @@ describe('For every sequence of events and times, a voice session', () => {
 
 describe('For every session that some events have left', () => {
   test('the next deadline is the first instant at which the clock changes its state', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const { record, state } = play(opened(), limits, events);
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const { record, state } = play(opened(0, words), limits, events);
       const deadline = nextDeadline(record, limits);
       expect(deadline === Infinity).toBe(state === 'ended');
       fc.pre(state !== 'ended');
@@ -107,8 +132,8 @@ describe('For every session that some events have left', () => {
   });
 
   test('becomes by the clock what its next move says, when and for the reason that it says', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = activate(play(opened(), limits, events).record, limits);
+    const holds = fc.property(anyLimits, anyWords, anyEvents, (limits, words, events) => {
+      const actor = activate(play(opened(0, words), limits, events).record, limits);
       const before = actor.record();
       const move = nextMove(before, limits);
       expect(move?.atMs ?? Infinity).toBe(nextDeadline(before, limits));
@@ -122,8 +147,8 @@ describe('For every session that some events have left', () => {
   });
 
   test('the clock ends it in the end, under whatever limits it is looked at', () => {
-    const holds = fc.property(anyLimits, anyLimits, anyEvents, (limits, later, events) => {
-      const { record } = play(opened(), limits, events);
+    const holds = fc.property(anyLimits, anyLimits, anyWords, anyEvents, (limits, later, words, events) => {
+      const { record } = play(opened(0, words), limits, events);
       const { state, facts } = play(record, later, [clock(record.settledAtMs + 3600 * SECOND)]);
       expect(state).toBe('ended');
       expect(facts.filter(({ type }) => type === 'session.ended')).toHaveLength(record.endedAtMs === null ? 1 : 0);

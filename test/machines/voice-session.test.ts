@@ -16,6 +16,7 @@ import {
   clock,
   defaults,
   end,
+  heard,
   heartbeat,
   leafOf,
   MINUTE,
@@ -24,6 +25,7 @@ import {
   play,
   requestedEnds,
   SECOND,
+  spoke,
   terms,
 } from './voice-session-support.ts';
 
@@ -232,6 +234,73 @@ const over: Row[] = [
   ],
 ];
 
+/** Words are due after a minute. */
+const ofNewVisitors: Row[] = [
+  ['waits until words are due', [clock(MINUTE)], 'engaged', { wordsDueAtMs: MINUTE, version: 1 }, []],
+  [
+    'ends right after that without any, however often its page is heard',
+    [heartbeat(30 * SECOND), heartbeat(59 * SECOND), clock(MINUTE + 1)],
+    'ended',
+    { endedAtMs: MINUTE, endReason: 'duration_exceeded', wordsDueAtMs: MINUTE },
+    ['session.ended'],
+  ],
+  [
+    'is not saved from that by activity, or by a call that is heard',
+    [heard(0, 2 * MINUTE), activity(50 * SECOND), heartbeat(MINUTE + 1)],
+    'ended',
+    { endedAtMs: MINUTE, endReason: 'duration_exceeded' },
+    ['session.ended'],
+  ],
+  [
+    'goes on to its usual end once some are heard, also in the last instant',
+    [spoke(MINUTE), ...beatUntil(DURATION), clock(DURATION)],
+    'engaged',
+    { wordsDueAtMs: 0, version: 22 },
+    [],
+  ],
+  [
+    'takes words once',
+    [spoke(5), spoke(6)],
+    'engaged',
+    { wordsDueAtMs: 0, settledAtMs: 5, lastActivityAtMs: 0, version: 2 },
+    [],
+  ],
+  [
+    'takes words from a node whose clock is behind, or that tells of them late, at the time that it knows already',
+    [heartbeat(9000), spoke(8000)],
+    'engaged',
+    { wordsDueAtMs: 0, settledAtMs: 9000 },
+    [],
+  ],
+  [
+    'is over for words that come after its end',
+    [spoke(MINUTE + 1)],
+    'ended',
+    { endedAtMs: MINUTE, endReason: 'duration_exceeded' },
+    ['session.ended'],
+  ],
+  ['can be ended before', [end(7)], 'ended', { endedAtMs: 7, wordsDueAtMs: MINUTE }, ['session.ended']],
+];
+
+describe('A session of a new visitor', () => {
+  test.each(ofNewVisitors)('%s', (_title, events, state, fields, facts) => {
+    const result = play(opened(0, 60), defaults, events);
+    expect(result.state).toBe(state);
+    expect(result.record).toMatchObject(fields);
+    expect(result.facts.map(({ type }) => type)).toEqual(facts);
+  });
+
+  test('lasts no longer than others where words are due later', () => {
+    const { record, facts } = play(opened(0, 3600), defaults, [...beatUntil(DURATION), clock(DURATION + 1)]);
+    expect([record.endedAtMs, record.endReason, facts.length]).toEqual([DURATION, 'duration_exceeded', 1]);
+  });
+
+  test('that goes idle before words are due is not woken up by any', () => {
+    const { record, state } = play(opened(0, 600), defaults, [clock(IDLE), spoke(IDLE + 5)]);
+    expect([state, record.wordsDueAtMs]).toEqual(['idle', 600 * SECOND]);
+  });
+});
+
 describe('A voice session', () => {
   test.each([...engaged, ...quiet, ...over])('%s', (_title, events, state, fields, facts) => {
     const result = play(opened(), defaults, events);
@@ -275,8 +344,8 @@ describe('The machine', () => {
   const times = [100 * SECOND, IDLE - 1, IDLE, 6 * MINUTE, 6 * MINUTE + 1, STALE, ABANDONED];
   const machine = createVoiceSessionMachine(limits);
   const paths = getShortestPaths(machine, {
-    events: [open(0), ...times.flatMap((at) => [heartbeat(at), activity(at), clock(at), end(at)])],
-    limit: 3000,
+    events: [open(0), ...times.flatMap((at) => [heartbeat(at), activity(at), spoke(at), clock(at), end(at)])],
+    limit: 4000,
     serializeState: ({ value, context }) => JSON.stringify([value, { ...context, version: 0 }]),
   });
   /** Without the first, which is before it is opened. */
@@ -292,7 +361,15 @@ describe('The machine', () => {
     const [{ value, context }] = transition(machine, initialTransition(machine)[0], open(7));
     expect(leafOf(value)).toBe('engaged');
     const times = { startedAtMs: 7, lastSeenAtMs: 7, lastActivityAtMs: 7, settledAtMs: 7 };
-    expect(context).toEqual({ ...terms, ...times, heardUntilMs: 0, endedAtMs: null, endReason: null, version: 1 });
+    expect(context).toEqual({
+      ...terms,
+      ...times,
+      heardUntilMs: 0,
+      wordsDueAtMs: 0,
+      endedAtMs: null,
+      endReason: null,
+      version: 1,
+    });
   });
 
   test('opens a session once: what is live, or has ended, is not opened again', () => {

@@ -66,6 +66,8 @@ export interface EndingFilter {
   readonly engagedSinceMs: number;
   /** Stale ones whose last activity was then or earlier. */
   readonly staleSinceMs: number;
+  /** Engaged ones that began later, and for which words of a new visitor are due by then. */
+  readonly wordsDueByMs: number;
   /** One of these tenants, where they are named. */
   readonly tenants?: readonly string[] | undefined;
 }
@@ -115,6 +117,13 @@ export interface VoiceHistory {
   list(filter: HistoryFilter, after: Position | undefined, limit: number, sort?: HistorySort): Promise<HistoryPage>;
   /** Stale sessions whose last activity was before a time, in the order of that: of more than 10,000 stale ones some may be missing. */
   silentSince(
+    filter: HistoryFilter,
+    beforeMs: number,
+    after: Position | undefined,
+    limit: number,
+  ): Promise<HistoryPage>;
+  /** Sessions that end before a time unless words of their new visitors are heard, in that order: of more than 10,000 some may be missing. */
+  wordsDueBefore(
     filter: HistoryFilter,
     beforeMs: number,
     after: Position | undefined,

@@ -48,9 +48,12 @@ export async function countOpenByKey(sql: Sql, tenants: readonly string[] | unde
 const MAX_ENDING = 10_000;
 
 /**
- * See `VoiceHistory.countEnding`. Both kinds are among the sessions that began longest ago: who is stale since a time has begun before it.
+ * See `VoiceHistory.countEnding`. Those that are engaged or stale are among the sessions that began longest ago: who is stale since a time has begun before it.
  */
-export async function countEnding(sql: Sql, { engagedSinceMs, staleSinceMs, tenants }: EndingFilter): Promise<number> {
+export async function countEnding(
+  sql: Sql,
+  { engagedSinceMs, staleSinceMs, wordsDueByMs, tenants }: EndingFilter,
+): Promise<number> {
   const shown = tenants === undefined ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`;
   const [row] = await sql<{ ending: number }[]>`
     select count(*) as ending from (
@@ -64,6 +67,12 @@ export async function countEnding(sql: Sql, { engagedSinceMs, staleSinceMs, tena
         where ended_at_ms is null and started_at_ms <= ${staleSinceMs} and state = 'stale'
           and last_activity_at_ms <= ${staleSinceMs} ${shown}
         limit ${MAX_ENDING}) as stale
+      union all
+      select from (
+        select from voice_session
+        where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms <= ${wordsDueByMs}
+          and started_at_ms > ${engagedSinceMs} and state = 'engaged' ${shown}
+        limit ${MAX_ENDING}) as unheard
     ) as ending`;
   return row?.ending ?? 0;
 }

@@ -19,13 +19,13 @@ export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
     with given as materialized (
       select * from json_to_recordset(${JSON.stringify(given)}::text::json) as given (id text collate "C", subject text, caller text,
         "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "isHeard" boolean,
-        "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "heardUntilMs" bigint, "settledAtMs" bigint,
+        "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "heardUntilMs" bigint, "wordsDueAtMs" bigint, "settledAtMs" bigint,
         "endedAtMs" bigint, "endReason" text, state text, version integer, setup json, ticket json)
     ), made as (
       insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
-        started_at_ms, last_seen_at_ms, last_activity_at_ms, heard_until_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+        started_at_ms, last_seen_at_ms, last_activity_at_ms, heard_until_ms, words_due_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
       select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId", "isHeard",
-        "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "heardUntilMs", "settledAtMs", "endedAtMs", "endReason", state, version
+        "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "heardUntilMs", "wordsDueAtMs", "settledAtMs", "endedAtMs", "endReason", state, version
       from given order by id
       on conflict (id) do nothing
       returning id, tenant_id, caller, state, ended_at_ms

@@ -123,6 +123,28 @@ export async function silentSessions(
   return { rows, next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
 }
 
+/** See `VoiceHistory.wordsDueBefore`. */
+export async function wordsDueSessions(
+  sql: AnySql,
+  filter: HistoryFilter,
+  beforeMs: number,
+  after: Position | undefined,
+  limit: number,
+): Promise<HistoryPage> {
+  const found = await sql<(Listed & Pick<Scanned, 'isHit'>)[]>`
+    select * from (
+      select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['engaged'] })} as "isHit" from voice_session
+      where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms < ${beforeMs}
+        and ${after === undefined ? sql`true` : sql`(words_due_at_ms, id) > (${after.atMs}, ${after.id})`}
+      order by words_due_at_ms, id limit ${MAX_SCANNED}
+    ) as scanned
+    where "isHit" order by "wordsDueAtMs", id limit ${limit + 1}`;
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  const rows = shown.map(({ isHit: _hit, ...row }) => toRow(row));
+  return { rows, next: last && { atMs: last.wordsDueAtMs, id: last.id }, isPartial: false };
+}
+
 /** See `VoiceHistory.newestOf`. Ids begin with their subject; the semicolon is the character after the colon. */
 export async function newestOf(sql: Sql, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
   const rows = await sql<Listed[]>`
@@ -171,6 +193,6 @@ export function record(sql: AnySql) {
   return sql`
     id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
     provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
-    last_activity_at_ms as "lastActivityAtMs", heard_until_ms as "heardUntilMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
+    last_activity_at_ms as "lastActivityAtMs", heard_until_ms as "heardUntilMs", words_due_at_ms as "wordsDueAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
     end_reason as "endReason", version`;
 }

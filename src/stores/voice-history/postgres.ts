@@ -7,7 +7,15 @@ import { toldMoved } from '../webhooks/session-facts.ts';
 import type { HistoryRow, OpenedSession, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions, countEnding } from './postgres-counts.ts';
 import { insertOpened } from './postgres-insert.ts';
-import { countOpen, listSessions, newestOf, ofUpstream, silentSessions, record } from './postgres-pages.ts';
+import {
+  countOpen,
+  listSessions,
+  newestOf,
+  ofUpstream,
+  silentSessions,
+  wordsDueSessions,
+  record,
+} from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
 /** Instructions of agents may be long. */
@@ -101,6 +109,9 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
     silentSince: (filter, beforeMs, after, limit) =>
       runScan(database, (sql) => silentSessions(sql, filter, beforeMs, after, limit)),
 
+    wordsDueBefore: (filter, beforeMs, after, limit) =>
+      runScan(database, (sql) => wordsDueSessions(sql, filter, beforeMs, after, limit)),
+
     newestOf: (subjects, limit) => database.run((sql) => newestOf(sql, subjects, limit)),
 
     ofUpstream: (upstreamId, limit) => database.run((sql) => ofUpstream(sql, upstreamId, limit)),
@@ -124,9 +135,9 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
   return sql<{ readonly id: string }[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
-        ${all('lastActivityAtMs')}::bigint[], ${all('heardUntilMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
+        ${all('lastActivityAtMs')}::bigint[], ${all('heardUntilMs')}::bigint[], ${all('wordsDueAtMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
         ${all('endReason')}::text[], ${rows.map(({ state }) => state)}::text[], ${all('version')}::integer[])
-        as given (id, last_seen, last_activity, heard_until, settled, ended, reason, state, version)
+        as given (id, last_seen, last_activity, heard_until, words_due, settled, ended, reason, state, version)
       order by id, ended is null, version desc
     ), newer as (
       select incoming.*, kept.tenant_id, kept.caller, kept.state as was, kept.version as was_version, kept.key_id, kept.agent_id,
@@ -136,7 +147,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
       order by incoming.id for update of kept
     ), saved as (
       update voice_session as kept set last_seen_at_ms = last_seen, last_activity_at_ms = last_activity,
-        heard_until_ms = heard_until, settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
+        heard_until_ms = heard_until, words_due_at_ms = words_due, settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
         version = greatest(newer.version, kept.version)
       from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms is not null as is_ended

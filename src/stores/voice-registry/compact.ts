@@ -3,7 +3,14 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 /** The fields that events change. Whoever adds one to the record adds it here, else saves do not carry it. */
 type Moving = Pick<
   VoiceRecord,
-  'version' | 'lastSeenAtMs' | 'lastActivityAtMs' | 'heardUntilMs' | 'settledAtMs' | 'endedAtMs' | 'endReason'
+  | 'version'
+  | 'lastSeenAtMs'
+  | 'lastActivityAtMs'
+  | 'heardUntilMs'
+  | 'wordsDueAtMs'
+  | 'settledAtMs'
+  | 'endedAtMs'
+  | 'endReason'
 >;
 
 /** The part of a record that never changes, written once; nodes of different versions may add fields. */
@@ -13,6 +20,7 @@ export function fixedPart(record: VoiceRecord): string {
     lastSeenAtMs: undefined,
     lastActivityAtMs: undefined,
     heardUntilMs: undefined,
+    wordsDueAtMs: undefined,
     settledAtMs: undefined,
     endedAtMs: undefined,
     endReason: undefined,
@@ -22,27 +30,31 @@ export function fixedPart(record: VoiceRecord): string {
 
 /**
  * The part that every heartbeat changes, small; version, due time and the end of the slot's lease come first, because the script reads
- * them. A session without a slot has a lease of 0. Until when a call is heard follows the lease after a slash, where one ever was: the
- * builds before read no further there.
+ * them. A session without a slot has a lease of 0. Until when a call is heard follows the lease after a slash, where one ever was, and when
+ * words are due after another, where they are: builds from before each of these read no further there.
  */
-export function movingPart(record: Moving, due: string, leaseUntilMs: number): string {
-  const { version, lastSeenAtMs, lastActivityAtMs, heardUntilMs, settledAtMs, endedAtMs, endReason } = record;
-  const lease = heardUntilMs === 0 ? leaseUntilMs : `${leaseUntilMs}/${heardUntilMs}`;
+export function movingPart(record: Moving, dueAt: string, leaseUntilMs: number): string {
+  const { version, lastSeenAtMs, lastActivityAtMs, heardUntilMs, wordsDueAtMs, settledAtMs, endedAtMs, endReason } =
+    record;
+  const due = wordsDueAtMs === 0 ? '' : `/${wordsDueAtMs}`;
+  const lease = heardUntilMs === 0 && due === '' ? leaseUntilMs : `${leaseUntilMs}/${heardUntilMs}${due}`;
   const end = endedAtMs === null ? '' : ` ${endedAtMs} ${endReason ?? ''}`;
   // These times are close to each other, mostly equal: differences are shorter, and cheaper to write.
   const times = `${lastSeenAtMs} ${lastActivityAtMs - lastSeenAtMs} ${settledAtMs - lastSeenAtMs}`;
-  return `${version} ${due} ${lease} ${times}${end}`;
+  return `${version} ${dueAt} ${lease} ${times}${end}`;
 }
 
 /** A record from its two parts. */
 export function readRecord(fixed: string, moving: string): VoiceRecord {
   const [version, , lease = '', seen, activity, settled, ended, reason] = moving.split(' ');
+  const [, heardUntil = 0, wordsDueAt = 0] = lease.split('/');
   const rest = JSON.parse(fixed) as Omit<VoiceRecord, keyof Moving>;
   return {
     ...rest,
     lastSeenAtMs: Number(seen),
     lastActivityAtMs: Number(seen) + Number(activity),
-    heardUntilMs: Number(lease.split('/')[1] ?? 0),
+    heardUntilMs: Number(heardUntil),
+    wordsDueAtMs: Number(wordsDueAt),
     settledAtMs: Number(seen) + Number(settled),
     endedAtMs: ended === undefined ? null : Number(ended),
     endReason: reason === undefined || reason === '' ? null : (reason as VoiceRecord['endReason']),
