@@ -13,6 +13,8 @@ export interface CallSessions {
   noteActivity(id: string, at: number): Eventually<unknown>;
   /** A call is heard, until `untilMs` at least; it is over when that is `at`. Meanwhile the session's heartbeats are no activity. */
   noteHeard(id: string, at: number, untilMs: number): Eventually<unknown>;
+  /** The visitor spoke or wrote at `at`: a session that waited for that goes on. */
+  noteSpoke(id: string, at: number): Eventually<unknown>;
   end(id: string, reason: 'upstream_ended' | 'closed_by_tool', at: number): Eventually<unknown>;
 }
 

@@ -1,5 +1,5 @@
 import type { CloseRequest } from '../../machines/voice-call/types.ts';
-import { classify, durationEndMs } from '../../machines/voice-session/selectors.ts';
+import { classify, longestEndMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { Budgets } from '../metering/contract.ts';
@@ -44,7 +44,9 @@ export async function followSessions(
       if (session === undefined) return;
       const reason = closeReasonFor(classify(session, at, limits));
       if (reason !== undefined) await call.close(reason);
-      const endsAtMs = Math.min(durationEndMs(session, limits), budgets.endsAtMs(call.record.id));
+      call.pages.firstWords.follow(session);
+      // Who has said nothing yet may still do so, and goes on then: no goodbye is said to them.
+      const endsAtMs = Math.min(longestEndMs(session, limits), budgets.endsAtMs(call.record.id));
       if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp();
       const isHeard = call.record.state === 'open' && call.hasSideband;
       if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);

@@ -22,7 +22,7 @@ export interface HeldCallDeps extends ListenerDeps, Pick<ToolRunnerDeps, 'server
   readonly recaps: Pick<SealedRecaps, 'keep' | 'find'>;
   readonly budgets: Budgets;
   readonly installationKey: Buffer;
-  readonly sessions: Pick<CallSessions, 'noteActivity' | 'find'>;
+  readonly sessions: Pick<CallSessions, 'noteActivity' | 'noteSpoke' | 'find'>;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   readonly events: ListenerDeps['events'] &

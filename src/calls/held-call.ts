@@ -207,7 +207,7 @@ export class HeldCall implements HangUpListener {
     const at = this.#now;
     this.#send({ type: 'CLOCK', at, mayHear: this.#deps.mayHear() });
     this.pages.follow();
-    if (mayHaveSpoken(this.#state.call, at)) this.hear({ type: 'activity' });
+    if (mayHaveSpoken(this.#state.call, at)) for (const type of ['activity', 'words'] as const) this.hear({ type });
     if (this.record.state === 'open' && this.#state.states?.record === 'saved')
       this.#time?.tellNowAndThen(this.record.openedAtMs);
   }

@@ -88,6 +88,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
         return events.callTrouble(call, event.code);
       case 'rateLimit':
         return events.callRateLimit(call.provider, event.name, event.remaining);
+      case 'words':
       case 'speech':
       case 'inputCommitted':
       case 'transcript':

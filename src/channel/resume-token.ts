@@ -1,4 +1,4 @@
-import { durationEndMs } from '../../machines/voice-session/selectors.ts';
+import { longestEndMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -14,5 +14,5 @@ export function resumeTokenOf(
   { calls, sessions }: Pick<ChannelDeps, 'calls' | 'sessions'>,
 ): Eventually<string | undefined> {
   if (!wants.includes('call')) return undefined;
-  return calls.resumeTokens.issue(record.id, durationEndMs(record, sessions.limits)).catch(ifAway(() => undefined));
+  return calls.resumeTokens.issue(record.id, longestEndMs(record, sessions.limits)).catch(ifAway(() => undefined));
 }

@@ -1,3 +1,4 @@
+import type { CallMode } from '../protocol/call.ts';
 import type { Behaviour } from '../protocol/behaviour.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { TokenClasses } from '../protocol/price.ts';
@@ -55,6 +56,11 @@ export interface Capabilities {
   readonly tools: boolean;
   /** Seconds after which the provider itself ends a call; null where that is not known. */
   readonly providerMaxSec: number | null;
+}
+
+/** Whether Switchboard hears what happens in the calls of a session, and so what they use and whether its visitor says something. */
+export function hearsCalls(mode: CallMode, { capabilities }: { readonly capabilities: Capabilities }): boolean {
+  return mode === 'brokered' && capabilities.meter === 'events';
 }
 
 /** A call that a browser asks for, as we ask the provider for it. */

@@ -113,6 +113,7 @@ export class EchoProvider implements BrokeredProvider {
       inOurWords(event, open.request).forEach(hear);
       // A page with a data channel commits as well.
       const isCommitted = event.type === 'told' && event.event.type === 'input_audio_buffer.committed';
+      if (isCommitted) hear({ type: 'words' });
       if (isCommitting && isCommitted) hear({ type: 'inputCommitted' });
     });
     const take = (event: ClientEvent): void => connection.take(event);

@@ -18,6 +18,8 @@ export type UpstreamEvent =
     }
   /** What the visitor said until we asked for it is a turn of the conversation. */
   | { readonly type: 'inputCommitted' }
+  /** The visitor says or writes something, of which no other event tells who it is or what. */
+  | { readonly type: 'words' }
   /** Words of an item: more of them, or all of them (`isWhole`), after which no more come. */
   | {
       readonly type: 'transcript';

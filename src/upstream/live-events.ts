@@ -21,7 +21,7 @@ export function eventsOf(frame: CallFrame): readonly UpstreamEvent[] {
     case 'session.closed':
       return [totalOf(frame), { type: 'over', reason: overReasonOf(frame) }];
     case 'session.input_transcript.delta':
-      return [{ type: 'activity' }, { type: 'listening' }];
+      return [{ type: 'activity' }, { type: 'listening' }, { type: 'words' }];
     case 'session.output_transcript.delta':
       return [{ type: 'activity' }, { type: 'speaking' }];
     default:

@@ -236,6 +236,7 @@ class RealtimeSideband implements Sideband {
 
   /** The provider's own turn detection, and pages with a data channel, commit as well. */
   #noteCommitted(): void {
+    this.#tell({ type: 'words' });
     if (this.#commits === 0) return;
     this.#commits -= 1;
     this.#tell({ type: 'inputCommitted' });

@@ -7,6 +7,7 @@ import type { Events } from '../../telemetry/events.ts';
 import type { Bus } from '../../stores/bus/contract.ts';
 import type { ToolCall, UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
+import { FirstWords, type FirstWordsDeps } from './first-words.ts';
 import { Captions } from './captions.ts';
 import { ContextCarryover, type CarryoverDeps } from './context-carryover.ts';
 import { PageActions } from './page-actions.ts';
@@ -21,10 +22,11 @@ const WANTED_MS = 30_000;
 /** How long a page may take to answer a tool. */
 const ANSWER_MS = 30_000;
 
-export interface CallPagesDeps extends ToolRunnerDeps, CarryoverDeps {
+export interface CallPagesDeps extends ToolRunnerDeps, CarryoverDeps, FirstWordsDeps {
   readonly installationKey: Buffer;
   readonly events: ToolRunnerDeps['events'] & Pick<Events, 'toolForged'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly sessions: ToolRunnerDeps['sessions'] & FirstWordsDeps['sessions'];
 }
 
 /** The call, as far as its pages see it and act in it. */
@@ -41,7 +43,17 @@ type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata' | 'behaviou
 /** What a provider tells of what is said. */
 export type WordsEvent = Extract<
   UpstreamEvent,
-  { type: 'speech' | 'inputCommitted' | 'transcript' | 'transcriptCut' | 'toolsAsked' | 'toolAnswered' | 'itemRemoved' }
+  {
+    type:
+      | 'words'
+      | 'speech'
+      | 'inputCommitted'
+      | 'transcript'
+      | 'transcriptCut'
+      | 'toolsAsked'
+      | 'toolAnswered'
+      | 'itemRemoved';
+  }
 >;
 
 /**
@@ -55,6 +67,8 @@ export class CallPages {
   readonly #captions: Captions;
   /** What was said in its session before, and until now. */
   readonly carryover: ContextCarryover;
+  /** Whether its visitor was heard, for a session that waits for that. */
+  readonly firstWords: FirstWords;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
   readonly #answers: ToolAnswers;
@@ -73,6 +87,7 @@ export class CallPages {
     this.#call = call;
     this.#setup = setup;
     this.#deps = deps;
+    this.firstWords = new FirstWords(call.record.sessionId, deps);
     this.carryover = new ContextCarryover(call, deps);
     this.#captions = new Captions({ ...deps, show: (frames) => this.#showWords(frames) });
     const isOpen = setup?.dataChannel !== 'none';
@@ -108,7 +123,10 @@ export class CallPages {
 
   /** Takes what a provider tells of the call. */
   hear(event: WordsEvent): void {
+    this.firstWords.hear(event);
     switch (event.type) {
+      case 'words':
+        return;
       case 'speech':
         this.#call.conversation.speech(event.who, event.isOn, event.responseId);
         if (this.#isWanted) this.#captions.speech(event.who, event.isOn);
@@ -161,8 +179,9 @@ export class CallPages {
     return this.#call.conversation.add({ id: itemIdOf(`whisper_${request}`), type: 'message', role: 'system', text });
   }
 
-  /** Another node held the call. */
+  /** Another node held the call: whether the visitor has said something in it, or since, nobody knows. */
   takenOver(): void {
+    this.hear({ type: 'words' });
     this.#deps.running.start(this.carryover.remember());
     this.#server?.takenOver();
   }

@@ -53,7 +53,7 @@ export class PageActions {
     keepNewest(this.#said.add(id), MAX_SAID);
     // Before the answer to it, which may come at once.
     this.#deps.said(item, text);
-    this.#call.hear({ type: 'activity' });
+    for (const type of ['activity', 'words'] as const) this.#call.hear({ type });
     conversation.respond(null);
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { durationEndMs } from '../../../machines/voice-session/selectors.ts';
+import { longestEndMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { CallTicket } from '../../stores/call-tickets/contract.ts';
@@ -78,7 +78,7 @@ export const spendResumeToken: CreateStep<CallTicket> = {
     return kept;
   },
   undo: (kept, { input, record }: SessionFound, { calls, sessions }) =>
-    calls.resumeTokens.giveBack(input.body.resume ?? '', kept, durationEndMs(record, sessions.limits)),
+    calls.resumeTokens.giveBack(input.body.resume ?? '', kept, longestEndMs(record, sessions.limits)),
 };
 
 /** The sockets of the page before are closed, on whichever node; those that come later are of the page that resumes. */

@@ -141,6 +141,8 @@ export class CallsWorld {
   readonly database: TestDatabase;
   readonly stores: ReturnType<typeof createPostgresStores>;
   readonly sessions = new Map<string, VoiceRecord>();
+  /** When words of visitors were told of. */
+  readonly spoken: number[] = [];
   readonly activity: number[] = [];
   readonly setups = new Map<string, SessionSetup>();
   /** Nodes that run. */
@@ -241,6 +243,10 @@ export class CallsWorld {
             }),
           noteActivity: (id, at) => this.#noteActivity(id, at),
           noteHeard: (id, _at, heardUntilMs) => this.#change(id, { heardUntilMs }),
+          noteSpoke: (id, at) => {
+            this.spoken.push(at);
+            this.#change(id, { wordsDueAtMs: 0 });
+          },
           end: (id, reason) => this.endSession(id, reason),
         },
         metering: this.metering,

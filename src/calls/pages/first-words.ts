@@ -1,0 +1,63 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { BackgroundTasks } from '../../kernel/background-tasks.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { CallSessions } from '../contract.ts';
+import { isOwnItem } from '../item-id.ts';
+import type { UpstreamEvent } from '../../upstream/contract.ts';
+
+/** A session whose record does not say so after so long is told again. */
+const AGAIN_MS = 2000;
+
+export interface FirstWordsDeps {
+  readonly clock: Clock;
+  readonly sessions: Pick<CallSessions, 'noteSpoke'>;
+  readonly running: Pick<BackgroundTasks, 'start'>;
+}
+
+/**
+ * Whether the visitor of one held call was heard, for a session that ends soon unless they are (docs/contract.md, section 4.5). It is told at
+ * once, and again until the session's record says so.
+ */
+export class FirstWords {
+  readonly #deps: FirstWordsDeps;
+  readonly #sessionId: string;
+  #heardAtMs: number | undefined;
+  #toldAtMs = -Infinity;
+  #areDue = false;
+
+  constructor(sessionId: string, deps: FirstWordsDeps) {
+    this.#sessionId = sessionId;
+    this.#deps = deps;
+  }
+
+  /** Takes what is heard of the call. */
+  hear(event: UpstreamEvent): void {
+    if (this.#heardAtMs !== undefined || !areWords(event)) return;
+    this.#heardAtMs = this.#deps.clock.now();
+    this.#tell();
+  }
+
+  /** Takes the session as it is now. */
+  follow({ wordsDueAtMs }: Pick<VoiceRecord, 'wordsDueAtMs'>): void {
+    this.#areDue = wordsDueAtMs > 0;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const { running, sessions, clock } = this.#deps;
+    const [heardAtMs, at] = [this.#heardAtMs, clock.now()];
+    if (heardAtMs === undefined || !this.#areDue || at - this.#toldAtMs < AGAIN_MS) return;
+    this.#toldAtMs = at;
+    running.start((async () => sessions.noteSpoke(this.#sessionId, heardAtMs))());
+  }
+}
+
+/**
+ * Whether an event tells of words of the visitor: they begin to speak, or hold the button to; something that they said is a turn, or written
+ * down; or they wrote something. Not every call is transcribed, so that speech counts without its words. What we put in tells nothing of them.
+ */
+function areWords(event: UpstreamEvent): boolean {
+  if (event.type === 'speech') return event.who === 'visitor' && event.isOn;
+  if (event.type === 'transcript') return event.who === 'visitor' && !isOwnItem(event.item) && event.text.trim() !== '';
+  return event.type === 'words';
+}

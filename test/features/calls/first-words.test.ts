@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
+import { CallsWorld, done, SESSION, started } from './calls-world.ts';
+
+const MINUTE_MS = 60_000;
+
+/** What tells of words of the visitor. */
+const words: [string, UpstreamEvent][] = [
+  ['begins to speak', { type: 'speech', who: 'visitor', isOn: true }],
+  ['has said something that is a turn, without a word of it being written down', { type: 'words' }],
+  ['is written down', { type: 'transcript', item: 'item_1', who: 'visitor', text: 'Hello', isWhole: false }],
+];
+
+/** What tells of none. */
+const silence: UpstreamEvent[] = [
+  { type: 'activity' },
+  { type: 'speech', who: 'visitor', isOn: false },
+  { type: 'speech', who: 'agent', isOn: true },
+  { type: 'transcript', item: 'item_1', who: 'agent', text: 'Hello?', isWhole: true },
+  { type: 'transcript', item: 'item_2', who: 'visitor', text: ' ', isWhole: true },
+  // What the agent is told of the calls before.
+  { type: 'transcript', item: 'sb_recap', who: 'visitor', text: '{"agent": "Hello?"}', isWhole: true },
+  started('resp_1'),
+  done('resp_1'),
+];
+
+describe('The session of a new visitor', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+
+  const session = () => {
+    const found = world.sessions.get(SESSION);
+    if (found === undefined) throw new Error('no session');
+    return found;
+  };
+
+  /** A session that waits for words for a minute, and whose call is open. */
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    node = await world.addNode();
+    world.sessions.set(SESSION, { ...session(), wordsDueAtMs: world.clock.now() + MINUTE_MS });
+    await world.open(node);
+    await world.pass(1000);
+  });
+
+  test.each(words)('goes on at once when the visitor %s, and is told so once', async (_how, event) => {
+    world.provider.sideband.hear(event);
+    await node.settled();
+    expect(world.spoken).toEqual([world.clock.now()]);
+    world.provider.sideband.hear(event);
+    await world.pass(5000);
+    expect(world.spoken).toHaveLength(1);
+  });
+
+  test('goes on when the visitor writes over a socket', async () => {
+    world.bus.publish({
+      type: 'call.asked',
+      sessionId: SESSION,
+      request: 'r_1',
+      untilMs: world.clock.now() + 2000,
+      frame: { type: 'say', id: 'm_1', text: 'Hello' },
+    });
+    await node.settled();
+    expect(world.spoken).toHaveLength(1);
+  });
+
+  test('does not go on for what the agent says, for silence, or for what Switchboard puts in', async () => {
+    for (const event of silence) world.provider.sideband.hear(event);
+    await world.pass(MINUTE_MS - 2000);
+    expect(world.spoken).toEqual([]);
+    expect(await world.call()).toMatchObject({ state: 'open' });
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ closeReason: 'session_ended' });
+  });
+
+  test('is told again, as of the same moment, where that did not reach its record', async () => {
+    const { wordsDueAtMs } = session();
+    const at = world.clock.now();
+    world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
+    await node.settled();
+    world.sessions.set(SESSION, { ...session(), wordsDueAtMs });
+    await world.pass(1000);
+    expect(world.spoken).toEqual([at]);
+    await world.pass(2000);
+    expect(world.spoken).toEqual([at, at]);
+  });
+
+  test('goes on with the words of the visitor before it is known to wait for them', async () => {
+    await world.open(node);
+    world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
+    await world.pass(1000);
+    expect(world.spoken).toHaveLength(1);
+  });
+
+  test('goes on when its node dies: the visitor may have been heard there, or have spoken since', async () => {
+    const other = await world.addNode();
+    world.kill(node);
+    await world.pass(12_000);
+    expect([other.held, world.spoken.length, session().wordsDueAtMs]).toEqual([1, 1, 0]);
+  });
+
+  test('goes on while nobody can hear its call', async () => {
+    world.provider.before = (step) => {
+      world.provider.isAway = step === 'attach';
+    };
+    world.provider.sideband.close();
+    await world.pass(7000);
+    expect(session().wordsDueAtMs).toBe(0);
+  });
+
+  test('says no goodbye to a visitor who may still say something', async () => {
+    const setup = world.setups.get(SESSION);
+    if (setup === undefined) throw new Error('no setup');
+    world.setups.set(SESSION, { ...setup, behaviour: { wrapUp: 'See you soon.' } });
+    await world.open(node);
+    await world.pass(50_000);
+    expect(await world.call()).toMatchObject({ state: 'open' });
+    expect(world.provider.sideband.asked).toEqual([]);
+  });
+});
+
+test('The session of a visitor for whose words nobody waits is told of none', async () => {
+  const world = await CallsWorld.start();
+  const node = await world.addNode();
+  await world.open(node);
+  await world.pass(1000);
+  world.provider.sideband.hear({ type: 'speech', who: 'visitor', isOn: true });
+  await world.pass(2000);
+  expect(world.spoken).toEqual([]);
+});
