@@ -18,6 +18,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { endingBy } from '../voice/deadlines.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
+import { hearsCalls } from '../upstream/contract.ts';
 import { noBrokeringOf } from './call-mode.ts';
 import type { Core } from './core.ts';
 
@@ -98,7 +99,11 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
       acts: journal.acts,
       bus,
       clock,
-      rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },
+      rules: {
+        widget: keyLimitsOf(config.callers.widget),
+        noBrokering: noBrokeringOf(provider),
+        hearsCalls: hearsCalls('brokered', provider),
+      },
     },
     secrets: core.secrets,
     budgetDeps: {

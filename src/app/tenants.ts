@@ -9,6 +9,7 @@ import type { Budget } from '../stores/budgets/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { createCallModes } from './call-mode.ts';
 import { rulesOfServed } from './file-faults.ts';
+import { findNewVisitorWarnings } from './new-visitor-warnings.ts';
 import { findToolWarnings } from './tool-warnings.ts';
 import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
@@ -83,8 +84,10 @@ function warnOf({ config, clock, provider, prices, events }: Core, tenants: Tena
     );
   for (const warning of findShutdowns(all, prices, clock.now())) events.warned(warning);
   for (const warning of findUnsupported(all, provider)) events.warned(warning);
-  for (const warning of findToolWarnings(all, provider, createCallModes(config.calls.mode, provider)))
-    events.warned(warning);
+  const modeOf = createCallModes(config.calls.mode, provider);
+  for (const warning of findToolWarnings(all, provider, modeOf)) events.warned(warning);
+  const { maxMinutes } = config.voice;
+  for (const warning of findNewVisitorWarnings(all, { provider, modeOf, maxMinutes })) events.warned(warning);
   const openKeys = describeOpenKeys(all);
   if (openKeys.length > 0)
     events.warned('keys are open: whoever copies one has a free model (check-config names all)', {

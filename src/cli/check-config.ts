@@ -3,6 +3,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import { createCallModes } from '../app/call-mode.ts';
+import { findNewVisitorWarnings } from '../app/new-visitor-warnings.ts';
 import { findToolWarnings } from '../app/tool-warnings.ts';
 import { findUnsupported } from '../app/unsupported.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
@@ -49,11 +50,13 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   if (faults.length > 0) return exitCode.config;
   const database = await terminal.readDatabase(config).catch(faultWords);
   const known = typeof database === 'object' ? asMerged(served, database.tenants, config) : served;
+  const modeOf = createCallModes(config.calls.mode, provider);
   const warnings = [
     ...findOperatorDomains(config),
     ...findShutdowns(known, prices, Date.now()),
     ...findUnsupported(known, provider),
-    ...findToolWarnings(known, provider, createCallModes(config.calls.mode, provider)),
+    ...findToolWarnings(known, provider, modeOf),
+    ...findNewVisitorWarnings(known, { provider, modeOf, maxMinutes: config.voice.maxMinutes }),
     ...findUnsetSecrets(known, database),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),
   ];

@@ -49,9 +49,9 @@ interface Command {
 export const keyCommands = [
   {
     usage:
-      'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--totals LIST] [--bots LIST] [--reason R] [--json]',
+      'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--limits LIST] [--totals LIST] [--bots LIST] [--reason R] [--json]',
     meaning:
-      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* is any, and none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --totals: ceilings over all visitors of the key; --bots: how its callers are challenged',
+      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* is any, and none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --limits: of each visitor; --totals: ceilings over all visitors of the key; --bots: how its callers are challenged',
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {
@@ -71,6 +71,7 @@ export const keyCommands = [
 const USAGE = `Usage:
 ${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
+of --limits dailyDollars=1,newVisitorSeconds=60 (a new visitor who says nothing has so long), each of which may be left out
 of --bots provider=turnstile,siteKey=KEY,secret=NAME (of switchboard secrets set),challenge=suspect|always,minScore=0.5, each of which may be left out
 `;
 
@@ -135,6 +136,7 @@ function readIssue(args: string[]): Command {
     label: text,
     agents: text,
     call: text,
+    limits: text,
     totals: text,
     bots: text,
     reason: text,
@@ -155,6 +157,7 @@ function readIssue(args: string[]): Command {
     allowOverrides: values.overrides,
     call: readChoice(callMode, 'call', values.call),
     dataChannel: readChoice(dataChannel, 'data-channel', values['data-channel']),
+    limits: values.limits === undefined ? undefined : readAmounts(values.limits, 'limits', 'newVisitorSeconds=60'),
     totals: values.totals === undefined ? undefined : readTotals(values.totals),
     bots: values.bots === undefined ? undefined : readBots(values.bots),
   };
@@ -206,11 +209,13 @@ function readChoice<T extends string>(
   return known;
 }
 
-/** Names and amounts are checked with the other fields of the key. */
 function readTotals(list: string): KeyTotals {
-  if (list.trim() === 'none') return {};
-  const entries = readPairs(list, 'totals', 'concurrentSessions=20').map(([name, amount]) => [name, Number(amount)]);
-  return Object.fromEntries(entries) as KeyTotals;
+  return list.trim() === 'none' ? {} : readAmounts(list, 'totals', 'concurrentSessions=20');
+}
+
+/** Names and amounts are checked with the other fields of the key. */
+function readAmounts(list: string, option: string, example: string): Record<string, number> {
+  return Object.fromEntries(readPairs(list, option, example).map(([name, amount]) => [name, Number(amount)]));
 }
 
 /** The same; a secret is named. */

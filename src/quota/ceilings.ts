@@ -1,14 +1,14 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { iso } from '../kernel/time.ts';
-import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+import type { KeyOverrides, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { type UsageTotals, keyAccount, tenantAccount } from '../stores/ledger/contract.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
 import { toMicroDollars } from './dollars.ts';
 
 /** A widget key's limits: what it overrides of the widget defaults (docs/contract.md, section 3). */
-export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | undefined): CallerLimits {
+export function withOverrides(defaults: CallerLimits, overrides: KeyOverrides | undefined): CallerLimits {
   if (overrides === undefined) return defaults;
   const { dailyDollars } = overrides;
   return {
@@ -20,7 +20,7 @@ export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | und
 }
 
 /** The limits of a caller in the fields of a widget key that set them. */
-export function keyLimitsOf(limits: CallerLimits): Required<KeyLimits> {
+export function keyLimitsOf(limits: CallerLimits): Required<KeyOverrides> {
   const { sessionsPerMinute, dailyTokens, dailyMicroDollars, concurrentSessions } = limits;
   return { sessionsPerMinute, dailyTokens, dailyDollars: dailyMicroDollars / 1_000_000, concurrentSessions };
 }
@@ -133,7 +133,7 @@ export function leverOfShared(field: keyof KeyTotals, whose: SharedCeilings['who
 }
 
 /** The end of the names of the variables: those of widget callers and of console callers differ in how they begin. */
-const variables: Readonly<Record<keyof KeyLimits, string>> = {
+const variables: Readonly<Record<keyof KeyOverrides, string>> = {
   sessionsPerMinute: 'SESSION_PER_MIN',
   dailyTokens: 'MAX_TOKENS_DAILY',
   dailyDollars: 'MAX_DOLLARS_DAILY',
@@ -144,11 +144,11 @@ const variables: Readonly<Record<keyof KeyLimits, string>> = {
 export interface SetBy {
   readonly keyId: string | null;
   /** What the key sets itself, where that is known. */
-  readonly overrides?: KeyLimits | undefined;
+  readonly overrides?: KeyOverrides | undefined;
 }
 
 /** The variable that sets a limit of a caller, or the field of its widget key. */
-export function leverOf(limit: keyof KeyLimits, { keyId, overrides }: SetBy): string {
+export function leverOf(limit: keyof KeyOverrides, { keyId, overrides }: SetBy): string {
   const variable = `${keyId === null ? 'CONSOLE' : 'WIDGET'}_${variables[limit]}`;
   if (keyId !== null && overrides === undefined) return `${variable} or limits.${limit}`;
   return overrides?.[limit] === undefined ? variable : `limits.${limit}`;

@@ -1,13 +1,15 @@
 import type { ActRole } from '../stores/journal/act-contract.ts';
-import type { AdminRight, KeyLimits, Tenant } from '../stores/tenants/contract.ts';
+import type { AdminRight, KeyLimits, KeyOverrides, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { KeyWish } from './new-key.ts';
 
 /** What the installation sets for the keys that are issued in it. */
 export interface KeyRules {
   /** The WIDGET_* limits. */
-  readonly widget: Required<KeyLimits>;
+  readonly widget: Required<KeyOverrides>;
   /** What is wrong with brokered calls here; undefined where the provider has them. */
   readonly noBrokering: string | undefined;
+  /** Whether Switchboard hears what happens in brokered calls. */
+  readonly hearsCalls: boolean;
 }
 
 interface Fault {
@@ -16,8 +18,23 @@ interface Fault {
 }
 
 /** What no key can have in this installation. */
-export function findImpossible({ call }: KeyWish, { noBrokering }: KeyRules): Fault[] {
-  return call === 'brokered' && noBrokering !== undefined ? [{ path: 'call', message: noBrokering }] : [];
+export function findImpossible({ call, limits }: KeyWish, { noBrokering, hearsCalls }: KeyRules): Fault[] {
+  const isUnheard = !hearsCalls && limits?.newVisitorSeconds !== undefined;
+  return [
+    ...(call === 'brokered' && noBrokering !== undefined ? [{ path: 'call', message: noBrokering }] : []),
+    ...(isUnheard ? [unheard('calls are not heard here')] : []),
+  ];
+}
+
+/** What contradicts itself in a key, wherever it comes from. */
+export function findContradicting({ call, limits }: Pick<WidgetKey, 'call' | 'limits'>): Fault[] {
+  const isUnheard = call === 'direct' && limits.newVisitorSeconds !== undefined;
+  return isUnheard ? [unheard('direct calls are not heard; set call to brokered')] : [];
+}
+
+/** Where nobody hears whether a visitor says something, nobody can wait for that. */
+function unheard(why: string): Fault {
+  return { path: 'limits.newVisitorSeconds', message: `must be left out: ${why}` };
 }
 
 /**

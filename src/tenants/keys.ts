@@ -16,7 +16,7 @@ import {
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
-import { freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
+import { findContradicting, freeIds, words, findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { newKeyTerms, type KeyWish } from './new-key.ts';
 import { warningsOf } from './open-keys.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
@@ -252,7 +252,7 @@ function findFaults(request: IssueManyRequest, id: string | undefined, tenant: T
   ] as const)
     for (const { path, message } of issuesInWords(schema, request[field] ?? {}).map(toProblem))
       add(`${field}.${path}`, message);
-  return faults;
+  return [...faults, ...findContradicting({ call: request.call ?? null, limits: request.limits ?? {} })];
 }
 
 function tooMany({ message }: TooManyKeys): Refusal {

@@ -6,6 +6,7 @@ import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
 import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
 import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
+import { findContradicting } from './key-rules.ts';
 
 interface IssueInput {
   readonly input?: unknown;
@@ -57,13 +58,20 @@ const dollars = z
   .max(1_000_000, 'must be at most 1000000')
   .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals');
 
-/** What a widget key overrides of the WIDGET_* limits, which hold for each subject. */
+/** So long a visitor may take to begin; more than a day is no limit of a session. */
+const newVisitorSeconds = z
+  .int(wanted('a whole number of seconds from 10 to 86400'))
+  .min(10, 'must be at least 10 seconds, in which a visitor can begin to speak')
+  .max(86_400, 'must be at most 86400 seconds');
+
+/** What a widget key overrides of the WIDGET_* limits, and what else holds for each visitor. */
 export const limitsSchema = z.strictObject(
   {
     sessionsPerMinute: sessions.optional(),
     dailyTokens: tokens.optional(),
     dailyDollars: dollars.optional(),
     concurrentSessions: sessions.optional(),
+    newVisitorSeconds: newVisitorSeconds.optional(),
   },
   wanted('an object'),
 );
@@ -105,32 +113,37 @@ const adminSchema = z
 /** The label identifier of a key. */
 export const keyIdSchema = identifier(200);
 
-const keySchema = z.strictObject(
-  {
-    id: keyIdSchema.optional(),
-    key: z
-      .string(wanted('a widget key that starts with w_'))
-      .regex(
-        /^w_[A-Za-z0-9_-]{1,198}$/,
-        'must start with w_ and be at most 200 letters, digits, hyphens and underscores',
-      ),
-    origin: originSchema,
-    label: text(0, 200).default(''),
-    revoked: z.boolean(wanted('true or false')).default(false),
-    agents: z
-      .array(identifier(128), wanted('a list of agent ids'))
-      .min(1, 'must name an agent; leave it out to allow any')
-      .nullable()
-      .default(null),
-    allowOverrides: z.boolean(wanted('true or false')).default(true),
-    call: callMode.nullable().default(null),
-    dataChannel: dataChannel.nullable().default(null),
-    limits: limitsSchema.default({}),
-    totals: totalsSchema.default({}),
-    bots: keyBots.optional(),
-  },
-  wanted('an object with key and origin'),
-);
+const keySchema = z
+  .strictObject(
+    {
+      id: keyIdSchema.optional(),
+      key: z
+        .string(wanted('a widget key that starts with w_'))
+        .regex(
+          /^w_[A-Za-z0-9_-]{1,198}$/,
+          'must start with w_ and be at most 200 letters, digits, hyphens and underscores',
+        ),
+      origin: originSchema,
+      label: text(0, 200).default(''),
+      revoked: z.boolean(wanted('true or false')).default(false),
+      agents: z
+        .array(identifier(128), wanted('a list of agent ids'))
+        .min(1, 'must name an agent; leave it out to allow any')
+        .nullable()
+        .default(null),
+      allowOverrides: z.boolean(wanted('true or false')).default(true),
+      call: callMode.nullable().default(null),
+      dataChannel: dataChannel.nullable().default(null),
+      limits: limitsSchema.default({}),
+      totals: totalsSchema.default({}),
+      bots: keyBots.optional(),
+    },
+    wanted('an object with key and origin'),
+  )
+  .superRefine((key, context) => {
+    for (const { path, message } of findContradicting(key))
+      context.addIssue({ code: 'custom', path: path.split('.'), message });
+  });
 
 const webhookSchema = z.strictObject(
   { id: identifier(64), url: webhookUrl, types: wantedTypes },

@@ -215,12 +215,18 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await dialog.getByLabel('Name of the tenant').fill('captcha');
     await dialog.getByLabel('Least score').fill('0.7');
     await dialog.getByLabel('Who is challenged').selectOption('everybody');
+    await dialog.getByText('Limits for each visitor').click();
+    await dialog.getByLabel('for a new visitor who says nothing').fill('60');
     expect(await violations(here.page)).toEqual([]);
     await dialog.getByLabel('Id, in the tenant').fill('shop');
     await dialog.getByLabel('Origin').fill('https://shop.example/path');
     await here.button('Issue key').click();
     await here.sees('origin', '[role=alert]');
     await dialog.getByLabel('Origin').fill('https://shop.example');
+    await here.button('Issue key').click();
+    // An installation whose calls are opened by pages.
+    await here.sees('must be left out: calls are not heard here', '[role=alert]');
+    await dialog.getByLabel('for a new visitor who says nothing').fill('');
     await here.button('Issue key').click();
     await here.sees('Key shop is issued', 'dialog');
     await here.sees(/w_demo_shop_[0-9a-f]{32}/, 'dialog');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { limitRows } from '../../src/web/console/words/limits.ts';
+import { limitRows, limitWords } from '../../src/web/console/words/limits.ts';
 import { columnsOf } from '../../src/web/console/words/series.ts';
 
 describe('Counts in the course of time', () => {
@@ -23,16 +23,24 @@ describe('Counts in the course of time', () => {
   });
 });
 
+test('The limits of a key are told in one line', () => {
+  expect(limitWords({ concurrentSessions: 2, dailyDollars: 20, newVisitorSeconds: 60 })).toBe(
+    '2 at once, $20.00 a day, 60 s for a new visitor who says nothing',
+  );
+});
+
 describe('The limits of a session', () => {
   test('are told with their units and what sets them, those of the whole key apart', () => {
     const limits = {
       maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
+      newVisitorSeconds: { value: 60, setBy: 'limits.newVisitorSeconds' },
       dailyTokens: { value: 300_000, setBy: 'limits.dailyTokens' },
       'totals.dollarsDaily': { value: 3, setBy: 'totals.dollarsDaily' },
       ofTomorrow: { value: 1, setBy: 'NEW' },
     };
     expect(limitRows(limits).map(({ name, value }) => `${name}: ${value}`)).toEqual([
       'longest: 15 min',
+      'unless words are heard: 60 s',
       'tokens a day: 300,000',
       'dollars a day, whole key: $3.00',
       'ofTomorrow: 1',

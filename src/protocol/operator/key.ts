@@ -9,6 +9,10 @@ const limits = z.object({
   dailyTokens: count.optional(),
   dailyDollars: amount.optional(),
   concurrentSessions: count.optional(),
+  newVisitorSeconds: count.optional().meta({
+    description:
+      'How long a session of a new visitor lasts before words of the visitor are heard, 10 to 86400; of calls that Switchboard hears',
+  }),
 });
 const totals = z.object({
   sessionsPerMinute: count.optional(),

@@ -27,11 +27,17 @@ export interface Agent extends AgentSettings {
 }
 
 /** What a widget key overrides of the WIDGET_* limits. */
-export interface KeyLimits {
+export interface KeyOverrides {
   readonly sessionsPerMinute?: number | undefined;
   readonly dailyTokens?: number | undefined;
   readonly dailyDollars?: number | undefined;
   readonly concurrentSessions?: number | undefined;
+}
+
+/** The limits of a widget key for each of its visitors. */
+export interface KeyLimits extends KeyOverrides {
+  /** How long a session of a new visitor lasts before words of the visitor were heard (docs/contract.md, section 4.5). */
+  readonly newVisitorSeconds?: number | undefined;
 }
 
 /** Ceilings over all subjects of a widget key together, or of all keys of a tenant; one that is left out does not exist. */

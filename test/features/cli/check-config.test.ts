@@ -182,6 +182,40 @@ describe('check-config', () => {
     expect(named.printed()).not.toContain('whole domains');
   });
 
+  test('warns of limits of new visitors that come to nothing', async () => {
+    const key = (id: string, more: object): object => {
+      const usual = { id, key: `w_acme_${id}_${'0'.repeat(32)}`, origin: `https://${id}.example` };
+      return { ...usual, totals: { dollarsDaily: 1 }, agents: ['heard'], allowOverrides: false, ...more };
+    };
+    const [minute, long] = [{ newVisitorSeconds: 60 }, { newVisitorSeconds: 900 }];
+    const widgetKeys = [
+      key('a', { limits: minute }),
+      key('b', { limits: minute, agents: ['heard', 'direct'] }),
+      key('c', { limits: long }),
+      key('d', { limits: long, revoked: true }),
+      key('e', { agents: ['direct'] }),
+    ];
+    const agents = [
+      { id: 'heard', call: 'brokered' },
+      { id: 'direct', call: 'direct' },
+    ];
+    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents, widgetKeys }] }));
+    const warned = async (provider: string): Promise<string[]> => {
+      const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered', UPSTREAM_PROVIDER: provider };
+      const { printed } = await listed(env, {});
+      return [...printed.matchAll(/^warning: limits.newVisitorSeconds (.+)$/gm)].map(([, text = '']) => text);
+    };
+    const tooLong = '(acme/c) has no effect: no session lasts longer than MAX_SESSION_MINUTES (15)';
+    expect(await warned('openai')).toEqual([
+      '(acme/b) has no effect on sessions whose calls are not heard here: set call to brokered',
+      tooLong,
+    ]);
+    expect(await warned('openai-live')).toEqual([
+      '(acme/a, acme/b, acme/c) has no effect: calls of the provider openai-live are not heard here',
+      tooLong,
+    ]);
+  });
+
   test('warns of tools of the server that are never called, that a page can word, and of tools that creates bring along', async () => {
     const tool = { kind: 'server_tool', name: 'look', url: 'https://api.example/look' };
     const agents = [{ id: 'able', tools: [tool] }, { id: 'plain' }];

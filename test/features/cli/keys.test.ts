@@ -176,6 +176,31 @@ describe('keys issue', () => {
     });
   });
 
+  test('limits each visitor of the key as asked', async () => {
+    const { terminal } = build();
+    expect(await run([...issue, '--json', '--limits', 'newVisitorSeconds=60,dailyDollars=0.5'], terminal)).toBe(0);
+    expect(JSON.parse(terminal.printed())).toMatchObject({ limits: { newVisitorSeconds: 60, dailyDollars: 0.5 } });
+    const shown = build();
+    expect(await run([...issue, '--limits', 'newVisitorSeconds=60'], shown.terminal)).toBe(0);
+    expect(shown.terminal.printed()).toMatch(/^ {2}limits {5}newVisitorSeconds 60$/m);
+    const unreadable = build();
+    expect(await run([...issue, '--limits', '60'], unreadable.terminal)).toBe(64);
+  });
+
+  test.each([
+    [['newVisitorSeconds=9'], 'must be at least 10 seconds, in which a visitor can begin to speak'],
+    [['newVisitorSeconds=86401'], 'must be at most 86400 seconds'],
+    [['newVisitorSeconds=20.5'], 'must be a whole number of seconds from 10 to 86400'],
+    [
+      ['newVisitorSeconds=60', '--call', 'direct'],
+      'must be left out: direct calls are not heard; set call to brokered',
+    ],
+  ])('refuses --limits %s', async (limits, complaint) => {
+    const { terminal } = build();
+    expect(await run([...issue, '--limits', ...limits], terminal)).toBe(1);
+    expect(terminal.complained()).toBe(`limits.newVisitorSeconds: ${complaint}\n`);
+  });
+
   test.each([
     ['tokensDaily=-1', 'totals.tokensDaily: must be a whole number from 0 to 1000000000000\n'],
     ['minutes=1', 'totals.minutes: is not a known field\n'],

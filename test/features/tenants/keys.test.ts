@@ -192,6 +192,21 @@ describe('Issuing a key', () => {
     expect([deps.acts.rows, deps.bus.published]).toEqual([[], []]);
   });
 
+  test('waits for no words where no call is heard', async () => {
+    const rules = {
+      noBrokering: 'must not ask',
+      hearsCalls: false,
+      widget: { sessionsPerMinute: 1, dailyTokens: 1, dailyDollars: 1, concurrentSessions: 1 },
+    };
+    const limits = { newVisitorSeconds: 60 };
+    const refusal = (await issueKey({ ...request, limits }, by, { ...build(), rules })) as Refusal;
+    expect(refusal.error).toBe('limits.newVisitorSeconds: must be left out: calls are not heard here');
+    const boss = { ...by, role: 'tenant_admin' } as const;
+    const heard = { ...build(), rules: { ...rules, noBrokering: undefined, hearsCalls: true } };
+    // It makes a key safer: an admin may set it.
+    expect(await issueKey({ ...request, limits }, boss, heard)).toMatchObject({ limits });
+  });
+
   test('needs a tenant that exists', async () => {
     const refusal = (await issueKey({ ...request, tenantId: 'ghost' }, by, build())) as Refusal;
     expect(refusal.error).toBe('tenantId: there is no tenant "ghost"; tenants come from TENANTS_FILE');

@@ -93,7 +93,13 @@ describe('A tenants file', () => {
       parameters: { type: 'object' },
     };
     const agent = { id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help.', tools: [tool] };
-    const limits = { sessionsPerMinute: 1, dailyTokens: 2, dailyDollars: 0.000001, concurrentSessions: 50 };
+    const limits = {
+      sessionsPerMinute: 1,
+      dailyTokens: 2,
+      dailyDollars: 0.000001,
+      concurrentSessions: 50,
+      newVisitorSeconds: 10,
+    };
     const totals = { sessionsPerMinute: 1, concurrentSessions: 50, tokensDaily: 2, dollarsDaily: 0.000001 };
     const full = {
       ...key,
@@ -170,6 +176,16 @@ describe('A tenants file', () => {
       'a key that is too long',
       withKey({ key: `w_${'a'.repeat(199)}` }),
       'tenants[0].widgetKeys[0].key: must start with w_ and be at most 200 letters, digits, hyphens and underscores',
+    ],
+    [
+      'words of visitors that nobody hears',
+      withKey({ call: 'direct', limits: { newVisitorSeconds: 60 } }),
+      'tenants[0].widgetKeys[0].limits.newVisitorSeconds: must be left out: direct calls are not heard; set call to brokered',
+    ],
+    [
+      'a time in which nobody can begin to speak',
+      withKey({ limits: { newVisitorSeconds: 5 } }),
+      'tenants[0].widgetKeys[0].limits.newVisitorSeconds: must be at least 10 seconds, in which a visitor can begin to speak',
     ],
     [
       'a wildcard origin',

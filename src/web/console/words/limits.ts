@@ -6,6 +6,7 @@ export const LIMITS = {
   concurrentSessions: 'at once',
   dailyTokens: 'tokens a day',
   dailyDollars: 'dollars a day',
+  newVisitorSeconds: 's for a new visitor who says nothing',
 } as const;
 
 export const TOTALS = {
@@ -31,6 +32,7 @@ export function limitWords(limits: Readonly<Record<string, number | undefined>>)
 /** What the limits of a session itself are called, and their unit. */
 const OF_SESSIONS: Readonly<Record<string, readonly [name: string, unit: string]>> = {
   maxMinutes: ['longest', 'min'],
+  newVisitorSeconds: ['unless words are heard', 's'],
   maxIdleSec: ['idle after', 's'],
   staleGraceSec: ['stale after', 's'],
   staleReapSec: ['given up after', 's more'],

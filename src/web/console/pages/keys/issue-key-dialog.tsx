@@ -203,6 +203,11 @@ interface NumbersProps {
   readonly names: Readonly<Record<string, string>>;
 }
 
+function placeholderOf(prefix: string, name: string): string {
+  if (name === 'newVisitorSeconds') return 'as others';
+  return prefix === 'limits' ? 'as set for all' : 'as usual';
+}
+
 function Numbers({ prefix, title, names }: NumbersProps) {
   const id = useId();
   return (
@@ -218,7 +223,7 @@ function Numbers({ prefix, title, names }: NumbersProps) {
               type="number"
               min="0"
               step={words.startsWith('dollars') ? 'any' : '1'}
-              placeholder={prefix === 'limits' ? 'as set for all' : 'as usual'}
+              placeholder={placeholderOf(prefix, name)}
             />
           </label>
         ))}
