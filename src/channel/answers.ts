@@ -5,6 +5,7 @@ import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { SPOKEN } from '../protocol/languages/spoken.ts';
 import { viewOf } from '../voice/records.ts';
+import { toldLimits } from '../voice/session-limits.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
@@ -21,15 +22,20 @@ export function attachedFrame(
   resume: string | undefined,
   deps: ChannelDeps,
 ): ServerFrame {
-  const { maxMinutes, maxIdleSec } = deps.sessions.limits;
   return {
     type: 'attached',
     session: viewOf(record, at),
     state,
     heartbeat: { intervalSec: deps.config.heartbeatIntervalSec },
-    limits: { maxMinutes, maxIdleSec },
+    limits: toldLimits(record, deps.sessions.limits),
     resume,
   };
+}
+
+/** Words of a new visitor were heard. @param record as far as it is known */
+export function spokeFrame(record: VoiceRecord, at: number, deps: Pick<ChannelDeps, 'sessions'>): ServerFrame {
+  const present = { ...record, wordsDueAtMs: 0 };
+  return { type: 'state', state: toldState(present, at, deps), session: viewOf(present, at) };
 }
 
 export function endedFrame(

@@ -5,12 +5,14 @@ import { sessionName } from '../protocol/session.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { BusMessage } from '../protocol/bus.ts';
 import { SocketBudgets } from './socket-budgets.ts';
-import { toldState } from './answers.ts';
+import { spokeFrame, toldState } from './answers.ts';
 import type { ChannelDeps, ConnectionContext } from './deps.ts';
 import { CallSockets } from './call-sockets.ts';
 import { Connection } from './connection.ts';
 import { MAX_SOCKETS, SocketLeases } from './socket-leases.ts';
 import { Resync } from './resync.ts';
+import { presentOr } from './warnings.ts';
+import { andThen } from '../kernel/eventually.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 
 const ATTACH_MS = 5000;
@@ -56,6 +58,7 @@ export class Hub implements ConnectionContext<Connection> {
         this.#moved?.add(message.sessionId);
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
       }
+      if (message.type === 'session.spoke') this.#tellSpoke(message.sessionId);
       if (message.type === 'session.resumed')
         for (const connection of this.#of(message.sessionId))
           if (connection.attachedAtMs <= message.atMs)
@@ -172,6 +175,18 @@ export class Hub implements ConnectionContext<Connection> {
     if (endReason === null && moved.has(id)) return;
     const state = endReason === null ? toldState(record, this.deps.clock.now(), this.deps) : 'ended';
     for (const connection of this.#of(id)) connection.push(state, endReason);
+  }
+
+  /** A session that waited for words of its visitor does so no more. */
+  #tellSpoke(sessionId: string): void {
+    const { sessions, clock } = this.deps;
+    for (const connection of this.#of(sessionId)) {
+      const { record } = connection;
+      if (record !== undefined && record.wordsDueAtMs > 0)
+        void andThen(presentOr(record, sessions), (present) =>
+          connection.send(spokeFrame(present, clock.now(), this.deps)),
+        );
+    }
   }
 
   #tellOfCall({ sessionId, callId: call, event }: Extract<BusMessage, { type: 'call.told' }>): void {

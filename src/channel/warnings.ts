@@ -39,7 +39,14 @@ function warningAt(record: VoiceRecord, at: number, limits: VoiceLimits): Warnin
   // A limit that is no longer than the notice would be warned of from its beginning, with every heartbeat again.
   const beganAtMs = byDuration ? record.startedAtMs : record.lastActivityAtMs;
   if (endAtMs - thresholdSec * 1000 <= beganAtMs + 1000) return undefined;
-  return { reason: byDuration ? 'duration' : 'idle', secondsLeft: Math.ceil(leftMs / 1000), thresholdSec, endAtMs };
+  // Of a new visitor who says something the session does not end then: what is told is that it is quiet.
+  const areWordsDue = record.wordsDueAtMs > 0 && endAtMs === record.wordsDueAtMs;
+  return {
+    reason: byDuration && !areWordsDue ? 'duration' : 'idle',
+    secondsLeft: Math.ceil(leftMs / 1000),
+    thresholdSec,
+    endAtMs,
+  };
 }
 
 /** The present record of a session; where that cannot be read, the known one is the best guess. */

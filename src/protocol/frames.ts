@@ -90,7 +90,13 @@ export const serverFrames = {
     state: sessionState,
   }),
   usage: z.object({ type: z.literal('usage'), id: z.string(), usage, counted: uncounted }),
-  state: z.object({ type: z.literal('state'), state: sessionState }),
+  state: z.object({
+    type: z.literal('state'),
+    state: sessionState,
+    session: sessionView
+      .optional()
+      .meta({ description: 'Once words of a new visitor were heard: it ends no sooner than others' }),
+  }),
   warning: z.object({ type: z.literal('warning'), ...warning.shape }),
   call: z.union([callEventFrame, callStateFrame]),
   ...callFrames,

@@ -162,11 +162,12 @@ function socketOf({ record, events, atMs }: SessionFacts): string[] {
 
 /** Of an end by the clock its client is warned, where a socket is there to be warned over. */
 function warningsOf({ record, events }: SessionFacts): string[] {
-  const { endReason, endedAtMs } = record;
+  const { endReason, endedAtMs, wordsDueAtMs } = record;
   if (endReason !== 'duration_exceeded' || endedAtMs === null) return [];
+  const limit = endedAtMs === wordsDueAtMs ? 'idle' : 'duration';
   const warned = events
     .filter(isNote)
-    .filter(({ code, detail }) => code === 'warned' && detail['limit'] === 'duration')
+    .filter(({ code, detail }) => code === 'warned' && detail['limit'] === limit)
     .toReversed();
   if (warned.length === 0) return [];
   const times = [...new Set(warned.map(({ detail }) => `${String(detail['secondsLeft'])} s`))];

@@ -1,5 +1,5 @@
 import { durationEndMs, idleAtMs, nextDeadline, savedState } from '../../../machines/voice-session/selectors.ts';
-import type { EndReason, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { EndReason, VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import { effectOf } from '../../../machines/voice-call/selectors.ts';
 import type { CallLimits } from '../../../machines/voice-call/types.ts';
@@ -24,7 +24,9 @@ export function explain(known: SessionFacts): Why {
 /** What follows “Ended” and the time, where more is known than the name of the reason; a later version may have others, too. */
 const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: number) => string } = {
   duration_exceeded: ({ record }, endedAtMs) =>
-    `, because ${span(endedAtMs - record.startedAtMs)} (MAX_SESSION_MINUTES) were over`,
+    endedAtMs === record.wordsDueAtMs
+      ? `, because its new visitor had said and written nothing in ${newVisitorLimit(record)}`
+      : `, because ${span(endedAtMs - record.startedAtMs)} (MAX_SESSION_MINUTES) were over`,
 
   idle_exceeded({ record, limits }, endedAtMs) {
     const silence = span(endedAtMs - record.lastActivityAtMs);
@@ -107,7 +109,10 @@ const whyOpen: Readonly<Record<VoiceState, (known: SessionFacts) => string>> = {
   engaged(known) {
     const { record, limits } = known;
     const [ends, idles] = [durationEndMs(record, limits), idleAtMs(record, limits)];
-    const over = `when ${limits.maxMinutes} min (MAX_SESSION_MINUTES) are over`;
+    const over =
+      ends === record.wordsDueAtMs
+        ? `unless its new visitor says or writes something within ${newVisitorLimit(record)}`
+        : `when ${limits.maxMinutes} min (MAX_SESSION_MINUTES) are over`;
     const idling = `goes idle ${when(idles)}, unless somebody is heard within ${limits.maxIdleSec} s (MAX_SESSION_IDLE_SEC)`;
     return ends < idles
       ? `Still open: it ends ${when(ends)}, ${over}.`
@@ -120,6 +125,10 @@ const whyOpen: Readonly<Record<VoiceState, (known: SessionFacts) => string>> = {
   // A record without an end is never saved as ended; see `savedState`.
   ended: (known) => `Still open, though it was due ${nextAt(known)}.`,
 };
+
+function newVisitorLimit({ startedAtMs, wordsDueAtMs, tenantId, keyId }: VoiceRecord): string {
+  return `${span(wordsDueAtMs - startedAtMs)} (limits.newVisitorSeconds of the key ${tenantId}/${keyId ?? '?'})`;
+}
 
 function nextAt({ record, limits }: SessionFacts): string {
   return when(nextDeadline(record, limits));

@@ -1,6 +1,7 @@
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { LimitsInForce } from '../../protocol/operator/session.ts';
 import { keyLimitsOf, leverOf } from '../../quota/ceilings.ts';
+import { toldLimits } from '../../voice/session-limits.ts';
 import type { OperatorServices } from '../services.ts';
 
 const variables: Readonly<Record<keyof VoiceLimits, string>> = {
@@ -12,10 +13,12 @@ const variables: Readonly<Record<keyof VoiceLimits, string>> = {
 
 /** The limits that hold for a session and its caller now, each with the variable that sets it or the field of its widget key. */
 export function limitsInForce(
-  { caller, tenantId, keyId }: VoiceRecord,
+  record: VoiceRecord,
   limits: VoiceLimits,
   { usage: { limitsOf }, tenants: directory }: OperatorServices,
 ): LimitsInForce {
+  const { caller, tenantId, keyId } = record;
+  const { newVisitorSeconds } = toldLimits(record, limits);
   const key = keyId === null ? undefined : directory.keyNamed(tenantId, keyId);
   const values = keyLimitsOf(limitsOf(caller, tenantId, keyId));
   const by = { keyId, overrides: key?.limits ?? {} };
@@ -29,7 +32,11 @@ export function limitsInForce(
   const ofTenant = Object.entries(tenant?.totals ?? {}).map(([name, value]) => {
     return [`tenant.totals.${name}`, { value, setBy: `totals.${name} of the tenant` }] as const;
   });
-  return Object.fromEntries([...ofSession, ...ofCaller, ...ofKey, ...ofTenant]);
+  const ofNewVisitor =
+    newVisitorSeconds === undefined
+      ? []
+      : [['newVisitorSeconds', { value: newVisitorSeconds, setBy: 'limits.newVisitorSeconds' }] as const];
+  return Object.fromEntries([...ofSession, ...ofNewVisitor, ...ofCaller, ...ofKey, ...ofTenant]);
 }
 
 function namesOf<T extends object>(of: T): (keyof T & string)[] {

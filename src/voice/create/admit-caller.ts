@@ -224,6 +224,7 @@ export const refuseBot: CreateStep = {
     const evidence = { ip: context.input.ip, headers, path, method, requestId, widget: widgetOf(context, suspects) };
     return andThen(bots.assess(evidence), (verdict) => {
       events.botJudged(verdict, requestId, context.caller);
+      context.hasSolved = verdict.outcome === 'solved';
       const lever = context.key?.bots?.provider === undefined ? 'BOT_PROVIDER' : 'bots.provider';
       return isBlocked(verdict) ? botRefusal(verdict, lever) : undefined;
     });

@@ -7,9 +7,10 @@ import { Refusal, upstreamRefusal } from '../../protocol/refusal.ts';
 import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
-import { UpstreamFault, type Minted } from '../../upstream/contract.ts';
+import { hearsCalls, UpstreamFault, type Minted } from '../../upstream/contract.ts';
 import { stoppedRefusal } from './admit-caller.ts';
 import { agentTermsOf, converses } from './agent-terms.ts';
+import { toldLimits } from '../session-limits.ts';
 import { confirmKeySlot } from './limits.ts';
 import type { CreateContext, CreateDeps, CreateStep, OpeningBegun, Registered, SecretIssued } from './step.ts';
 
@@ -78,11 +79,12 @@ export const register: CreateStep<VoiceRecord> = {
   ) {
     const { caller, config, opening, minted, input } = context;
     const { subject, tenantId, keyId, named, loginId } = caller;
-    const isHeard = config.callMode === 'brokered' && provider.capabilities.meter === 'events';
+    const isHeard = hearsCalls(config.callMode, provider);
     const who = { subject, caller: caller.caller, tenantId, agentId: config.agentId, keyId, named, loginId };
     const upstream = { provider: provider.name, upstreamId: minted.sessionId, isHeard };
     const terms = { id: opening.sessionId, ...who, ...upstream };
-    const kept = { setup: setupOf(context, contexts), ticket: context.ticket };
+    const wordsWithinSec = isHeard && isNewVisitor(context) ? context.key?.limits.newVisitorSeconds : undefined;
+    const kept = { setup: setupOf(context, contexts), ticket: context.ticket, wordsWithinSec };
     // No provider was asked for a ticket: where its session can not be kept the caller has not had its try of this minute.
     if (context.ticket !== undefined) context.keepsCount = false;
     const record = await sessions.open(terms, kept, clock.now(), input.request.requestId);
@@ -94,6 +96,15 @@ export const register: CreateStep<VoiceRecord> = {
   undo: ({ id, startedAtMs }, { endReason = 'create_failed', input }, { sessions }) =>
     sessions.end(id, endReason, startedAtMs, input.request.requestId),
 };
+
+/**
+ * Whether nobody says who it is, and nothing was solved for it (docs/contract.md, section 4.5). An address that a page names proves nothing: a
+ * script would name another one each time.
+ */
+function isNewVisitor({ caller, hasSolved, input: { isService, vouches } }: OpeningBegun): boolean {
+  const isAnsweredFor = vouches === true || (caller.named && isService);
+  return caller.caller === 'widget' && hasSolved !== true && !isAnsweredFor;
+}
 
 /**
  * What its calls are opened with. Of a session whose page opens its calls itself only what its creator noted on it is of use later: without
@@ -195,7 +206,6 @@ export const makeReply: CreateStep = {
     const terms = termsOf(context);
     const { callMode: mode, dataChannel, tools } = terms;
     const serverTools = converses(terms, deps.provider) ? [...serverToolsOf(tools).keys()] : [];
-    const { maxMinutes, maxIdleSec } = deps.sessions.limits;
     const base = deps.publicUrl();
     context.reply = {
       id: minted.sessionId,
@@ -206,7 +216,7 @@ export const makeReply: CreateStep = {
         url: `${base}/api/realtime/heartbeat`,
         socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
       },
-      limits: { maxMinutes, maxIdleSec },
+      limits: toldLimits(record, deps.sessions.limits),
       call: {
         mode,
         url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),

@@ -109,6 +109,8 @@ export interface CreateContext {
   key?: WidgetKey | null;
   caller?: AdmittedCaller;
   config?: SessionConfig;
+  /** Whether it came with the solution of a challenge. */
+  hasSolved?: boolean;
   /** Slots of the subject that are held, where that makes somebody suspect; asked for before it is used, so that nobody waits for it alone. */
   slotsHeld?: Eventually<number>;
   opening?: Opening;

@@ -69,16 +69,19 @@ export function showUsage({ tokens, dollars, dailyTokenLimit, dailyDollarLimit }
 
 /** Draws the time and the silence that are left, every second. @returns a function that stops */
 export function startClocks(session: Session): () => void {
-  const { maxMinutes, maxIdleSec } = session.limits;
+  const { maxMinutes, maxIdleSec, newVisitorSeconds } = session.limits;
+  // Shorter until a new visitor says something.
+  let lastsSec = newVisitorSeconds ?? maxMinutes * 60;
   // The server's duration, carried on here: its clock and this one need not agree.
   let startedMs = Date.now();
-  session.on('beat', ({ session: { durationSec } }: { session: SessionView }) => {
+  session.on('beat', ({ session: { durationSec, startedAt, endsAt } }: { session: SessionView }) => {
     startedMs = Date.now() - durationSec * 1000;
+    lastsSec = endsAt === undefined ? maxMinutes * 60 : (Date.parse(endsAt) - Date.parse(startedAt)) / 1000;
   });
   const draw = (): void => {
-    const timeLeft = maxMinutes * 60 - (Date.now() - startedMs) / 1000;
+    const timeLeft = lastsSec - (Date.now() - startedMs) / 1000;
     const silenceLeft = maxIdleSec - session.idleSec;
-    showLeft('duration', `${clock(timeLeft)} of ${maxMinutes}:00`, timeLeft, maxMinutes * 60);
+    showLeft('duration', `${clock(timeLeft)} of ${clock(lastsSec)}`, timeLeft, lastsSec);
     showLeft('silence', `${clock(silenceLeft)} of ${clock(maxIdleSec)}`, silenceLeft, maxIdleSec);
   };
   draw();

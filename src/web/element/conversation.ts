@@ -157,13 +157,13 @@ export function converse(
         isAgentSpeaking: agent,
         ...((visitor || agent) && { isQuiet: false, ...withoutIdleWarning() }),
       }),
+    // Who writes makes no sound.
+    transcript: ({ who }) => who === 'visitor' && become(withoutIdleWarning()),
     // Without its call nobody is heard.
     call: ({ state }) => state === 'closed' && become({ isTalking: false }),
     thinking: ({ on }) => become({ isThinking: on }),
-    warning: ({ reason, secondsLeft }) =>
-      become({
-        warning: { reason, endsAtMs: secondsLeft === undefined ? undefined : Date.now() + secondsLeft * 1000 },
-      }),
+    warning: ({ reason, secondsLeft: left }) =>
+      become({ warning: { reason, endsAtMs: left === undefined ? undefined : Date.now() + left * 1000 } }),
     ended(ended) {
       // The hang-up that follows from an end may be heard before it: then the end says why.
       if (now.error?.code === 'CALL_LOST' && ended.reason !== 'closed_by_client')

@@ -141,7 +141,7 @@ export function holdSession(
     if (frame.type === 'call') {
       if ('event' in frame) emit('heard', frame);
     } else if ('state' in frame) enter(frame.state);
-    if ('session' in frame) seen(frame.session);
+    if ('session' in frame) seen(frame.session as SessionView);
     if (frame.type === 'warning') emit('warning', frame);
     if (frame.type === 'ended') over(frame);
     if (frame.type === 'error') emit('error', new SwitchboardError(frame));

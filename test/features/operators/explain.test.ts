@@ -139,7 +139,11 @@ const ends: Readonly<Record<EndReason, readonly [known: SessionFacts, sentence: 
 const settled = (afterSec: number): Partial<VoiceRecord> => ({ settledAtMs: DAY_BEGIN + afterSec * SECOND });
 const lateActivity = { lastActivityAtMs: DAY_BEGIN + 14 * MINUTE, ...settled(14 * 60) };
 
-const opens: readonly [state: VoiceState | 'engaged to the end', known: SessionFacts, sentence: string][] = [
+const opens: readonly [
+  state: VoiceState | 'engaged to the end' | 'engaged until words are due',
+  known: SessionFacts,
+  sentence: string,
+][] = [
   [
     'engaged',
     known(),
@@ -149,6 +153,11 @@ const opens: readonly [state: VoiceState | 'engaged to the end', known: SessionF
     'engaged to the end',
     known(lateActivity),
     'Still open: it ends 2030-01-01 00:15:00 UTC, when 15 min (MAX_SESSION_MINUTES) are over.',
+  ],
+  [
+    'engaged until words are due',
+    known({ wordsDueAtMs: DAY_BEGIN + MINUTE }),
+    'Still open: it ends 2030-01-01 00:01:00 UTC, unless its new visitor says or writes something within 60 s (limits.newVisitorSeconds of the key acme/acme-site).',
   ],
   [
     'idle',
@@ -189,6 +198,16 @@ describe('Why a session ended is told', () => {
     for (const sentence of sentences) expect(sentence).toContain('(call call_1)');
     expect(sentences.join()).toContain('20 s (SIDEBAND_LOST_SEC)');
     expect(explain(ended('upstream_ended', MINUTE)).sentence).toContain('because the provider ended it.');
+  });
+
+  test('by the words that a new visitor did not say', () => {
+    const due = { wordsDueAtMs: DAY_BEGIN + MINUTE };
+    const silent = ended('duration_exceeded', MINUTE, {}, due);
+    expect(explain(silent).sentence).toBe(
+      'Ended 2030-01-01 00:01:00 UTC, because its new visitor had said and written nothing in 60 s (limits.newVisitorSeconds of the key acme/acme-site).',
+    );
+    expect(explain(silent).facts.join()).not.toContain('MAX_SESSION_MINUTES');
+    expect(explain(ended('closed_by_client', 30 * SECOND, {}, due)).sentence).toContain('its client asked for that');
   });
 
   test('without somebody whom the audit does not know', () => {
@@ -294,6 +313,8 @@ describe('Beside the reason is told', () => {
       'Its client was warned 60 s and 10 s before.',
     );
     expect(factsOf(ended('duration_exceeded', 15 * MINUTE))).not.toContain('warned');
+    const silent = ended('duration_exceeded', MINUTE, { events }, { wordsDueAtMs: DAY_BEGIN + MINUTE });
+    expect(factsOf(silent)).toContain('Its client was warned 30 s before.');
     expect(factsOf(ended('closed_by_client', MINUTE, { events }))).not.toContain('warned');
   });
 
