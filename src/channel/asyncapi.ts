@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { clientFrames, serverFrames } from '../protocol/frames.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL, feedCloseCode, feedFrames, watchFrame } from '../protocol/operator/feed.ts';
 import { closeCode, closeMeanings } from '../protocol/close-codes.ts';
+import { plainSchemas } from '../protocol/plain-schemas.ts';
 
 export interface ChannelAddress {
   /** The service's own address, http or https. */
@@ -155,7 +156,7 @@ function messagesOf(sender: string, frames: Readonly<Record<string, z.ZodType>>)
   return Object.fromEntries(
     Object.entries(frames).map(([name, schema]) => {
       const { $schema: _, ...payload } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
-      return [`${sender}.${name}`, { name, payload }];
+      return [`${sender}.${name}`, { name, payload: plainSchemas(payload) }];
     }),
   );
 }

@@ -14,6 +14,7 @@ import { errorBody } from '../protocol/error-body.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
 import { authSession } from '../protocol/login.ts';
 import { operatorSession } from '../protocol/operator/session.ts';
+import { plainSchemas } from '../protocol/plain-schemas.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { sessionView } from '../protocol/session.ts';
 import { usage } from '../protocol/usage.ts';
@@ -39,17 +40,17 @@ const replyHeaders = {
   },
   'X-RateLimit-Limit': {
     description: 'Requests a minute in the tighter window.',
-    schema: { type: 'integer' },
+    schema: { type: 'integer', 'x-unit': 'count' },
     example: 60,
   },
   'X-RateLimit-Remaining': {
     description: 'Requests that are left in this window.',
-    schema: { type: 'integer' },
+    schema: { type: 'integer', 'x-unit': 'count' },
     example: 59,
   },
   'X-RateLimit-Reset': {
     description: 'When the window ends, as a Unix timestamp in seconds.',
-    schema: { type: 'integer' },
+    schema: { type: 'integer', 'x-unit': 'Unix seconds' },
     example: 1_893_456_060,
   },
   Location: {
@@ -68,7 +69,11 @@ const replyHeaders = {
     schema: { type: 'string', enum: [...LANGUAGES] },
     example: DEFAULT_LANGUAGE,
   },
-  'Retry-After': { description: "Seconds to wait; the body's `retryAfter`.", schema: { type: 'integer' }, example: 30 },
+  'Retry-After': {
+    description: "Seconds to wait; the body's `retryAfter`.",
+    schema: { type: 'integer', 'x-unit': 'seconds' },
+    example: 30,
+  },
 } as const satisfies Record<string, ZodOpenApiHeaderObject>;
 
 type ReplyHeader = keyof typeof replyHeaders;
@@ -94,7 +99,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes.filter(({ tag }) => tag !== 'hidden'))
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -135,14 +140,13 @@ export function describeRoutes(routes: readonly Route[], version: string, server
     },
     open,
   );
+  return plainSchemas(document);
 }
 
-/** Replies may grow, and no bounds are told that only say how large a JavaScript number gets. */
+/** Replies may grow. */
 const open: CreateDocumentOptions = {
   override({ jsonSchema, io }) {
     if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   },
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { behaviour } from './behaviour.ts';
+import { model } from './fields.ts';
 import { text } from './values.ts';
 
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
@@ -8,25 +9,49 @@ const MAX_TOOLS = 128;
 /** A tool as a tenant's file or a caller gives it, and as the store keeps it; fields beyond these pass through. */
 export const tool = z
   .looseObject({
-    kind: text(64).meta({ examples: ['http_tool'] }),
+    kind: text(64).meta({
+      description:
+        'Who runs it: `server_tool` of a tenant’s file is called by Switchboard, every other kind by the page',
+      examples: ['http_tool'],
+    }),
     name: z
       .string()
-      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores'),
-    description: z.string().max(8192).optional(),
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores')
+      .meta({ description: 'What the model calls it', examples: ['lookup_order'] }),
+    description: z
+      .string()
+      .max(8192)
+      .optional()
+      .meta({ description: 'When to use it, as the model is told', examples: ['Finds an order by its number.'] }),
   })
-  .meta({ description: 'Further fields pass through, for example parameters (a JSON schema).' });
+  .meta({
+    description: 'Further fields pass through, for example parameters (a JSON schema).',
+    examples: [{ kind: 'http_tool', name: 'show_map', parameters: { type: 'object' } }],
+  });
 
 export type Tool = Readonly<z.infer<typeof tool>>;
 
 /** Who speaks to a visitor: the same fields, with the same limits, for an agent of a tenant and in a request (docs/contract.md, section 5.1). */
 export const agentSettings = z.object({
-  model: text(128).optional(),
-  voice: text(128).optional(),
+  model: text(128)
+    .optional()
+    .meta({ ...model.meta(), description: 'The model of the provider; by default the agent’s' }),
+  voice: text(128)
+    .optional()
+    .meta({ description: 'The voice of the provider; by default the agent’s', examples: ['marin'] }),
   instructions: z
     .string()
     .refine((value) => Buffer.byteLength(value) <= MAX_INSTRUCTION_BYTES, 'must be at most 32 KiB (as UTF-8)')
-    .optional(),
-  tools: z.array(tool).max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`).optional(),
+    .optional()
+    .meta({
+      description: 'What the agent is told to be and do, at most 32 KiB; by default the agent’s',
+      examples: ['You are the friendly guide of a small science museum.'],
+    }),
+  tools: z
+    .array(tool)
+    .max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`)
+    .optional()
+    .meta({ description: 'What the agent can do beside talking; by default the agent’s' }),
   ...behaviour.shape,
 });
 

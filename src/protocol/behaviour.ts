@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inUnit } from './values.ts';
 
 const MAX_WORDS = 512;
 const MAX_EXTRA_BYTES = 4096;
@@ -53,18 +54,25 @@ export function languageName(tag: string): string | undefined {
   }
 }
 
-const words = z.string().min(1).max(MAX_WORDS);
+const words = z
+  .string()
+  .min(1)
+  .max(MAX_WORDS)
+  .meta({ examples: ['Welcome to the museum. What would you like to know?'] });
 
 const turns = z
   .strictObject({
-    detect: z.enum(['semantic', 'silence', 'push']).optional(),
+    detect: z.enum(['semantic', 'silence', 'push']).optional().meta({
+      description:
+        'How the end of a turn is found: `semantic` (default) by what was said, `silence` by a pause, `push` by a button that the visitor holds while they speak',
+    }),
     eagerness: z.enum(['low', 'medium', 'high']).optional().meta({ description: 'Of `semantic`: how soon it answers' }),
     silenceMs: z
       .int()
       .min(200)
       .max(3000)
       .optional()
-      .meta({ description: 'Of `silence`: how long nobody speaks before it answers' }),
+      .meta({ description: 'Of `silence`: how long nobody speaks before it answers', ...inUnit('milliseconds', 500) }),
     interrupt: z.boolean().optional().meta({ description: 'Whether the visitor interrupts the agent by speaking' }),
   })
   .superRefine(({ detect = 'semantic', eagerness, silenceMs, interrupt }, context) => {
@@ -80,7 +88,10 @@ const silence = z.strictObject({
     .int()
     .min(5)
     .max(600)
-    .meta({ description: 'Seconds in which nobody says anything, after which the agent asks, once' }),
+    .meta({
+      description: 'How long nobody says anything before the agent asks, once',
+      ...inUnit('seconds', 30),
+    }),
   say: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
@@ -120,8 +131,17 @@ export const behaviour = z.object({
       [
         z.literal(false),
         z.strictObject({
-          model: z.string().min(1).max(128).optional(),
-          words: z.array(z.string().min(1).max(64)).max(50).optional().meta({ description: 'Names that may come up' }),
+          model: z
+            .string()
+            .min(1)
+            .max(128)
+            .optional()
+            .meta({ description: 'The model that writes it down', examples: ['gpt-transcribe'] }),
+          words: z
+            .array(z.string().min(1).max(64))
+            .max(50)
+            .optional()
+            .meta({ description: 'Names that may come up', examples: [['Archaeopteryx', 'Burgess Shale']] }),
         }),
       ],
       'must be false, or an object with a model and at most 50 words of 1 to 64 characters',
@@ -130,13 +150,21 @@ export const behaviour = z.object({
     .meta({
       description: 'Whether what visitors say is written down, for captions; on where the call has no data channel',
     }),
-  noise: z.enum(['near', 'far', 'off']).optional().meta({ description: 'Which microphone noise is taken away for' }),
-  speed: z.number().min(0.5).max(1.5).optional().meta({ description: 'How fast the agent speaks; 1 is as usual' }),
+  noise: z.enum(['near', 'far', 'off']).optional().meta({
+    description: 'Whether noise is taken away as of a headset (`near`), of a microphone in the room (`far`), or not',
+  }),
+  speed: z
+    .number()
+    .min(0.5)
+    .max(1.5)
+    .optional()
+    .meta({ description: 'How fast the agent speaks; 1 is as usual', ...inUnit('factor', 1.1) }),
   effort: z.enum(['minimal', 'low', 'medium', 'high']).optional().meta({ description: 'How long the model thinks' }),
   silence: silence.optional().meta({ description: 'The agent asks whether somebody is there' }),
-  extra: extra
-    .optional()
-    .meta({ description: "Further fields of the provider's own session, merged into it: at most 4 KiB" }),
+  extra: extra.optional().meta({
+    description: "Further fields of the provider's own session, merged into it: at most 4 KiB",
+    examples: [{ temperature: 0.8 }],
+  }),
   tellAi: z
     .union([z.boolean(), z.literal('greeting')], 'must be true, false or "greeting"')
     .optional()

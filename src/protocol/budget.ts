@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { email, MAX_TOLD } from './email.ts';
+import { instant, inUnit } from './values.ts';
 
 interface IssueInput {
   readonly input?: unknown;
@@ -31,11 +32,14 @@ const amountOf = (what: string, most: number) =>
     .nullable();
 
 const dollars = amountOf('an amount of dollars', MAX_DOLLARS).meta({
-  description: 'At most 6 decimals; null for any amount',
+  description: 'What may be used in its period, with at most 6 decimals; null for any amount',
+  ...inUnit('dollars', 2000),
 });
 
 const minutes = amountOf('a number of minutes', MAX_MINUTES).meta({
-  description: 'Time in which brokered calls are connected, added up over calls; at most 6 decimals; null for any',
+  description:
+    'How long brokered calls may be connected in its period, added up over calls; at most 6 decimals; null for any',
+  ...inUnit('minutes', 600),
 });
 
 const tokens = z
@@ -43,7 +47,10 @@ const tokens = z
   .gt(0, 'must be more than 0')
   .max(MAX_TOKENS, `must be at most ${MAX_TOKENS}`)
   .nullable()
-  .meta({ description: 'Input and output together; null for any number' });
+  .meta({
+    description: 'How many may be used in its period, input and output together; null for any number',
+    ...inUnit('tokens', 3_000_000),
+  });
 
 const PERCENT = 'must be a whole percent from 1 to 100';
 
@@ -51,7 +58,11 @@ const warnAt = z
   .array(z.int(wanted('a whole percent from 1 to 100')).min(1, PERCENT).max(100, PERCENT), wanted('a list of percents'))
   .max(5, 'must have at most 5 entries')
   .refine((all) => all.every((one, at) => at === 0 || one > (all[at - 1] ?? 0)), 'must ascend')
-  .meta({ description: 'At most 5 whole percents, ascending: operators are told once a period that each is reached' });
+  .meta({
+    description: 'At most 5 thresholds, ascending: operators are told once a period that each is reached',
+    'x-unit': 'percent',
+    examples: [[50, 80, 95]],
+  });
 
 const then = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
   description:
@@ -61,9 +72,10 @@ const then = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
 const OF = /^(?:installation|tenant|user|(?:key|agent|user):[A-Za-z0-9._:-]{1,200})$/;
 
 /** A calendar day of QUOTA_TIMEZONE. */
-const day = z
+const calendarDay = z
   .string(wanted('a day such as 2030-01-31'))
-  .refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text), 'must be a day such as 2030-01-31');
+  .refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text), 'must be a day such as 2030-01-31')
+  .meta({ examples: ['2030-01-31'] });
 
 function isDay(text: string): boolean {
   const at = new Date(`${text}T00:00:00Z`);
@@ -76,6 +88,7 @@ const tell = z
   .refine((all) => new Set(all).size === all.length, 'must name each address once')
   .nullable()
   .meta({
+    examples: [['finance@acme.example']],
     description:
       'At most 10 e-mail addresses that are told of thresholds; null is those of the tenant’s admins, or of the operators; none where it is empty',
   });
@@ -94,19 +107,20 @@ const identity = {
   id: z
     .string(wanted('1 to 64 letters, digits, dots, hyphens and underscores'))
     .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores')
-    .meta({ description: 'Unique in its tenant' }),
+    .meta({ description: 'The id of the budget, unique in its tenant', examples: ['march'] }),
   of: z
     .string(wanted('installation, tenant, key:ID, agent:ID, user or user:SUBJECT'))
     .regex(OF, 'must be installation, tenant, key:ID, agent:ID, user or user:SUBJECT')
     .meta({
       description:
         'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each for itself) or `user:SUBJECT`',
+      examples: ['tenant', 'key:site'],
     }),
   period: z.enum(BUDGET_PERIODS, wanted(BUDGET_PERIODS.join(', '))).meta({
     description:
       'How long it counts until it begins anew: a session, a calendar day, week (ISO) or month of QUOTA_TIMEZONE; `once` never does',
   }),
-  from: day
+  from: calendarDay
     .nullable()
     .default(null)
     .meta({ description: 'Of `once` alone: the first day that counts; by default the day on which it is made' }),
@@ -164,10 +178,12 @@ export const budgetChanges = z.object({
 
 /** The budget that a refusal is about, and when it begins anew. */
 export const budgetNamed = z.object({
-  id: z.string(),
-  of: z.string(),
-  period: z.enum(BUDGET_PERIODS),
-  resetAt: z.iso.datetime().nullable().meta({ description: 'Null for a budget that never begins anew' }),
+  id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
+  of: z.string().meta({ description: 'Whose usage counts', examples: ['tenant', 'key:site'] }),
+  period: z.enum(BUDGET_PERIODS).meta({ description: 'How long it counts until it begins anew' }),
+  resetAt: instant
+    .nullable()
+    .meta({ description: 'When it begins anew, so that asking again may succeed; null for one that never does' }),
 });
 
 export type BudgetNamed = z.infer<typeof budgetNamed>;

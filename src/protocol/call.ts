@@ -1,12 +1,16 @@
 import { z } from 'zod';
 
 /** Who opens the calls of a session at the provider: the page itself, or Switchboard for it (docs/contract.md, section 5.10). */
-export const callMode = z.enum(['direct', 'brokered']);
+export const callMode = z
+  .enum(['direct', 'brokered'])
+  .meta({ description: 'Who opens the calls: the page itself (`direct`), or Switchboard for it (`brokered`)' });
 
 export type CallMode = z.infer<typeof callMode>;
 
 /** Whether a page that is in a brokered call may send events to the provider, and hear them. */
-export const dataChannel = z.enum(['open', 'none']);
+export const dataChannel = z
+  .enum(['open', 'none'])
+  .meta({ description: 'Whether pages in brokered calls get a data channel to the provider' });
 
 export type DataChannel = z.infer<typeof dataChannel>;
 
@@ -16,15 +20,23 @@ export const callTerms = z.object({
     description: "direct: the client secret is the provider's; brokered: it is a ticket of ours",
     examples: ['direct', 'brokered'],
   }),
-  url: z.string().nullable().meta({
-    description: 'Where the offer is posted, with the client secret as a bearer token; null where no offer is taken',
-  }),
+  url: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'Where the offer is posted, with the client secret as a bearer token; null where no offer is taken',
+      examples: ['https://api.openai.com/v1/realtime/calls'],
+    }),
   dataChannel: z.string().meta({
     description: 'open: the offer may have a data channel; none: it must not',
     examples: ['open', 'none'],
   }),
-  serverTools: z.array(z.string()).optional().meta({
-    description:
-      'Tools of the agent that Switchboard calls: the page answers none of these. Absent where there are none',
-  }),
+  serverTools: z
+    .array(z.string())
+    .optional()
+    .meta({
+      description:
+        'Tools of the agent that Switchboard calls: the page answers none of these. Absent where there are none',
+      examples: [['lookup_order']],
+    }),
 });

@@ -3,8 +3,9 @@ import { sessionLimits, sessionProof } from './session.ts';
 import { agentSettings } from './agent.ts';
 import { callTerms } from './call.ts';
 import { email } from './email.ts';
+import { agentId, sessionIdExample, tenantNamed, widgetKey } from './fields.ts';
 import { heartbeatInterval } from './heartbeat.ts';
-import { text } from './values.ts';
+import { inUnit, text } from './values.ts';
 
 const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
@@ -18,7 +19,11 @@ export const metadata = z
     (pairs) => Buffer.byteLength(Object.entries(pairs).flat().join('')) <= MAX_METADATA_BYTES,
     `must be at most ${MAX_METADATA_BYTES} bytes in all, names and values together (as UTF-8)`,
   )
-  .meta({ description: 'At most 8 pairs of texts, 512 bytes in all; nothing here acts on them' });
+  .meta({
+    description:
+      'Notes of whoever creates it, for operators: at most 8 pairs of texts, 512 bytes in all; nothing here acts on them',
+    examples: [{ page: 'checkout' }],
+  });
 
 export type Metadata = Readonly<z.infer<typeof metadata>>;
 
@@ -32,29 +37,48 @@ const context = z
   .meta({
     description:
       'With a service token only: an object of at most 2 KiB that the servers of the agent’s tools are given, and no page, model or operator',
+    examples: [{ customer: 'c_1041' }],
   });
 
 /** The body of POST /api/session (docs/contract.md, section 5.1). */
 export const createRequest = z.object({
-  ...agentSettings.shape,
-  tenantId: text(128).optional(),
-  agentId: text(128).optional(),
-  widgetKey: text(256).optional(),
-  email: email.optional().meta({ description: 'Names the user, who then has limits of their own' }),
+  widgetKey: widgetKey
+    .optional()
+    .meta({ description: 'Of widget callers: the key of the page. Others send the cookie of a console login' }),
+  agentId: text(128)
+    .optional()
+    .meta({
+      ...agentId.meta(),
+      description: 'Who is to speak, by its id; needed where the key is pinned to several agents',
+    }),
+  tenantId: tenantNamed.optional().meta({
+    description: 'Of console callers whom several tenants admit: which one. Of widget callers the key tells it',
+  }),
+  email: email.optional().meta({
+    description: 'Names the user, who then has limits of their own; heartbeats must then send it as well',
+  }),
   metadata: metadata.optional(),
   context: context.optional(),
-  resume: text(128).optional().meta({
-    description:
-      'A resume token of the `attached` frame: the page goes on with its session, and nothing is opened. Then only `widgetKey`, `tenantId` and `email` count beside it',
-  }),
+  resume: text(128)
+    .optional()
+    .meta({
+      description:
+        'A resume token of the `attached` frame: the page goes on with its session, and nothing is opened. Then only `widgetKey`, `tenantId` and `email` count beside it',
+      examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
+    }),
+  ...agentSettings.shape,
 });
 
 export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
 
 /** What opens a call with the provider for a short time. */
 export const clientSecret = z.object({
-  value: z.string(),
-  expires_at: z.int().meta({ description: 'Unix timestamp in seconds' }),
+  value: z.string().meta({
+    description:
+      'The secret, as a bearer token: it opens one call; of a brokered session it is a ticket of Switchboard',
+    examples: ['ek_68af296e8e408191a1120ab6383263c2'],
+  }),
+  expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
 });
 
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
@@ -73,24 +97,45 @@ export type AgentTerms = Readonly<z.infer<typeof agentTerms>>;
 
 /** The query of GET /api/realtime/agent (docs/contract.md, section 5.15). */
 export const agentQuery = z.object({
-  widgetKey: text(256).meta({ examples: ['w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5'] }),
-  agentId: text(128).optional().meta({ description: 'As in a create: needed where the key is pinned to several' }),
+  widgetKey,
+  agentId: text(128)
+    .optional()
+    .meta({ ...agentId.meta(), description: 'As in a create: needed where the key is pinned to several' }),
 });
 
 /** What GET /api/realtime/agent replies: the terms that a create would have. */
-export const agentReply = z.object({ agent: agentTerms });
+export const agentReply = z.object({
+  agent: agentTerms.meta({ description: 'What the page has to know of the agent' }),
+});
 
 export type AgentReply = Readonly<z.infer<typeof agentReply>>;
 
 /** Its reply (docs/contract.md, section 5.1). */
 export const createReply = z.object({
-  id: z.string().meta({ description: 'Upstream session identifier; prefix sess_' }),
-  sm_session_id: z.string(),
-  client_secret: clientSecret,
-  heartbeat: heartbeatInterval.extend({ url: z.string(), socketUrl: z.string() }),
-  limits: sessionLimits,
-  call: callTerms,
-  agent: agentTerms.optional(),
+  id: z.string().meta({
+    description: 'The session at the provider, prefix sess_; of a brokered session an id of Switchboard',
+    examples: ['sess_C9CwUVUzUzYIssh3ELY1d'],
+  }),
+  sm_session_id: z.string().meta({
+    description: 'The session here: whoever has it may keep the session alive and end it, so keep it secret',
+    examples: [sessionIdExample],
+  }),
+  client_secret: clientSecret.meta({ description: 'What opens the first call' }),
+  heartbeat: heartbeatInterval
+    .extend({
+      url: z.string().meta({
+        description: 'Where heartbeats are posted',
+        examples: ['https://voice.example.com/api/realtime/heartbeat'],
+      }),
+      socketUrl: z.string().meta({
+        description: 'The WebSocket that may be held instead of posting heartbeats',
+        examples: ['wss://voice.example.com/api/realtime/socket'],
+      }),
+    })
+    .meta({ description: 'How the session is kept alive' }),
+  limits: sessionLimits.meta({ description: 'What ends the session by itself' }),
+  call: callTerms.meta({ description: 'How the page opens the call' }),
+  agent: agentTerms.optional().meta({ description: 'What the page has to know of the agent' }),
   resumed: z.literal(true).optional().meta({ description: 'The session was there before: see `resume`' }),
 });
 
@@ -100,4 +145,6 @@ export type CreateReply = z.infer<typeof createReply>;
 export const ticketRequest = sessionProof;
 
 /** Its reply. */
-export const ticketReply = z.object({ client_secret: clientSecret });
+export const ticketReply = z.object({
+  client_secret: clientSecret.meta({ description: 'What opens another call of the session' }),
+});

@@ -25,6 +25,7 @@ export const optionalEmail = z
   .optional()
   .meta({
     description: 'Needed when the session was created for an e-mail address; "" and null are as if left out',
+    examples: ['ada@example.com'],
   });
 
 /** The address in the form that the rest of the service uses, or undefined when the text is not one plain address. */

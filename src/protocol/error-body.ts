@@ -4,18 +4,37 @@ import { challenge } from './challenge.ts';
 import { budgetNamed } from './budget.ts';
 import { endReason } from './session.ts';
 import { usage } from './usage.ts';
+import { inUnit } from './values.ts';
 
 /** One field, parameter or header that is wrong. */
-const detail = z.object({ path: z.string(), message: z.string() });
+const detail = z.object({
+  path: z.string().meta({ description: 'Which one, as a path of names and places', examples: ['tools.0.name'] }),
+  message: z.string().meta({ description: 'What is wrong with it, for a developer', examples: ['is missing'] }),
+});
 
 /** The body of every error (docs/contract.md, section 2.2). */
 export const errorBody = z.object({
-  error: z.string().meta({ description: 'For a developer' }),
-  code: z.string(),
-  userMessage: z.string().meta({ description: 'For an end user' }),
-  retryAfter: z.int().optional().meta({ description: 'Seconds' }),
+  error: z.string().meta({
+    description: 'What is wrong and what to do, for a developer',
+    examples: ['sm_session_id: is missing'],
+  }),
+  code: z.string().meta({ description: 'What clients decide by; more may be added', examples: ['INVALID_REQUEST'] }),
+  userMessage: z.string().meta({
+    description: 'What can be shown to an end user as it is, in the language of `Content-Language`',
+    examples: ['Something in this request is not right. Please check it and try again.'],
+  }),
+  retryAfter: z
+    .int()
+    .optional()
+    .meta({ description: 'How long to wait before asking again', ...inUnit('seconds', 30) }),
   reason: endReason.optional(),
-  maxMinutes: z.int().optional(),
+  maxMinutes: z
+    .int()
+    .optional()
+    .meta({
+      description: 'With SESSION_DURATION_EXCEEDED: how long a session may last',
+      ...inUnit('minutes', 15),
+    }),
   counted: z
     .literal(true)
     .optional()
@@ -24,11 +43,14 @@ export const errorBody = z.object({
   budget: budgetNamed.optional().meta({
     description: 'With DAILY_QUOTA_EXCEEDED: the budget of which nothing is left, where it is not a ceiling of the day',
   }),
-  matched: z.int().optional().meta({ description: 'With COUNT_CHANGED: how many sessions match now' }),
+  matched: z
+    .int()
+    .optional()
+    .meta({ description: 'With COUNT_CHANGED: how many match now', ...inUnit('count', 212) }),
   challenge: challenge
     .optional()
     .meta({ description: 'With BOT_BLOCKED: who solves it and sends the create once more with its token is let in' }),
-  details: z.array(detail).optional(),
+  details: z.array(detail).optional().meta({ description: 'What is wrong, field by field' }),
 });
 
 export type ErrorBody = Omit<z.infer<typeof errorBody>, 'details'> & {

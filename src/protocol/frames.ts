@@ -2,11 +2,15 @@ import { z } from 'zod';
 import { callEventFrame, callFrames, callRequestFrames, callStateFrame } from './call-frames.ts';
 import { errorBody } from './error-body.ts';
 import { heartbeatInterval, idleSec } from './heartbeat.ts';
+import { frameType } from './fields.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
+import { inUnit } from './values.ts';
 
 /** Named by the client, repeated in the answer. */
-const frameId = z.union([z.string().max(255), z.int()]);
+const frameId = z
+  .union([z.string().max(255), z.int()])
+  .meta({ description: 'Named by the client, and repeated in the answer', examples: ['r1'], 'x-unit': 'none' });
 
 /** A BCP 47 tag; its first subtag counts. */
 const language = z
@@ -28,23 +32,23 @@ const wants = z
 /** Frames that a client sends (docs/contract.md, section 7.2); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
   attach: z.object({
-    type: z.literal('attach'),
+    type: frameType('attach'),
     ...sessionProof.shape,
     language: language.optional(),
     wants: wants.optional(),
   }),
-  heartbeat: z.object({ type: z.literal('heartbeat'), idleSec, id: frameId.optional() }),
+  heartbeat: z.object({ type: frameType('heartbeat'), idleSec, id: frameId.optional() }),
   usage: z.object({
-    type: z.literal('usage'),
+    type: frameType('usage'),
     ...usageAmounts.shape,
     response: reportedResponse.optional(),
     id: z
       .string()
       .min(1)
       .max(255)
-      .meta({ description: 'The idempotency key: counted once in this session for 24 hours' }),
+      .meta({ description: 'The idempotency key: counted once in this session for 24 hours', examples: ['u1'] }),
   }),
-  end: z.object({ type: z.literal('end') }),
+  end: z.object({ type: frameType('end') }),
   ...callRequestFrames,
 };
 
@@ -65,48 +69,70 @@ const { error, code, userMessage, retryAfter, counted } = errorBody.shape;
 
 /** What is about to end a session. */
 export const warning = z.object({
-  reason: z.enum(['duration', 'idle', 'quota']),
-  secondsLeft: z.int().optional(),
+  reason: z.enum(['duration', 'idle', 'quota']).meta({ description: 'Which limit is near' }),
+  secondsLeft: z
+    .int()
+    .optional()
+    .meta({
+      description:
+        'How long until it ends the session; absent where a daily total has crossed 80 or 95 % of its ceiling',
+      ...inUnit('seconds', 60),
+    }),
 });
 
 export type Warning = Readonly<z.infer<typeof warning>>;
 
 export const serverFrames = {
   attached: z.object({
-    type: z.literal('attached'),
+    type: frameType('attached'),
     session: sessionView,
     state: sessionState,
-    heartbeat: heartbeatInterval,
+    heartbeat: heartbeatInterval.meta({ description: 'How the session is kept alive' }),
     limits: sessionLimits,
-    resume: z.string().optional().meta({
-      description:
-        'Of a brokered session, to sockets that want `call`: the next page of the visitor goes on with the session by it (`resume` of POST /api/session), once. It replaces the one before',
-    }),
+    resume: z
+      .string()
+      .optional()
+      .meta({
+        examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
+        description:
+          'Of a brokered session, to sockets that want `call`: the next page of the visitor goes on with the session by it (`resume` of POST /api/session), once. It replaces the one before',
+      }),
   }),
   heartbeat: z.object({
-    type: z.literal('heartbeat'),
+    type: frameType('heartbeat'),
     id: frameId.optional(),
     session: sessionView,
     state: sessionState,
   }),
-  usage: z.object({ type: z.literal('usage'), id: z.string(), usage, counted: uncounted }),
+  usage: z.object({
+    type: frameType('usage'),
+    id: z.string().meta({ description: 'The `id` of the frame that is answered', examples: ['u1'] }),
+    usage,
+    counted: uncounted,
+  }),
   state: z.object({
-    type: z.literal('state'),
+    type: frameType('state'),
     state: sessionState,
     session: sessionView
       .optional()
       .meta({ description: 'Once words of a new visitor were heard: it ends no sooner than others' }),
   }),
-  warning: z.object({ type: z.literal('warning'), ...warning.shape }),
+  warning: z.object({ type: frameType('warning'), ...warning.shape }),
   call: z.union([callEventFrame, callStateFrame]),
   ...callFrames,
-  ended: z.object({ type: z.literal('ended'), code, reason: endReason, userMessage, maxMinutes: z.int() }),
+  ended: z.object({
+    type: frameType('ended'),
+    code,
+    reason: endReason,
+    userMessage,
+    maxMinutes: z.int().meta({ description: 'How long a session may last', ...inUnit('minutes', 15) }),
+  }),
   error: z.object({
-    type: z.literal('error'),
+    type: frameType('error'),
     code,
     error: error.optional(),
     userMessage,
-    retryAfter: retryAfter.meta({ description: 'Seconds after which the same frame may succeed' }),
+    retryAfter: retryAfter.meta({ description: 'After how long the same frame may succeed' }),
     id: frameId.optional(),
     counted,
     usage: usage.optional(),

@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { sessionProof } from './session.ts';
+import { inUnit } from './values.ts';
 
 /** Seconds since somebody spoke, as the client knows it; the heartbeat is itself activity where a client does not tell. */
 export const idleSec = z
   .int()
   .min(0)
   .optional()
-  .meta({ description: 'How long nobody has spoken, as the client knows it' });
+  .meta({
+    description: 'How long nobody has spoken, as the client knows it; without it the heartbeat itself is activity',
+    ...inUnit('seconds', 0),
+  });
 
 /** The body of POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export const heartbeatRequest = sessionProof.extend({ idleSec });
@@ -14,4 +18,6 @@ export const heartbeatRequest = sessionProof.extend({ idleSec });
 export type HeartbeatRequest = Readonly<z.infer<typeof heartbeatRequest>>;
 
 /** How often a client should send a heartbeat. */
-export const heartbeatInterval = z.object({ intervalSec: z.int() });
+export const heartbeatInterval = z.object({
+  intervalSec: z.int().meta({ description: 'How often a client sends a heartbeat', ...inUnit('seconds', 45) }),
+});

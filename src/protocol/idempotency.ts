@@ -6,7 +6,14 @@ const MAX_KEY = 255;
 export const MIN_CREATE_KEY = 16;
 
 const key = (minLength: number, description: string) =>
-  z.object({ 'Idempotency-Key': z.string().min(minLength).max(MAX_KEY).optional().meta({ description }) });
+  z.object({
+    'Idempotency-Key': z
+      .string()
+      .min(minLength)
+      .max(MAX_KEY)
+      .optional()
+      .meta({ description, examples: ['9f8a7b6c5d4e3f2a1b0c9d8e'] }),
+  });
 
 /** The header that makes a request safe to repeat (docs/contract.md, section 5.2). */
 export const idempotencyHeader = key(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHALLENGE_PROVIDERS } from './challenge.ts';
+import { inUnit } from './values.ts';
 
 const wanted = 'must be one of';
 
@@ -7,24 +8,39 @@ const wanted = 'must be one of';
 export const keyBots = z
   .strictObject(
     {
-      provider: z.enum(CHALLENGE_PROVIDERS, `${wanted} ${CHALLENGE_PROVIDERS.join(', ')}`).optional(),
+      provider: z
+        .enum(CHALLENGE_PROVIDERS, `${wanted} ${CHALLENGE_PROVIDERS.join(', ')}`)
+        .optional()
+        .meta({ description: 'Who sets challenges' }),
       siteKey: z
         .string('must be a text')
         .regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters without spaces')
-        .optional(),
+        .optional()
+        .meta({
+          description: "The provider's name for the site; altcha has none",
+          examples: ['0x4AAAAAAADnPIDROrmt1Wwj'],
+        }),
       secret: z
         .string('must be a text')
         .regex(
           /^\$\{secret:[A-Za-z0-9_-]{1,64}\}$/,
           'must be ${secret:NAME}: the secret itself is kept by switchboard secrets set',
         )
-        .optional(),
-      challenge: z.enum(['suspect', 'always'], `${wanted} suspect, always`).optional(),
+        .optional()
+        .meta({
+          description: 'Which secret of the tenant the provider is asked with; altcha has none',
+          examples: ['${secret:turnstile}'],
+        }),
+      challenge: z
+        .enum(['suspect', 'always'], `${wanted} suspect, always`)
+        .optional()
+        .meta({ description: 'Who is challenged: callers who are suspect, or everybody' }),
       minScore: z
         .number('must be a number from 0 to 1')
         .min(0, 'must be at least 0')
         .max(1, 'must be at most 1')
-        .optional(),
+        .optional()
+        .meta({ description: 'Of reCAPTCHA: the least score that passes', ...inUnit('share', 0.5) }),
     },
     'must be an object',
   )

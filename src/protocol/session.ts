@@ -2,27 +2,36 @@ import { z } from 'zod';
 import { END_REASONS, type EndReason, type RequestedEnd } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { optionalEmail } from './email.ts';
-import { instant, ok } from './values.ts';
+import { sessionIdExample } from './fields.ts';
+import { instant, inUnit, ok } from './values.ts';
 
 /** The states of a voice session by their names on the wire, which are the machine's. */
-export const sessionState = z.enum({
-  engaged: 'engaged',
-  idle: 'idle',
-  stale: 'stale',
-  ended: 'ended',
-} satisfies { readonly [S in VoiceState]: S });
+export const sessionState = z
+  .enum({
+    engaged: 'engaged',
+    idle: 'idle',
+    stale: 'stale',
+    ended: 'ended',
+  } satisfies { readonly [S in VoiceState]: S })
+  .meta({
+    description:
+      '`engaged`: it goes on; `idle`: nobody spoke for too long, and the next heartbeat ends it; `stale`: the same, for very long; `ended` is final',
+  });
 
 export type SessionState = z.infer<typeof sessionState>;
 
-export const caller = z.enum({ widget: 'widget', console: 'console' } satisfies {
-  readonly [C in VoiceRecord['caller']]: C;
-});
+export const caller = z
+  .enum({ widget: 'widget', console: 'console' } satisfies { readonly [C in VoiceRecord['caller']]: C })
+  .meta({ description: 'Who opened it: a page with a widget key, or somebody who is logged in' });
 
 export type { EndReason, RequestedEnd };
 
 const endReasons = Object.keys(END_REASONS) as EndReason[];
 
-const reasonsKnown = { description: `One of ${endReasons.join(', ')}; more may be added`, examples: endReasons };
+const reasonsKnown = {
+  description: `Why it ended: one of ${endReasons.join(', ')}; more may be added`,
+  examples: endReasons,
+};
 
 /** Why a session ended. Clients must take reasons that they do not know, because reasons are added: a text, no enum. */
 export const endReason = z.string().meta(reasonsKnown);
@@ -31,34 +40,49 @@ export const endReason = z.string().meta(reasonsKnown);
 export const endReasonOrNull = z
   .string()
   .nullable()
-  .meta({ ...reasonsKnown });
+  .meta({ ...reasonsKnown, description: `${reasonsKnown.description}; null while it goes on` });
 
 /** What names a voice session: its whole id, or its ref. */
 export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22})$/;
 
 /** A session as its client sees it (docs/contract.md, section 5.3). */
-export const sessionView = z.object({
-  active: z.boolean(),
-  startedAt: instant,
-  lastSeenAt: instant,
-  durationSec: z.int(),
-  idleSec: z.int(),
-  endsAt: instant.optional().meta({
-    description:
-      'Only while words of a new visitor are due (newVisitorSeconds of the key): it ends then unless some are heard',
-  }),
-});
+export const sessionView = z
+  .object({
+    active: z.boolean().meta({ description: 'Whether it is open' }),
+    startedAt: instant.meta({ description: 'When it was opened' }),
+    lastSeenAt: instant.meta({ description: 'When its last heartbeat came' }),
+    durationSec: z
+      .int()
+      .meta({ description: 'How long it lasts; of an ended one, how long it lasted', ...inUnit('seconds', 90) }),
+    idleSec: z.int().meta({
+      description: 'How long it has had no activity; of an ended one, at its end',
+      ...inUnit('seconds', 0),
+    }),
+    endsAt: instant.optional().meta({
+      description:
+        'Only while words of a new visitor are due (newVisitorSeconds of the key): it ends then unless some are heard',
+    }),
+  })
+  .meta({ description: 'The session as the server sees it' });
 
 export type SessionView = Readonly<z.infer<typeof sessionView>>;
 
 /** What ends a session by itself. */
-export const sessionLimits = z.object({
-  maxMinutes: z.int(),
-  maxIdleSec: z.int(),
-  newVisitorSeconds: z.int().optional().meta({
-    description: 'Only while words of a new visitor are due: it ends so long after its start unless some are heard',
-  }),
-});
+export const sessionLimits = z
+  .object({
+    maxMinutes: z.int().meta({ description: 'How long the session may last', ...inUnit('minutes', 15) }),
+    maxIdleSec: z
+      .int()
+      .meta({ description: 'After how long without activity it goes idle', ...inUnit('seconds', 300) }),
+    newVisitorSeconds: z
+      .int()
+      .optional()
+      .meta({
+        description: 'Only while words of a new visitor are due: it ends so long after its start unless some are heard',
+        ...inUnit('seconds', 60),
+      }),
+  })
+  .meta({ description: 'What ends the session by itself' });
 
 export type SessionLimits = Readonly<z.infer<typeof sessionLimits>>;
 
@@ -67,7 +91,10 @@ export const sessionProof = z.object({
   sm_session_id: z
     .string()
     .max(128)
-    .meta({ description: 'sm_session_id as the create reply gave it: s:<email_hash>:<session_id>' }),
+    .meta({
+      description: '`sm_session_id` of the reply to the create: `s:<email_hash>:<session_id>`',
+      examples: [sessionIdExample],
+    }),
   email: optionalEmail,
 });
 

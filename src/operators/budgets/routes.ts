@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { iso, isoOrNull } from '../../kernel/time.ts';
 import {
   budgetFilters,
+  budgetOf,
   budgetReply,
   changeBudgetRequest,
   deleteBudgetReply,
@@ -144,7 +145,7 @@ export function changeBudgetRoute(services: Services): Route {
       'Raising it opens sessions again within a second, lowering it below what is used ends them. With another `version` than the present one it is CONFLICT, and nothing is changed: read it again, so that no change of somebody else is lost.',
     params: budgetParams,
     right: 'change',
-    query: budgetFilters,
+    query: budgetOf,
     body: changeBudgetRequest,
     bodyExample: { version: 3, dollars: 2500 },
     replies: {

@@ -70,7 +70,10 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
     summary: 'The state machines, as definitions and as charts',
     description: 'Changes only when the service is built or set up anew: ask with `If-None-Match`.',
     headers: z.object({
-      'if-none-match': z.string().optional().meta({ description: 'The `ETag` of an earlier reply' }),
+      'if-none-match': z
+        .string()
+        .optional()
+        .meta({ description: 'The `ETag` of an earlier reply', examples: ['"4f1c0e8b7d2a"'] }),
     }),
     replies: {
       200: {

@@ -1,36 +1,66 @@
 import { z } from 'zod';
+import { actor, requestId, tenantAsked, tenantId } from '../fields.ts';
 import { count, instant, instantAsked, text } from '../values.ts';
 import { page, pageAsked } from './page.ts';
 
 /** One change that an operator made (docs/contract.md, section 8). */
 export const auditRow = z.object({
-  at: instant,
-  actor: z.string().meta({
-    description:
-      'An address, `service:` and what tells one token from another, or `cli`; of viewers and admins addresses are masked',
+  at: instant.meta({ description: 'When it was done' }),
+  actor,
+  role: z
+    .string()
+    .nullable()
+    .meta({ description: 'The role by which they did it; null for a command', examples: ['operator'] }),
+  action: z.string().meta({ description: 'What was done', examples: ['session.end', 'key.revoke'] }),
+  target: z.string().meta({
+    description: 'The ref of a session, `<tenant>/<id>` of a key, or what else was acted on',
+    examples: ['acme/site'],
   }),
-  role: z.string().nullable(),
-  action: z.string(),
-  target: z.string().meta({ description: 'The ref of a session, `<tenant>/<id>` of a key, or what else was acted on' }),
-  tenantId: z.string().nullable(),
-  reason: z.string().nullable(),
-  requestId: z.string().nullable(),
-  batchId: z.string().nullable().meta({ description: 'The same for all that was changed together' }),
-  result: z.string().nullable().meta({ description: '`done`, `unchanged` or `failed`; null while it is not known' }),
-  count: count.nullable().meta({ description: 'How many it concerned, where that is said' }),
+  tenantId: tenantId.nullable().meta({ description: 'Whose it was; null where it is of no tenant' }),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why, as they said; null where they said nothing', examples: ['the visitor asked us to'] }),
+  requestId: requestId.nullable().meta({ description: 'The `X-Request-Id` of the request; null where none did it' }),
+  batchId: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'The same for all that was changed together; null for what was done alone',
+      examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'],
+    }),
+  result: z
+    .string()
+    .nullable()
+    .meta({
+      description: '`done`, `unchanged` or `failed`; null while it is not known',
+      examples: ['done', 'unchanged', 'failed'],
+    }),
+  count: count.nullable().meta({ description: 'How many it concerned; null where that is not said' }),
 });
 
 export type AuditRow = z.infer<typeof auditRow>;
 
 export const auditFilters = z.object({
-  actor: text(254).optional(),
-  action: text(64).optional(),
-  target: text(256).optional(),
-  batchId: text(64).optional(),
-  tenantId: text(128).optional(),
-  from: instantAsked.optional(),
-  to: instantAsked.optional(),
+  actor: text(254)
+    .optional()
+    .meta({ description: 'Only what they did, by the whole name that the audit has', examples: ['ops@example.com'] }),
+  action: text(64)
+    .optional()
+    .meta({ description: 'Only acts of this name', examples: ['session.end'] }),
+  target: text(256)
+    .optional()
+    .meta({ description: 'Only what was done to this', examples: ['acme/site'] }),
+  batchId: text(64)
+    .optional()
+    .meta({ description: 'Only what was changed together', examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'] }),
+  tenantId: tenantAsked.optional(),
+  from: instantAsked.optional().meta({ description: 'Only what was done then or later' }),
+  to: instantAsked.optional().meta({ description: 'Only what was done before' }),
   ...pageAsked,
 });
 
-export const auditPage = z.object({ rows: z.array(auditRow), ...page });
+export const auditPage = z.object({
+  rows: z.array(auditRow).meta({ description: 'What operators did, newest first' }),
+  ...page,
+});

@@ -1,67 +1,90 @@
 import { z } from 'zod';
-import { count } from '../values.ts';
+import { nodeId, requestId } from '../fields.ts';
+import { instant, ordinal } from '../values.ts';
+import { nextCursor, pageAsked } from './page.ts';
 
 /** What a machine did with an event, whatever the machine; one that `stayed` left the state as it was. */
 const TRANSITIONS = ['started', 'moved', 'stayed', 'ended'] as const;
 /** What happened to a voice session beside that. */
 const NOTES = ['gap', 'attached', 'detached', 'warned', 'usage'] as const;
 
-const eventKind = z.enum([...TRANSITIONS, ...NOTES]);
+const eventKind = z.enum([...TRANSITIONS, ...NOTES]).meta({
+  description:
+    'What the machine did with the event (`stayed`: it left the state as it was); or what else happened to a session: it was silent (`gap`), a socket came or went, it was warned, it used something',
+});
 
 export type ActorEventKind = z.infer<typeof eventKind>;
 
 export type NoteKind = (typeof NOTES)[number];
 
+const eventName = z.string().meta({ examples: ['CLOCK'] });
+const state = z.string().meta({ examples: ['engaged'] });
+const path = z.string().meta({ examples: ['live.engaged'] });
+const guard = z.string().meta({ examples: ['hasGoneIdle'] });
+
 /** What a machine did with one event, or what happened to its actor beside (docs/contract.md, section 8). */
 export const operatorEvent = z.object({
-  id: z.string(),
-  at: z.iso.datetime(),
+  id: z.string().meta({ description: 'The id of the event', examples: ['1041'] }),
+  at: instant.meta({ description: 'When it happened' }),
   kind: eventKind,
-  event: z
-    .string()
+  event: eventName
     .nullable()
     .meta({ description: 'The event that the machine was sent; null for kinds that are none of its events' }),
-  from: z.string().nullable().meta({ description: 'The state before; null where the event opened it' }),
-  to: z.string().nullable().meta({ description: 'The state after it; null for kinds that change no state' }),
+  from: state.nullable().meta({ description: 'The state before; null where the event opened it' }),
+  to: state.nullable().meta({ description: 'The state after it; null for kinds that change no state' }),
   steps: z
     .array(
       z.object({
-        event: z.string().meta({ description: 'Empty where the step follows from the one before' }),
-        from: z.string(),
-        to: z.string(),
-        guard: z.string().nullable(),
-        actions: z.array(z.string()),
+        event: eventName.meta({ description: 'What it took; empty where the step follows from the one before' }),
+        from: path.meta({ description: 'The state that it left' }),
+        to: path.meta({ description: 'The state that it entered' }),
+        guard: guard.nullable().meta({ description: 'The guard that let it pass; null where none was asked' }),
+        actions: z
+          .array(z.string())
+          .meta({ description: 'What the machine changed in its record', examples: [['followClock']] }),
       }),
     )
     .meta({ description: 'The transitions it took, by the paths of the states' }),
   guards: z
-    .array(z.object({ name: z.string(), passed: z.boolean() }))
+    .array(
+      z.object({
+        name: guard.meta({ description: 'The name of the guard' }),
+        passed: z.boolean().meta({ description: 'Whether it let the event pass' }),
+      }),
+    )
     .meta({ description: 'The guards in the order in which they were asked' }),
   record: z
     .object({
-      version: count.nullable(),
-      lastSeenAt: z.iso.datetime().nullable(),
-      lastActivityAt: z.iso.datetime().nullable(),
-      settledAt: z.iso.datetime().nullable(),
+      version: ordinal.nullable().meta({ description: 'The version that was saved' }),
+      lastSeenAt: instant.nullable().meta({ description: 'The last heartbeat of a session' }),
+      lastActivityAt: instant.nullable().meta({ description: 'Its last activity' }),
+      settledAt: instant.nullable().meta({ description: 'Up to when its machine has followed the clock' }),
     })
-    .meta({ description: 'The record after it' }),
-  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-  node: z.string().nullable().meta({ description: 'Null for who is shown some tenants only' }),
-  requestId: z.string().nullable(),
+    .meta({ description: 'The record after it; each is null in other machines and in kinds that change none' }),
+  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
+    description: 'What else is known of it, by name, with the unit in the name; it depends on the kind',
+    examples: [{ silentSec: 120 }],
+    'x-unit': 'varies',
+  }),
+  node: nodeId
+    .nullable()
+    .meta({ description: 'The process in which it happened; null for who is shown some tenants only' }),
+  requestId: requestId.nullable().meta({ description: 'The request that caused it; null where none did' }),
 });
 
 export type OperatorEvent = z.infer<typeof operatorEvent>;
 
 /** What a machine did, beside the record of its actor, the newest first. */
-export const actorTold = { machine: z.string(), events: z.array(operatorEvent), moreEvents: z.boolean() };
+export const actorTold = {
+  machine: z.string().meta({ description: 'Whose rules it follows: the `id` of a machine', examples: ['voice-call'] }),
+  events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
+  moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),
+};
 
 export const operatorEventPage = z.object({
-  events: z.array(operatorEvent),
-  nextCursor: z.string().nullable(),
+  events: z.array(operatorEvent).meta({ description: 'What happened to the session, newest first' }),
+  nextCursor,
 });
 
 /** What GET /api/operator/sessions/{id}/events may be asked. */
-export const pageOfEvents = z.object({
-  cursor: z.string().max(512).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-});
+export const pageOfEvents = z.object(pageAsked);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { caller, endReasonOrNull, sessionState } from '../session.ts';
-import { count, instant, instantAsked, text } from '../values.ts';
+import { agentId, keyId, provider, sessionRef, subject, tenantAsked, tenantId } from '../fields.ts';
+import { instant, instantAsked, seconds } from '../values.ts';
 import { sessionFilters } from './session.ts';
 import { used } from './usage.ts';
 
@@ -21,25 +22,25 @@ export const exportedSessionsAsked = sessionFilters
 export const exportedUsageAsked = z.object({
   from: instantAsked.optional().meta({ description: 'In the first day; by default the present one' }),
   to: instantAsked.optional().meta({ description: 'By default now' }),
-  tenantId: text(128).optional(),
+  tenantId: tenantAsked.optional(),
   format,
 });
 
 /** A session in an export. Its id, which proves its caller, is not in it. */
 export const exportedSession = z.object({
-  ref: z.string(),
-  tenantId: z.string(),
-  keyId: z.string().nullable(),
-  agentId: z.string().nullable(),
+  ref: sessionRef,
+  tenantId,
+  keyId: keyId.nullable(),
+  agentId: agentId.nullable(),
   caller,
-  subject: z.string(),
-  provider: z.string(),
+  subject,
+  provider,
   state: sessionState,
   startedAt: instant,
   lastSeenAt: instant,
   endedAt: instant.nullable(),
   endReason: endReasonOrNull,
-  durationSec: count,
+  durationSec: seconds,
   ...used.shape,
 });
 
@@ -48,10 +49,10 @@ export type ExportedSession = z.infer<typeof exportedSession>;
 /** What one subject used on one day, by what served it. */
 export const exportedUsage = z.object({
   day: z.string().meta({ description: 'A calendar day of QUOTA_TIMEZONE' }),
-  subject: z.string(),
-  tenantId: z.string().nullable(),
-  keyId: z.string().nullable(),
-  agentId: z.string().nullable(),
+  subject,
+  tenantId: tenantId.nullable(),
+  keyId: keyId.nullable(),
+  agentId: agentId.nullable(),
   ...used.shape,
 });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { sessionDeadline, sessionFilters } from './session.ts';
+import { countsByState, sessionDeadline, sessionFilters } from './session.ts';
 import { caller, endReasonOrNull, sessionName, sessionState } from '../session.ts';
-import { count, instant } from '../values.ts';
+import { agentId, frameType, keyId, nodeId, sessionRef, tenantId } from '../fields.ts';
+import { count, instant, ordinal } from '../values.ts';
 import { auditRow, type AuditRow } from './audit.ts';
 import { operatorEvent } from './event.ts';
 import { dependencyState, operatorNode } from './node.ts';
@@ -32,25 +33,34 @@ export type FeedFilterSent = z.input<typeof feedFilter>;
 
 /** What a watcher sends: what it wants from now on, in the place of what it wanted before. Topics that are not known are left out. */
 export const watchFrame = z.object({
-  type: z.literal('watch'),
+  type: frameType('watch'),
   topics: z
     .array(z.string().max(32))
     .max(16)
-    .meta({ description: `Of ${FEED_TOPICS.join(', ')}; others are left out` }),
-  filter: feedFilter.optional(),
-  ref: z.string().regex(sessionName).nullish().meta({ description: 'A session whose events are told as well' }),
+    .meta({
+      description: `What is told: some of ${FEED_TOPICS.join(', ')}; others are left out`,
+      examples: [['counts', 'sessions']],
+    }),
+  filter: feedFilter
+    .optional()
+    .meta({ description: 'Which sessions are told of; refusals are filtered by tenant and key alone' }),
+  ref: z
+    .string()
+    .regex(sessionName)
+    .nullish()
+    .meta({ ...sessionRef.meta(), description: 'A session whose events are told as well' }),
 });
 
 /** What became of a session. */
 export const sessionChange = z.object({
-  ref: z.string(),
+  ref: sessionRef,
   state: sessionState,
   was: sessionState.nullable().meta({ description: 'The state before; null where it was just opened' }),
   reason: endReasonOrNull,
-  at: instant,
-  tenantId: z.string(),
-  agentId: z.string().nullable(),
-  keyId: z.string().nullable(),
+  at: instant.meta({ description: 'When it changed' }),
+  tenantId,
+  agentId: agentId.nullable().meta({ description: 'Its agent; null where it has none' }),
+  keyId: keyId.nullable().meta({ description: 'Its widget key; null for one of a console caller' }),
   caller,
   deadline: instant.nullable().meta({ description: 'When the clock alone changes it next' }),
   next: sessionDeadline,
@@ -58,64 +68,78 @@ export const sessionChange = z.object({
 
 export type SessionChange = z.infer<typeof sessionChange>;
 
-const seq = count.meta({ description: 'One more with each frame of this socket' });
+const lossy = z
+  .boolean()
+  .meta({ description: 'Whether this node is cut off from the others: then it tells its own changes alone' });
+
+const seq = ordinal.meta({ description: 'One more with each frame of this socket' });
 
 /** What the feed sends (docs/contract.md, section 8.1). */
 export const feedFrames = {
   hello: z.object({
-    type: z.literal('hello'),
+    type: frameType('hello'),
     seq,
-    at: instant,
-    node: z.string().nullable().meta({ description: 'Null for who is shown some tenants only' }),
-    role: z.string(),
-    lossy: z
-      .boolean()
-      .meta({ description: 'Whether this node is cut off from the others: then it tells its own changes alone' }),
+    at: instant.meta({ description: 'When it was sent' }),
+    node: nodeId.nullable().meta({ description: 'The process that tells; null for who is shown some tenants only' }),
+    role: z.string().meta({ description: 'The role of whoever watches', examples: ['operator'] }),
+    lossy,
   }),
   tick: z.object({
-    type: z.literal('tick'),
+    type: frameType('tick'),
     seq,
-    at: instant,
-    byState: z
-      .object({ engaged: count, idle: count, stale: count, ended: count })
+    at: instant.meta({ description: 'When it was sent' }),
+    byState: countsByState
       .nullable()
-      .meta({ description: 'This and what follows is null where it cannot be read now' }),
+      .meta({ description: 'Sessions by state; this and what follows is null where it cannot be read now' }),
     endingSoon: count
       .nullable()
       .meta({ description: 'Sessions that end by the clock within a minute if nothing comes in between' }),
     perMinute: z
-      .object({ started: count, ended: count, refused: count })
+      .object({
+        started: count.meta({ description: 'Sessions that were opened' }),
+        ended: count.meta({ description: 'Sessions that ended' }),
+        refused: count.meta({ description: 'Requests that were refused' }),
+      })
       .nullable()
-      .meta({ description: 'In the last whole minute' }),
+      .meta({ description: 'What happened in the last whole minute' }),
     dependencies: z
       .array(dependencyState)
       .nullable()
-      .meta({ description: 'Of the process that tells; null for who is shown some tenants only' }),
-    lossy: z.boolean(),
+      .meta({ description: 'What the process that tells stands on; null for who is shown some tenants only' }),
+    lossy,
   }),
   sessions: z.object({
-    type: z.literal('sessions'),
+    type: frameType('sessions'),
     seq,
-    changes: z.array(sessionChange),
+    changes: z.array(sessionChange).meta({ description: 'The last change of each session, at most 100' }),
     more: count.meta({ description: 'Sessions that changed as well and are not told' }),
   }),
   refusals: z.object({
-    type: z.literal('refusals'),
+    type: frameType('refusals'),
     seq,
-    byCode: z.record(z.string(), count).meta({ description: 'What was refused since the last such frame' }),
+    byCode: z.record(z.string(), count).meta({ description: 'What was refused since the last such frame, by code' }),
     samples: z.array(operatorRefusal).meta({ description: 'Some of these, at most 20' }),
     more: count.meta({ description: 'Refusals of byCode that are no samples' }),
   }),
   node: z.object({
-    type: z.literal('node'),
+    type: frameType('node'),
     seq,
-    node: operatorNode,
+    node: operatorNode.meta({ description: 'The process, as it tells of itself' }),
     gone: z.boolean().meta({ description: 'It left, or is not heard any more: this is how it was last' }),
   }),
-  audit: z.object({ type: z.literal('audit'), seq, row: auditRow }),
-  event: z.object({ type: z.literal('event'), seq, ref: z.string(), event: operatorEvent }),
+  audit: z.object({
+    type: frameType('audit'),
+    seq,
+    row: auditRow.meta({ description: 'What an operator did, as the audit has it' }),
+  }),
+  event: z.object({
+    type: frameType('event'),
+    seq,
+    ref: sessionRef,
+    event: operatorEvent.meta({ description: 'What happened to the session' }),
+  }),
   gap: z.object({
-    type: z.literal('gap'),
+    type: frameType('gap'),
     seq,
     dropped: count
       .nullable()

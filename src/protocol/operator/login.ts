@@ -1,32 +1,44 @@
 import { z } from 'zod';
-import { loginName } from '../login.ts';
+import { loginId, loginName } from '../login.ts';
+import { auditReason, subject } from '../fields.ts';
 import { count, instant, ok } from '../values.ts';
 import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 
 /** A console login as operators see it (docs/contract.md, section 8). */
 export const operatorLogin = z.object({
-  id: z.string(),
-  email: z.string().meta({ description: 'Viewers see its first letter and its domain' }),
-  createdAt: instant,
-  renewedAt: instant,
-  expiresAt: instant,
-  state: z.enum(['active', 'destroyed']),
-  reason: z.string().nullable().meta({ description: 'Why it was destroyed' }),
-  endedAt: instant.nullable(),
+  id: loginId,
+  email: z.string().meta({
+    description: 'The address that is logged in; viewers see its first letter and its domain',
+    examples: ['ada@example.com'],
+  }),
+  createdAt: instant.meta({ description: 'When the code was entered' }),
+  renewedAt: instant.meta({ description: 'When it was last used, give or take a minute' }),
+  expiresAt: instant.meta({ description: 'When it ends, unless activity renews it' }),
+  state: z.enum(['active', 'destroyed']).meta({ description: 'Whether it goes on' }),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why it was destroyed; null while it goes on', examples: ['logout', 'violation'] }),
+  endedAt: instant.nullable().meta({ description: 'When it was destroyed; null while it goes on' }),
 });
 
 export type OperatorLogin = z.infer<typeof operatorLogin>;
 
 /** A login code as operators see it: neither the code nor a hash of it. */
 export const operatorChallenge = z.object({
-  id: z.string(),
-  subject: z.string().meta({ description: 'The hash of the address that it was sent to' }),
-  issuedAt: instant,
-  expiresAt: instant,
-  attempts: count,
-  maxAttempts: count,
-  state: z.enum(['pending', 'verified', 'locked', 'expired', 'superseded']),
+  id: z
+    .string()
+    .meta({ description: 'The id of the code, which is not the code', examples: ['Zq3v0m8XcQf1rT6uYp2sLw'] }),
+  subject: subject.meta({ description: 'The keyed hash of the address that it was sent to' }),
+  issuedAt: instant.meta({ description: 'When it was sent' }),
+  expiresAt: instant.meta({ description: 'Until when it works' }),
+  attempts: count.meta({ description: 'How often a code was tried against it' }),
+  maxAttempts: count.meta({ description: 'After how many attempts it is locked' }),
+  state: z.enum(['pending', 'verified', 'locked', 'expired', 'superseded']).meta({
+    description:
+      '`pending`: it can be entered; `verified`: it was; `locked`: too many were wrong; `superseded`: a newer one was sent',
+  }),
 });
 
 export type OperatorChallenge = z.infer<typeof operatorChallenge>;
@@ -35,17 +47,30 @@ export const operatorLoginDetail = operatorLogin.extend(actorTold);
 export const operatorChallengeDetail = operatorChallenge.extend(actorTold);
 
 export const loginFilters = z.object({
-  state: operatorLogin.shape.state.optional(),
-  q: z.string().regex(loginName, 'must be the id of a login').optional(),
+  state: operatorLogin.shape.state.optional().meta({ description: 'Only logins in this state' }),
+  q: z
+    .string()
+    .regex(loginName, 'must be the id of a login')
+    .optional()
+    .meta({ ...loginId.meta(), description: 'Only the login with this id' }),
   ...pageAsked,
 });
 
-export const challengeFilters = z.object({ state: operatorChallenge.shape.state.optional(), ...pageAsked });
+export const challengeFilters = z.object({
+  state: operatorChallenge.shape.state.optional().meta({ description: 'Only codes in this state' }),
+  ...pageAsked,
+});
 
-export const loginPage = z.object({ logins: z.array(operatorLogin), ...page });
-export const challengePage = z.object({ challenges: z.array(operatorChallenge), ...page });
+export const loginPage = z.object({
+  logins: z.array(operatorLogin).meta({ description: 'Console logins, newest first' }),
+  ...page,
+});
+export const challengePage = z.object({
+  challenges: z.array(operatorChallenge).meta({ description: 'Login codes that were sent, newest first' }),
+  ...page,
+});
 
-export const revokeLoginRequest = z.strictObject({ reason: z.string().max(500).optional() });
+export const revokeLoginRequest = z.strictObject({ reason: auditReason });
 export const revokeLoginReply = z.object({
   ok,
   alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before' }),

@@ -7,16 +7,21 @@ export const searchRequest = z.strictObject({
     .trim()
     .min(1)
     .max(254)
-    .meta({ description: 'An id, a ref, a key, a tenant, 6 or more digits of a hash, an action, or an address' }),
+    .meta({
+      examples: ['acme'],
+      description: 'An id, a ref, a key, a tenant, 6 or more digits of a hash, an action, or an address',
+    }),
 });
 
 const searchHit = z.object({
-  kind: z.enum(['session', 'call', 'login', 'request', 'key', 'tenant', 'audit']),
-  id: z.string(),
-  label: z.string(),
-  href: z.string().meta({ description: 'The page of the console that shows it' }),
+  kind: z
+    .enum(['session', 'call', 'login', 'request', 'key', 'tenant', 'audit'])
+    .meta({ description: 'What was found' }),
+  id: z.string().meta({ description: 'The id or ref of what was found', examples: ['acme'] }),
+  label: z.string().meta({ description: 'What people read of it', examples: ['Acme'] }),
+  href: z.string().meta({ description: 'The page of the console that shows it', examples: ['/console/keys'] }),
 });
 
 export type SearchHit = z.infer<typeof searchHit>;
 
-export const searchReply = z.object({ hits: z.array(searchHit).max(20) });
+export const searchReply = z.object({ hits: z.array(searchHit).max(20).meta({ description: 'What was found' }) });

@@ -2,7 +2,23 @@ import { z } from 'zod';
 import { END_REASONS, type EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import { metadata } from '../create.ts';
 import { caller, endReasonOrNull, sessionName, sessionReply, sessionState, sessionView } from '../session.ts';
-import { commaList, count, instant, instantAsked, text } from '../values.ts';
+import {
+  agentAsked,
+  agentId,
+  auditReason,
+  actor as actorField,
+  keyAsked,
+  keyId,
+  nodeId,
+  provider,
+  requestId,
+  sessionIdExample,
+  sessionRef,
+  subject,
+  tenantAsked,
+  tenantId,
+} from '../fields.ts';
+import { commaList, count, inUnit, instant, instantAsked, ok } from '../values.ts';
 import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
@@ -11,25 +27,45 @@ import { used } from './usage.ts';
 import { page, pageAsked } from './page.ts';
 
 /** What the clock alone does to a session next. */
-export const sessionDeadline = z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
-  description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
+export const sessionDeadline = z
+  .object({
+    at: instant.meta({ description: 'When the clock changes it' }),
+    to: sessionState.meta({ description: 'The state that it is in then' }),
+    reason: endReasonOrNull.meta({ description: 'Why it ends then; null where that does not end it' }),
+  })
+  .nullable()
+  .meta({
+    description:
+      'When the clock alone changes it next, into which state, and for which reason where that ends it; null once it has ended',
+  });
+
+/** How many sessions there are, by state. */
+export const countsByState = z.object({
+  engaged: count.meta({ description: 'Sessions that go on' }),
+  idle: count.meta({ description: 'Sessions in which nobody spoke for too long' }),
+  stale: count.meta({ description: 'Sessions in which nobody spoke for very long' }),
+  ended: count.meta({ description: 'Sessions that are over' }),
 });
 
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
-  id: z.string(),
-  ref: z
-    .string()
-    .meta({ description: 'The first 42 characters of the id, as the log has them: names it, and proves nothing' }),
+  id: z.string().meta({
+    description: 'The `sm_session_id`, by which its caller acts for it; its ref for who is shown no whole ids',
+    examples: [sessionIdExample],
+  }),
+  ref: sessionRef,
   state: sessionState,
   caller,
-  emailHash: z.string(),
-  tenantId: z.string(),
-  agentId: z.string().nullable(),
-  keyId: z.string().nullable(),
-  provider: z.string(),
-  upstreamId: z.string(),
-  endedAt: z.iso.datetime().nullable(),
+  emailHash: subject,
+  tenantId,
+  agentId: agentId.nullable().meta({ description: 'Its agent; null where it has none' }),
+  keyId: keyId.nullable().meta({ description: 'Its widget key; null for one of a console caller' }),
+  provider,
+  upstreamId: z.string().meta({
+    description: 'The `id` that its create was answered with: of direct sessions the provider’s name of it',
+    examples: ['sess_C9CwUVUzUzYIssh3ELY1d'],
+  }),
+  endedAt: instant.nullable().meta({ description: 'When it ended; null while it goes on' }),
   endReason: endReasonOrNull,
   deadline: sessionDeadline,
   session: sessionView,
@@ -40,20 +76,33 @@ export type OperatorSession = z.infer<typeof operatorSession>;
 
 /** A session by itself: what a list shows, and more. */
 export const operatorSessionDetail = operatorSession.extend({
-  nextDeadline: z.iso.datetime().nullable(),
+  nextDeadline: instant.nullable().meta({ description: 'When the clock changes it next; null once it has ended' }),
   endedBy: z
     .object({
-      actor: z
+      actor: actorField,
+      reason: z
         .string()
-        .meta({ description: "An operator's e-mail address, or `service:` and what tells one token from another" }),
-      reason: z.string().nullable(),
-      at: z.iso.datetime(),
-      requestId: z.string().nullable(),
+        .nullable()
+        .meta({
+          description: 'Why, as they said; null where they said nothing',
+          examples: ['the visitor asked us to'],
+        }),
+      at: instant.meta({ description: 'When they ended it' }),
+      requestId: requestId.nullable().meta({ description: 'The request that ended it; null where none did' }),
     })
     .nullable()
-    .meta({ description: 'Who ended it, where an operator did' }),
+    .meta({ description: 'Who ended it, where an operator did; else null' }),
   why: z
-    .object({ sentence: z.string(), facts: z.array(z.string()) })
+    .object({
+      sentence: z.string().meta({
+        description: 'Why it ended, or that it is open, with the figures and the variables that set them',
+        examples: ['The client ended it, 4 min after its start.'],
+      }),
+      facts: z.array(z.string()).meta({
+        description: 'What else is worth seeing',
+        examples: [['The client was silent for 2 min before the end.']],
+      }),
+    })
     .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
   mayWhisper: z
     .boolean()
@@ -62,24 +111,46 @@ export const operatorSessionDetail = operatorSession.extend({
   refusals: z.array(operatorRefusal).meta({
     description: 'What its subject was refused from its begin to a minute after its end, newest first, at most 5',
   }),
-  limits: z.record(z.string(), z.object({ value: z.number(), setBy: z.string() })).meta({
-    description:
-      'What limits it and its caller now, each with the variable that sets it, or the field of its widget key',
-  }),
-  metadata: metadata.nullable(),
+  limits: z
+    .record(
+      z.string(),
+      z.object({
+        value: z.number().meta({ description: 'The limit, in what its name says', ...inUnit('varies', 15) }),
+        setBy: z.string().meta({
+          description: 'The variable, or the field of the widget key, that sets it',
+          examples: ['MAX_SESSION_MINUTES'],
+        }),
+      }),
+    )
+    .meta({
+      description:
+        'What limits it and its caller now, each with the variable that sets it, or the field of its widget key',
+    }),
+  metadata: metadata.nullable().meta({ description: 'Notes of whoever created it; null where there are none' }),
   hasContext: z.boolean().meta({
     description: 'Whether its back end handed something on to the servers of its tools, which nobody is shown',
   }),
-  agentVersion: z.string().nullable().meta({
-    description: 'Which definition its agent had: the same 12 hex digits for the same one; null where that is not kept',
-  }),
+  agentVersion: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'Which definition its agent had: the same 12 hex digits for the same one; null where that is not kept',
+      examples: ['4f1c0e8b7d2a'],
+    }),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
   moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),
-  lost: z.array(z.object({ node: z.string().nullable(), from: z.iso.datetime(), to: z.iso.datetime(), count })).meta({
-    description:
-      'Times in its life in which some node had no room for events, of whatever session; which one is null for who is shown some tenants only',
-  }),
+  lost: z
+    .array(
+      z.object({
+        node: nodeId.nullable().meta({ description: 'The process; null for who is shown some tenants only' }),
+        from: instant.meta({ description: 'Since when it had no room' }),
+        to: instant.meta({ description: 'Until when' }),
+        count: count.meta({ description: 'How many events it dropped' }),
+      }),
+    )
+    .meta({ description: 'Times in its life in which some process had no room for events, of whatever session' }),
 });
 
 export type LimitsInForce = z.infer<typeof operatorSessionDetail>['limits'];
@@ -88,39 +159,46 @@ export type EndedBy = z.infer<typeof operatorSessionDetail>['endedBy'];
 
 /** By what sessions are chosen, in lists and to be ended. */
 const chosenBy = {
-  tenantId: text(128).optional(),
-  agentId: text(128).optional(),
-  keyId: text(200).optional(),
-  caller: caller.optional(),
+  tenantId: tenantAsked.optional(),
+  agentId: agentAsked.optional(),
+  keyId: keyAsked.optional(),
+  caller: caller.optional().meta({ description: 'Only sessions that were opened by pages, or by people logged in' }),
   subject: z
     .string()
     .regex(/^[0-9a-f]{32}$/, 'must be the emailHash of a session')
     .optional()
-    .meta({ description: 'The sessions of one subject: `emailHash` of a session, `id` of a row of usage by subject' }),
+    .meta({
+      ...subject.meta(),
+      description: 'Only sessions of this subject: `emailHash` of a session, `id` of a row of usage by subject',
+    }),
 };
 
 /** Reasons of ends; a process of a later version may know one that this one does not. */
 const reasonsAsked = z
   .string()
   .regex(/^[a-z_]{1,64}(?:,[a-z_]{1,64}){0,31}$/, 'must be one or more names of reasons, separated by commas')
+  .meta({ examples: ['idle_exceeded,abandoned'] })
   .transform((text) => text.split(',') as EndReason[])
   .meta({
-    description: `One or more of ${Object.keys(END_REASONS).join(', ')}, separated by commas; later versions may have more`,
+    description: `Only sessions that ended for one of these: some of ${Object.keys(END_REASONS).join(', ')}, separated by commas; later versions may have more`,
   });
 
 export const sessionFilters = z.object({
   state: commaList(Object.values(sessionState.enum)).optional(),
   ...chosenBy,
   reason: reasonsAsked.optional(),
-  from: instantAsked.optional(),
-  to: instantAsked.optional(),
+  from: instantAsked.optional().meta({ description: 'Only sessions that were opened then or later' }),
+  to: instantAsked.optional().meta({ description: 'Only sessions that were opened before' }),
   endingWithinSec: z.coerce
     .number()
     .int()
     .min(1)
     .max(3600)
     .optional()
-    .meta({ description: 'Only those that the clock ends within so many seconds, the next one first' }),
+    .meta({
+      description: 'Only those that the clock ends within this time, the next one first',
+      ...inUnit('seconds', 60),
+    }),
   q: z
     .string()
     .refine((name) => !name.includes('@'), {
@@ -129,9 +207,17 @@ export const sessionFilters = z.object({
     })
     .regex(sessionName, 'must be the id of a session, or its ref')
     .optional()
-    .meta({ description: 'The id of a session, or its ref' }),
-  sort: z.enum(['-startedAt', 'startedAt', '-endedAt', 'deadline']).optional(),
+    .meta({ ...sessionRef.meta(), description: 'Only the session with this id or ref' }),
+  sort: z.enum(['-startedAt', 'startedAt', '-endedAt', 'deadline']).optional().meta({
+    description:
+      'Which come first: the newest (`-startedAt`, the default), the oldest, those that ended last, or, with endingWithinSec, those that end next',
+  }),
   ...pageAsked,
+});
+
+const batchId = z.string().meta({
+  description: 'Names all that is ended together: send it again to end what remains',
+  examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'],
 });
 
 /** Which sessions POST /api/operator/sessions/end is to end. Fields that are not known are refused: what is mistyped must not end more. */
@@ -150,52 +236,59 @@ const endFilter = z.strictObject({
 });
 
 export const operatorEndManyRequest = z.strictObject({
-  filter: endFilter.meta({ description: 'As in the list of sessions; only open ones are ended' }),
+  filter: endFilter.meta({ description: 'Which sessions: as in the list of sessions; only open ones are ended' }),
   all: z.boolean().optional().meta({ description: 'Needed with an empty filter' }),
   dryRun: z.boolean().optional().meta({ description: 'true counts and ends nothing' }),
-  expected: count.optional().meta({ description: 'What was counted; needed unless it is a dry run' }),
-  reason: z.string().max(500).optional(),
+  expected: count.optional().meta({ description: 'How many were counted before; needed unless it is a dry run' }),
+  reason: auditReason,
   batchId: z
     .string()
     .regex(/^batch_[\w-]{22}$/, 'must be the batchId of an earlier answer')
     .optional()
-    .meta({ description: 'Of the answer before, when what remained is ended' }),
+    .meta({
+      ...batchId.meta(),
+      description: 'The `batchId` of the answer before, when what remained is ended',
+    }),
 });
 
 const endedMany = z.object({
-  ended: count,
-  failed: count,
-  remaining: count,
-  batchId: z.string(),
+  ended: count.meta({ description: 'Sessions that this request ended' }),
+  failed: count.meta({ description: 'Sessions that could not be ended' }),
+  remaining: count.meta({ description: 'Sessions that are still to be ended: send the request again' }),
+  batchId,
   isAudited: z.boolean().meta({ description: 'Whether the audit has what came of it; its rows were there before' }),
 });
 
 const countedMany = z.object({
-  matched: count,
-  byState: z.object({ engaged: count, idle: count, stale: count }),
-  byTenant: z.record(z.string(), count),
-  sample: z.array(operatorSession),
-  expected: count,
+  matched: count.meta({ description: 'Open sessions that match' }),
+  byState: countsByState.omit({ ended: true }).meta({ description: 'The same by state' }),
+  byTenant: z.record(z.string(), count).meta({ description: 'The same by the id of the tenant' }),
+  sample: z.array(operatorSession).meta({ description: 'Some of them' }),
+  expected: count.meta({ description: 'What to send as `expected` to end them' }),
 });
 
 export const operatorEndManyReply = z.union([endedMany, countedMany]);
 
 export const operatorSessionPage = z.object({
-  sessions: z.array(operatorSession),
+  sessions: z.array(operatorSession).meta({ description: 'The sessions, in the order that was asked for' }),
   ...page,
 });
 
-export const operatorEndRequest = z.strictObject({ reason: z.string().max(500).optional() });
+export const operatorEndRequest = z.strictObject({ reason: auditReason });
 
 export const whisperRequest = z.strictObject({
   text: z
     .string()
     .max(1000)
     .refine((value) => value.trim() !== '', 'must not be empty')
-    .meta({ description: 'For the agent alone; no response comes of it', minLength: 1 }),
+    .meta({
+      description: 'What the agent alone is told; no response comes of it',
+      examples: ['This visitor is a member: their entry is free.'],
+      minLength: 1,
+    }),
 });
 
-export const whisperReply = z.object({ ok: z.literal(true) });
+export const whisperReply = z.object({ ok });
 
 export const operatorEndReply = sessionReply.extend({
   alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before, or by the clock' }),

@@ -1,7 +1,7 @@
 /** What the reference reads of a JSON schema. */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -12,6 +12,8 @@ export interface Schema {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
+  /** What a number is in: one of `UNITS`. */
+  readonly 'x-unit'?: string;
   readonly default?: unknown;
   readonly format?: string;
   readonly pattern?: string;
@@ -32,6 +34,7 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly name: string;
   readonly required?: boolean;
+  readonly description?: string;
   readonly schema: Schema;
 }
 
@@ -51,13 +54,19 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Reply>>;
 }
 
+interface HeaderTold {
+  readonly description: string;
+  readonly schema: Schema;
+  readonly example: unknown;
+}
+
 /** The parts of an OpenAPI 3.1 document that are shown. */
 export interface OpenApi {
   readonly info: { readonly version: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<Record<string, { readonly description: string }>>;
+    readonly headers: Readonly<Record<string, HeaderTold>>;
     readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
   };
 }
@@ -89,8 +98,8 @@ export interface Endpoint {
   readonly operation: Operation;
 }
 
-export function endpointsOf(document: OpenApi): Endpoint[] {
-  return Object.entries(document.paths).flatMap(([path, operations]) =>
+export function endpointsOf({ paths }: Pick<OpenApi, 'paths'>): Endpoint[] {
+  return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 }

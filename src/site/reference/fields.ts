@@ -84,7 +84,7 @@ function typeOf(schema: Schema, schemas: Schemas): string {
   if (format === 'date-time') return 'time';
   if (type === 'object' && whole.properties === undefined && typeof additionalProperties === 'object')
     return additionalProperties.type === undefined ? 'object' : `map of ${typeOf(additionalProperties, schemas)}`;
-  return type ?? 'anything';
+  return type === undefined ? 'anything' : [type].flat().join(' or ');
 }
 
 function limitsOf({

@@ -1,0 +1,24 @@
+import { version } from '../../config/version.ts';
+import { describeChannel } from '../channel/asyncapi.ts';
+import { describeRoutes } from '../http/openapi.ts';
+import type { Route } from '../http/route.ts';
+import { describedRoutes } from '../http/routes/all.ts';
+import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
+import type { Documents } from '../site/docs.ts';
+import type { AsyncApi, OpenApi } from '../site/reference/document.ts';
+import { undescribed } from '../site/reference/undescribed.ts';
+
+/** The descriptions of the interface: of its routes, and of its sockets. @param publicUrl without a trailing slash */
+export function documentsOf(routes: readonly Route[], publicUrl: () => string): Documents {
+  return {
+    openapi: () => describeRoutes(routes, version, publicUrl()),
+    asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
+  };
+}
+
+/** @throws a list of everything in these descriptions that says nothing of itself: a build does not go on then */
+export function requireDescriptions(): void {
+  const { openapi, asyncapi } = documentsOf(describedRoutes(), () => 'http://127.0.0.1');
+  const found = undescribed(openapi() as OpenApi, asyncapi() as AsyncApi);
+  if (found.length > 0) throw new Error(`The interface description is incomplete:\n  ${found.join('\n  ')}`);
+}

@@ -1,0 +1,37 @@
+type Json = Readonly<Record<string, unknown>>;
+
+/** What is said of a value, and bounds nothing. */
+const SAID = ['description', 'examples', 'x-unit'] as const;
+
+/**
+ * The JSON schemas in a document as people and generators read them: what is said of a value that may be null stands beside its name and not
+ * in one of two alternatives, and no bounds are told that only say how large a JavaScript number gets.
+ */
+export function plainSchemas<T>(document: T): T {
+  return plain(document) as T;
+}
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter((entry) => !isOfEveryNumber(entry));
+  return withoutAlternative(Object.fromEntries(entries.map(([name, part]) => [name, plain(part)])));
+}
+
+function isOfEveryNumber([name, value]: readonly [string, unknown]): boolean {
+  return (
+    (name === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
+    (name === 'maximum' && value === Number.MAX_SAFE_INTEGER)
+  );
+}
+
+function withoutAlternative(schema: Json): Json {
+  const { anyOf, ...outer } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const [inner = {}, none = {}] = anyOf as readonly Json[];
+  if (none['type'] !== 'null' || '$ref' in inner) return schema;
+  const said = Object.fromEntries(SAID.filter((name) => name in inner).map((name) => [name, inner[name]]));
+  const bare = Object.fromEntries(Object.entries(inner).filter(([name]) => !(name in said)));
+  const isType = Object.keys(bare).length === 1 && typeof bare['type'] === 'string';
+  return { ...(isType ? { type: [bare['type'], 'null'] } : { anyOf: [bare, none] }), ...said, ...outer };
+}
