@@ -23,6 +23,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
+import { checkDescriptions } from './check-descriptions.mjs';
 import { leanRedis } from './lean-redis.mjs';
 import { collectPackages, noticesAsMarkdown } from './notices.mjs';
 import { makeSbom } from './sbom.mjs';
@@ -215,6 +216,7 @@ async function build() {
   if (process.argv.includes('--assets')) {
     return;
   }
+  await checkDescriptions(bundler);
   await bundleService(bundler, startedAt);
   console.log(`built dist/main.js in ${((Date.now() - startedAt.getTime()) / 1000).toFixed(1)} s`);
 }

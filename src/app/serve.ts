@@ -1,8 +1,5 @@
-import { version } from '../../config/version.ts';
-import { describeChannel } from '../channel/asyncapi.ts';
 import type { Hub } from '../channel/hub.ts';
 import type { Feed, FeedCredentials } from '../feed/feed.ts';
-import { describeRoutes } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { apiRoutes } from '../http/routes/all.ts';
 import { SOCKET_PATH, SUBPROTOCOL, type SocketClient } from '../http/routes/socket.ts';
@@ -12,15 +9,12 @@ import { MAX_CALL_MESSAGE_BYTES } from '../protocol/call-frames.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
 import { siteRoutes } from '../site/routes.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
+import { documentsOf } from './documents.ts';
 
 /** Every route of the service: those of the API, and the site with the documents that describe it. */
 export function allRoutes(services: Services): Route[] {
-  const { publicUrl } = services.core;
   const api = apiRoutes(services);
-  const openapi = (): object => describeRoutes(api, version, publicUrl());
-  const asyncapi = (): object =>
-    describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version);
-  return [...api, ...siteRoutes(services, { openapi, asyncapi })];
+  return [...api, ...siteRoutes(services, documentsOf(api, services.core.publicUrl))];
 }
 
 interface SocketOwners {

@@ -5,16 +5,18 @@ import { instant, inUnit, ok } from './values.ts';
 /** The id of a login. */
 export const loginName = /^auth_[\w-]{1,64}$/;
 
-/** A console login, as its browser may know it (docs/contract.md, section 6.4). */
 export const loginId = z
   .string()
   .meta({ description: 'The id of the login', examples: ['auth_q8Hc2mVt5bXr9LwKz1NfYd'] });
 
-export const authSession = z.object({
-  email: z.string().meta({ description: 'The address that is logged in', examples: ['ada@example.com'] }),
-  sessionId: loginId,
-  expiresAt: instant.meta({ description: 'When the login ends, unless activity renews it' }),
-});
+/** A console login, as its browser may know it (docs/contract.md, section 6.4). */
+export const authSession = z
+  .object({
+    email: z.string().meta({ description: 'The address that is logged in', examples: ['ada@example.com'] }),
+    sessionId: loginId,
+    expiresAt: instant.meta({ description: 'When the login ends, unless activity renews it' }),
+  })
+  .meta({ description: 'The login' });
 
 export type AuthSession = Readonly<z.infer<typeof authSession>>;
 
@@ -37,7 +39,7 @@ export const verifyCodeRequest = z.object({
     .meta({ description: 'The code of the newest mail', examples: ['042137'] }),
 });
 
-export const verifyCodeReply = z.object({ ok, session: authSession.meta({ description: 'The new login' }) });
+export const verifyCodeReply = z.object({ ok, session: authSession });
 
 export const loginReply = authSession.extend({ ok });
 

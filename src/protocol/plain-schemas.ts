@@ -1,11 +1,15 @@
+import type { Unit } from './values.ts';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** What is said of a value, and bounds nothing. */
 const SAID = ['description', 'examples', 'x-unit'] as const;
+/** Units that say nothing to a reader. */
+const SILENT: ReadonlySet<unknown> = new Set<Unit>(['count', 'none', 'varies']);
 
 /**
  * The JSON schemas in a document as people and generators read them: what is said of a value that may be null stands beside its name and not
- * in one of two alternatives, and no bounds are told that only say how large a JavaScript number gets.
+ * in one of two alternatives, a number's unit ends its description, and no bounds are told that only say how large a JavaScript number gets.
  */
 export function plainSchemas<T>(document: T): T {
   return plain(document) as T;
@@ -15,7 +19,7 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).filter((entry) => !isOfEveryNumber(entry));
-  return withoutAlternative(Object.fromEntries(entries.map(([name, part]) => [name, plain(part)])));
+  return withUnit(withoutAlternative(Object.fromEntries(entries.map(([name, part]) => [name, plain(part)]))));
 }
 
 function isOfEveryNumber([name, value]: readonly [string, unknown]): boolean {
@@ -34,4 +38,11 @@ function withoutAlternative(schema: Json): Json {
   const bare = Object.fromEntries(Object.entries(inner).filter(([name]) => !(name in said)));
   const isType = Object.keys(bare).length === 1 && typeof bare['type'] === 'string';
   return { ...(isType ? { type: [bare['type'], 'null'] } : { anyOf: [bare, none] }), ...said, ...outer };
+}
+
+function withUnit(schema: Json): Json {
+  const { description, 'x-unit': unit } = schema;
+  if (typeof description !== 'string' || typeof unit !== 'string' || SILENT.has(unit)) return schema;
+  const told = ` (${unit})`;
+  return description.endsWith(told) ? schema : { ...schema, description: description + told };
 }

@@ -4,6 +4,7 @@ import { tool } from './agent.ts';
 import { clientSecret, createReply, createRequest } from './create.ts';
 import { refusalBody } from './error-body.ts';
 import { warning } from './frames.ts';
+import { plainSchemas } from './plain-schemas.ts';
 import { sessionLimits, sessionState, sessionView } from './session.ts';
 import { usage } from './usage.ts';
 
@@ -28,7 +29,7 @@ type Schema = z.core.JSONSchema.BaseSchema;
 export function publishedTypes(): string {
   const names = z.registry<{ id: string }>();
   for (const [id, [shape]] of Object.entries(published)) names.add(shape, { id });
-  const { schemas } = z.toJSONSchema(names, { io: 'input', uri: (id) => id });
+  const { schemas } = plainSchemas(z.toJSONSchema(names, { io: 'input', uri: (id) => id }));
   return Object.entries(published)
     .map(([name, [, about]]) => {
       const type = typeOf(schemas[name] ?? {});

@@ -15,10 +15,11 @@ describe('The shapes that the SDK publishes', () => {
       [
         '/** A refusal, as the server writes it. */',
         'export interface RefusalBody {',
+        '  /** What clients decide by; more may be added */',
         '  readonly code: string;',
-        '  /** For a developer */',
+        '  /** What is wrong and what to do, for a developer */',
         '  readonly error?: string;',
-        '  /** For an end user */',
+        '  /** What can be shown to an end user as it is, in the language of `Content-Language` */',
         '  readonly userMessage: string;',
       ].join('\n'),
     );
