@@ -9,16 +9,12 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
-import { createReply, createRequest } from '../protocol/create.ts';
 import { errorBody } from '../protocol/error-body.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
-import { authSession } from '../protocol/login.ts';
-import { operatorSession } from '../protocol/operator/session.ts';
 import { plainSchemas } from '../protocol/plain-schemas.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { sessionView } from '../protocol/session.ts';
-import { usage } from '../protocol/usage.ts';
 import { errorBodyOf } from './error-reply.ts';
+import { namedSchemas } from './named-schemas.ts';
 import type { Route } from './route.ts';
 import { sample } from './samples.ts';
 
@@ -80,17 +76,6 @@ type ReplyHeader = keyof typeof replyHeaders;
 
 const rateHeaders: readonly ReplyHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-/** Shapes that have a name of their own, so that generated clients have one too. */
-const schemas = {
-  CreateSessionRequest: createRequest,
-  CreateSessionReply: createReply,
-  Error: errorBody,
-  UsageTotals: usage,
-  LiveSession: sessionView,
-  AuthSession: authSession,
-  OperatorSession: operatorSession,
-};
-
 /** What any request with a body may be refused for. */
 const bodyCodes: readonly Code[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
@@ -135,7 +120,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
           service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
         },
         headers: replyHeaders,
-        schemas,
+        schemas: namedSchemas,
       },
     },
     open,

@@ -18,8 +18,14 @@ export function plainSchemas<T>(document: T): T {
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
+  if ('$ref' in value) return referenceOf(value);
   const entries = Object.entries(value).filter((entry) => !isOfEveryNumber(entry));
   return withUnit(withoutAlternative(Object.fromEntries(entries.map(([name, part]) => [name, plain(part)]))));
+}
+
+/** What stands beside a reference says what it is there, and bounds nothing. */
+function referenceOf({ $ref, description }: { readonly $ref: unknown; readonly description?: unknown }): Json {
+  return description === undefined ? { $ref } : { $ref, description };
 }
 
 function isOfEveryNumber([name, value]: readonly [string, unknown]): boolean {

@@ -23,7 +23,8 @@ import { page, pageAsked } from './page.ts';
 const STATES = ['creating', 'open', 'closing', 'closed'] as const satisfies CallState[];
 const HANGUPS = Object.keys(HANGUP_WORDS) as Hangup[];
 
-const tokensByClass = z.object({
+/** Tokens by the classes that providers bill. */
+export const tokensByClass = z.object({
   textIn: tokens.meta({ description: 'Text that the model read, without what was cached' }),
   textCached: tokens.meta({ description: 'Text that it read from its cache' }),
   textOut: tokens.meta({ description: 'Text that it wrote' }),

@@ -28,7 +28,8 @@ const transition = z.object({
   to: path.meta({ description: 'The path of the state that it enters' }),
 });
 
-const chart = z.object({
+/** A drawing of a machine. */
+export const chart = z.object({
   ...size,
   nodes: z
     .array(

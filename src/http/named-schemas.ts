@@ -1,0 +1,38 @@
+import { clientSecret, createReply, createRequest } from '../protocol/create.ts';
+import { errorBody } from '../protocol/error-body.ts';
+import { authSession } from '../protocol/login.ts';
+import { auditRow } from '../protocol/operator/audit.ts';
+import { operatorBudget } from '../protocol/operator/budget.ts';
+import { operatorCall, tokensByClass } from '../protocol/operator/call.ts';
+import { operatorEvent } from '../protocol/operator/event.ts';
+import { operatorKey } from '../protocol/operator/key.ts';
+import { chart } from '../protocol/operator/machine.ts';
+import { operatorNode } from '../protocol/operator/node.ts';
+import { operatorRefusal } from '../protocol/operator/refusal.ts';
+import { operatorSession } from '../protocol/operator/session.ts';
+import { operatorDelivery, operatorWebhook } from '../protocol/operator/webhook.ts';
+import { sessionView } from '../protocol/session.ts';
+import { usage } from '../protocol/usage.ts';
+
+/** Shapes that have a name of their own: so generated clients have one too, and the reference tells each once. */
+export const namedSchemas = {
+  CreateSessionRequest: createRequest,
+  CreateSessionReply: createReply,
+  ClientSecret: clientSecret,
+  Error: errorBody,
+  UsageTotals: usage,
+  LiveSession: sessionView,
+  AuthSession: authSession,
+  OperatorSession: operatorSession,
+  OperatorEvent: operatorEvent,
+  OperatorCall: operatorCall,
+  TokensByClass: tokensByClass,
+  AuditRow: auditRow,
+  Refusal: operatorRefusal,
+  Process: operatorNode,
+  Budget: operatorBudget,
+  WidgetKey: operatorKey,
+  Webhook: operatorWebhook,
+  WebhookDelivery: operatorDelivery,
+  MachineChart: chart,
+};
