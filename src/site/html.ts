@@ -16,13 +16,17 @@ export class Html {
 /** What may stand in a piece of HTML: another piece, several, a text, or nothing. */
 export type Piece = Html | string | number | false | undefined | readonly Piece[];
 
-/** Writes HTML: every text that is put in is escaped, pieces are not. */
+/** Writes HTML: every text that is put in is escaped, pieces are not. The source's indentation is left out, as a browser does. */
 export function html(parts: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
-  let text = parts[0] ?? '';
+  let text = unindented(parts[0] ?? '');
   pieces.forEach((piece, index) => {
-    text += write(piece) + (parts[index + 1] ?? '');
+    text += write(piece) + unindented(parts[index + 1] ?? '');
   });
   return new Html(text);
+}
+
+function unindented(part: string): string {
+  return part.includes('\n') ? part.replaceAll(/\n\s+/g, '\n') : part;
 }
 
 function write(piece: Piece): string {

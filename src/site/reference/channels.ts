@@ -1,14 +1,15 @@
 import { html, type Html } from '../html.ts';
 import { codeBlock, json } from './code.ts';
 import { nameOf, type AsyncApi, type Schema } from './document.ts';
-import { fieldList } from './fields.ts';
+import { exampleOf } from './example-of.ts';
+import { fieldList, type Direction } from './fields.ts';
 import { paragraphs, prose, sentence } from './words.ts';
 
 export interface Frame {
   /** As `client.attach`: who sends it, and its type. */
   readonly id: string;
   readonly type: string;
-  readonly direction: 'sent' | 'received';
+  readonly direction: Direction;
   readonly summary: string;
   readonly payload: Schema;
   /** The ids of the frames that answer it. */
@@ -106,7 +107,7 @@ function frameEntry({ id, type, direction, summary, payload, answers }: Frame): 
         <span class="type">${direction === 'sent' ? 'you send it' : 'you receive it'}</span>
       </h3>
       <p class="summary">${prose(sentence(summary))}</p>
-      ${fieldList(payload, {})}
+      ${fieldList(payload, {}, direction)}
       ${
         links.length > 0 &&
         html`<h4>Answered by</h4>
@@ -115,35 +116,6 @@ function frameEntry({ id, type, direction, summary, payload, answers }: Frame): 
           </ul>`
       }
     </div>
-    <div class="shown">${codeBlock('Frame', json(exampleOf(payload, 'type')))}</div>
+    <div class="shown">${codeBlock('Frame', json(exampleOf(payload, {})))}</div>
   </article> `;
-}
-
-const samples: Readonly<Record<string, unknown>> = {
-  sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A',
-  email: 'ada@example.com',
-  at: '2030-01-01T12:00:00.000Z',
-  id: 'r1',
-  tokens: 1200,
-  dollars: 0.02,
-};
-
-/** A value that fits a shape: what it must have, and no more. */
-export function exampleOf(schema: Schema, name = ''): unknown {
-  const [first] = schema.anyOf ?? schema.oneOf ?? schema.enum?.map((value) => ({ const: value })) ?? [];
-  if (schema.const !== undefined) return schema.const;
-  if (schema.examples?.[0] !== undefined) return schema.examples[0];
-  if (first !== undefined) return exampleOf(first, name);
-  if (schema.properties !== undefined) {
-    const wanted = Object.entries(schema.properties).filter(([key]) => schema.required?.includes(key));
-    return Object.fromEntries(wanted.map(([key, of]) => [key, exampleOf(of, key)]));
-  }
-  if (schema.type === 'array') return schema.items === undefined ? [] : [exampleOf(schema.items, name)];
-  if (schema.type === 'object') return {};
-  if (schema.format === 'date-time') return samples['at'];
-  if (schema.type === 'boolean') return true;
-  if (schema.type === 'null') return null;
-  const sample = samples[name];
-  if (schema.type === 'string') return typeof sample === 'string' ? sample : '…';
-  return typeof sample === 'number' ? sample : Math.max(schema.minimum ?? 0, 1);
 }

@@ -24,6 +24,8 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
+export type Schemas = Readonly<Record<string, Schema>>;
+
 export interface Content {
   readonly schema: Schema;
   readonly example?: unknown;
@@ -65,7 +67,7 @@ export interface OpenApi {
   readonly info: { readonly version: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly schemas: Schemas;
     readonly headers: Readonly<Record<string, HeaderTold>>;
     readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
   };

@@ -1,8 +1,6 @@
 import { html, type Html } from '../html.ts';
-import { nameOf, type Parameter, type Schema } from './document.ts';
-import { prose } from './words.ts';
-
-export type Schemas = Readonly<Record<string, Schema>>;
+import { nameOf, type Parameter, type Schema, type Schemas } from './document.ts';
+import { prose, sentence } from './words.ts';
 
 /** Deeper than any shape goes; a shape that held itself would never end. */
 const MAX_DEPTH = 8;
@@ -15,34 +13,60 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** The fields of a shape, each with its type, its limits and what it is; those that have fields themselves fold them. */
-export function fieldList(schema: Schema, schemas: Schemas, depth = 0): Html | undefined {
+/** Whose fields they are: those of what a reader sends need an example each, those of what comes back have the whole reply beside them. */
+export type Direction = 'sent' | 'received';
+
+/**
+ * The fields of a shape, each with its type, its limits and what it is: what is required first, else as the shape has them, which is by need.
+ * Those that have fields themselves fold them, or lead to the entry of a shape with a name.
+ */
+export function fieldList(schema: Schema, schemas: Schemas, direction: Direction, depth = 0): Html | undefined {
   const fields = fieldsOf(schema, schemas);
   if (fields.length === 0 || depth > MAX_DEPTH) return undefined;
-  return html`<ul class="fields">
-    ${fields.map((field) => fieldItem(field, schemas, depth))}
-  </ul>`;
+  const base = direction === 'received' && depth <= 1 ? baseOf(fields, schemas) : undefined;
+  if (base === undefined) return listOf(fields, schemas, direction, depth);
+  const own = fields.filter(({ name }) => schemas[base]?.properties?.[name] === undefined);
+  return html`<p>All fields of <a href="#${base}">${base}</a>, and:</p>
+    ${listOf(own, schemas, direction, depth)}`;
+}
+
+/** The largest shape with a name whose fields are among others: what extends it says only what it adds. */
+function baseOf(fields: readonly Field[], schemas: Schemas): string | undefined {
+  const here = new Map(fields.map(({ name, schema }) => [name, JSON.stringify(schema)]));
+  const sizes = Object.entries(schemas).map(([name, { properties = {} }]) => {
+    const parts = Object.entries(properties);
+    const isPart = parts.length < here.size && parts.every(([part, of]) => here.get(part) === JSON.stringify(of));
+    return [name, isPart ? parts.length : 0] as const;
+  });
+  const [name, size] = sizes.toSorted(([, one], [, other]) => other - one)[0] ?? ['', 0];
+  return size > 3 ? name : undefined;
 }
 
 export function parameterList(parameters: readonly Parameter[], schemas: Schemas): Html {
   const fields = parameters.map(({ name, schema, required }) => ({ name, schema, isRequired: required === true }));
+  return listOf(fields, schemas, 'sent', 0);
+}
+
+function listOf(fields: readonly Field[], schemas: Schemas, direction: Direction, depth: number): Html {
+  const inOrder = fields.toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired));
   return html`<ul class="fields">
-    ${fields.map((field) => fieldItem(field, schemas, 0))}
+    ${inOrder.map((field) => fieldItem(field, schemas, direction, depth))}
   </ul>`;
 }
 
-function fieldItem({ name, schema, isRequired }: Field, schemas: Schemas, depth: number): Html {
-  const inner = fieldList(schema, schemas, depth + 1);
+function fieldItem({ name, schema, isRequired }: Field, schemas: Schemas, direction: Direction, depth: number): Html {
+  const shape = shapeOf(schema);
+  const inner = shape === undefined ? fieldList(schema, schemas, direction, depth + 1) : undefined;
   const whole = resolve(schema, schemas);
   const about = schema.description ?? whole.description;
   const limits = limitsOf(whole);
   return html`<li>
     <div class="field">
       <code class="name">${name}</code>
-      <span class="type">${typeOf(schema, schemas)}</span
-      >${isRequired && html` <span class="required">required</span>`}${limits.length > 0 && html` <span class="limits">${limits.join(', ')}</span>`}
+      <span class="type">${typeMark(typeOf(schema, schemas), shape)}</span
+      >${presence(isRequired, direction)}${limits.length > 0 && html` <span class="limits">${limits.join(', ')}</span>`}
     </div>
-    ${about !== undefined && html`<p>${prose(about)}</p>`}${
+    ${about !== undefined && html`<p>${prose(sentence(about))}${direction === 'sent' && exampleIn(whole)}</p>`}${
       inner &&
       html`<details>
         <summary>Fields of <code>${name}</code></summary>
@@ -50,6 +74,33 @@ function fieldItem({ name, schema, isRequired }: Field, schemas: Schemas, depth:
       </details>`
     }
   </li>`;
+}
+
+/** Whoever sends has to know what is needed, and whoever reads what may not be there. */
+function presence(isRequired: boolean, direction: Direction): Html | undefined {
+  if (isRequired !== (direction === 'sent')) return undefined;
+  return isRequired ? html` <span class="required">required</span>` : html` <span class="limits">may be absent</span>`;
+}
+
+/** The shape with a name that a field is, a list of, or a map of. */
+function shapeOf({ $ref, items, additionalProperties, anyOf = [] }: Schema): string | undefined {
+  if ($ref !== undefined) return nameOf($ref);
+  const [one] = anyOf;
+  const inner = items ?? (typeof additionalProperties === 'object' ? additionalProperties : one);
+  return inner === undefined ? undefined : shapeOf(inner);
+}
+
+function typeMark(type: string, shape: string | undefined): Html {
+  const at = shape === undefined ? -1 : type.indexOf(shape);
+  if (shape === undefined || at < 0) return html`${type}`;
+  return html`${type.slice(0, at)}<a href="#${shape}">${shape}</a>${type.slice(at + shape.length)}`;
+}
+
+/** What lists its values needs no example of them. */
+function exampleIn({ examples, enum: some, const: only }: Schema): Html | undefined {
+  const [first] = examples ?? [];
+  if (first === undefined || some !== undefined || only !== undefined) return undefined;
+  return html` <span class="eg"><code>${typeof first === 'string' ? first : JSON.stringify(first)}</code></span>`;
 }
 
 function resolve(schema: Schema, schemas: Schemas): Schema {
@@ -74,6 +125,7 @@ function unique(fields: readonly Field[]): Field[] {
 }
 
 function typeOf(schema: Schema, schemas: Schemas): string {
+  if (schema.$ref !== undefined) return nameOf(schema.$ref);
   const whole = resolve(schema, schemas);
   const { type, items, anyOf, oneOf, format, additionalProperties } = whole;
   const choices = anyOf ?? oneOf;

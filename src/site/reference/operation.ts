@@ -1,9 +1,9 @@
 import { html, type Html } from '../html.ts';
 import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
 import { codeBlock, json } from './code.ts';
-import { contentOf, type Endpoint, type Operation } from './document.ts';
+import { contentOf, type Endpoint, type Operation, type Schemas } from './document.ts';
 import { examplesOf } from './examples.ts';
-import { fieldList, parameterList, type Schemas } from './fields.ts';
+import { fieldList, parameterList } from './fields.ts';
 import { requestOf, type ExampleKey } from './request.ts';
 import { paragraphs, prose, sentence, titleOf } from './words.ts';
 
@@ -67,7 +67,7 @@ function body({ requestBody }: Operation, schemas: Schemas): Html | undefined {
   const content = contentOf(requestBody);
   if (content === undefined) return undefined;
   return html`<h4>Body <span class="type">${content.type}</span></h4>
-    ${fieldList(content.schema, schemas) ?? html`<p>A text as it is.</p>`}`;
+    ${fieldList(content.schema, schemas, 'sent') ?? html`<p>A text as it is.</p>`}`;
 }
 
 function repliesOf({ responses }: Operation) {
@@ -81,7 +81,7 @@ function repliesOf({ responses }: Operation) {
 
 function goodReplies(operation: Operation, schemas: Schemas): Html[] {
   return repliesOf(operation).map(({ status, description, found }) => {
-    const fields = found && fieldList(found.schema, schemas);
+    const fields = found && fieldList(found.schema, schemas, 'received');
     return html`<h4>${status} <span class="type">${found?.type}</span></h4>
       <p>${prose(sentence(description))}</p>
       ${

@@ -6,6 +6,7 @@ import { groups, type Group } from './groups.ts';
 import { guide, topics } from './guide.ts';
 import { methodMark, operationEntry } from './operation.ts';
 import type { ExampleKey } from './request.ts';
+import { linkedShapes, shapeEntry } from './shapes.ts';
 import { titleOf } from './words.ts';
 
 export interface Described {
@@ -23,7 +24,12 @@ interface Section extends Omit<Group, 'tag'> {
 
 /** The API reference as two pieces of a page: the list of what is in it, and all of it. It needs no script to be read. */
 export function writeReference(described: Described): { readonly contents: Html; readonly entries: Html } {
-  const sections = [...operationSections(described), socketSection(described), errorSection(described)];
+  const sections = [
+    ...operationSections(described),
+    socketSection(described),
+    shapeSection(described),
+    errorSection(described),
+  ];
   const first = html`<li><a href="#introduction">Introduction</a></li>
     ${topics.map(([id, title]) => link(id, html`${title}`))}`;
   return {
@@ -90,6 +96,17 @@ function socketSection({ asyncapi }: Described): Section {
       ),
     ]),
     entries: channels.map(channelEntry),
+  };
+}
+
+function shapeSection({ openapi }: Described): Section {
+  const names = linkedShapes(openapi);
+  return {
+    id: 'shapes',
+    title: 'Shapes',
+    about: 'Objects that stand in several replies; generated clients have a type of each of these names.',
+    links: names.map((name) => link(name, html`<code>${name}</code>`)),
+    entries: names.map((name) => shapeEntry(name, openapi.components.schemas)),
   };
 }
 

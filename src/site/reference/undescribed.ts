@@ -7,9 +7,8 @@ import {
   type OpenApi,
   type Operation,
   type Schema,
+  type Schemas,
 } from './document.ts';
-
-type Schemas = OpenApi['components']['schemas'];
 
 /** What is said of a list, a map or a choice, and so of what is in it. */
 interface Said {

@@ -4,7 +4,8 @@ import { describeChannel } from '../../../src/channel/asyncapi.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../../src/http/routes/socket.ts';
 import { apiDocument } from '../../../src/http/routes/all.ts';
 import { ERROR_CODES } from '../../../src/protocol/error-codes.ts';
-import { channelsOf, exampleOf } from '../../../src/site/reference/channels.ts';
+import { channelsOf } from '../../../src/site/reference/channels.ts';
+import { exampleOf } from '../../../src/site/reference/example-of.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from '../../../src/site/reference/document.ts';
 import { groups } from '../../../src/site/reference/groups.ts';
 import { writeReference } from '../../../src/site/reference/page.ts';
@@ -122,7 +123,7 @@ describe('The frames of the sockets', () => {
     expect(sent.length).toBe(Object.keys(clientFrames).length);
     for (const { type, payload } of sent)
       expect(
-        clientFrames[type as keyof typeof clientFrames].safeParse(exampleOf(payload, 'type')).error,
+        clientFrames[type as keyof typeof clientFrames].safeParse(exampleOf(payload, {})).error,
         type,
       ).toBeUndefined();
   });
