@@ -79,6 +79,53 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     expect(visit.complaints).toEqual([]);
   });
 
+  test('requests that change nothing are tried from the page: their status, headers and body are shown', async () => {
+    const visit = await open({ viewport: phone });
+    const { page } = visit;
+    await page.goto(`${server.direct}/docs#getHealth`);
+    const health = page.locator('#getHealth');
+    await health.getByRole('button', { name: 'Try it' }).focus();
+    await page.keyboard.press('Enter');
+    await health.getByRole('button', { name: 'Send' }).waitFor();
+    await page.keyboard.press('Enter');
+    await health
+      .getByRole('status')
+      .getByText(/^200 OK, \d+ ms$/)
+      .waitFor();
+    expect(await health.getByLabel('Body', { exact: true }).textContent()).toBe('{\n  "ok": true\n}');
+    expect(await health.getByLabel('Headers', { exact: true }).textContent()).toMatch(/x-request-id: req_/);
+
+    const agent = page.locator('#getAgent');
+    await agent.getByRole('button', { name: 'Try it' }).click();
+    await agent.getByRole('button', { name: 'Send' }).click();
+    await agent.getByLabel('Body', { exact: true }).getByText('"captions"').waitFor();
+    await agent.getByLabel('widgetKey').fill('w_nobody&agentId=x');
+    await agent.getByRole('button', { name: 'Send' }).click();
+    await agent.getByRole('status').getByText('401 Unauthorized').waitFor();
+
+    const sessions = page.locator('#listSessions');
+    await sessions.getByRole('button', { name: 'Try it' }).click();
+    await sessions.getByLabel('limit').fill('3');
+    await sessions.getByLabel('limit').press('Enter');
+    await sessions.getByRole('link', { name: 'Log in to the console' }).waitFor();
+    const call = page.locator('#getCall');
+    await call.getByRole('button', { name: 'Try it' }).click();
+    await call.getByLabel('ref, in the path').fill('../sessions');
+    const asked = page.waitForRequest((request) => request.url().includes('/api/operator/calls/'));
+    await call.getByRole('button', { name: 'Send' }).click();
+    expect((await asked).url()).toBe(`${server.direct}/api/operator/calls/..%2Fsessions`);
+
+    expect(await overflow(visit)).toBe(0);
+    expect(await page.locator('#createSession, #openSocket').getByRole('button', { name: 'Try it' }).count()).toBe(0);
+    await page.evaluate(
+      "document.querySelectorAll('.entry').forEach((each) => { if (!each.querySelector('.trying')) each.remove(); })",
+    );
+    await page.evaluate("document.querySelector('.contents').remove()");
+    expect(await violations(page)).toEqual([]);
+    await visit.end();
+    expect(visit.strangers).toEqual([]);
+  });
+
   test('addresses lead to entries, also those of the reference before this one, and without scripts', async () => {
     const visit = await open({ viewport: phone });
     const { page } = visit;

@@ -21,7 +21,7 @@ export function operationEntry(endpoint: Endpoint, context: OperationContext): H
   return html`<article class="entry" id="${operationId}">
     <div class="told">
       <h3><a href="#${operationId}">${titleOf(operationId)}</a></h3>
-      <p class="path">${methodMark(method)} <code>${path}</code></p>
+      <p class="path" ${mayBeTried(endpoint) && html` data-try`}>${methodMark(method)} <code>${path}</code></p>
       <p class="summary">${prose(sentence(summary))}</p>
       ${description !== summary && paragraphs(description)} ${credentials(operation)}
       ${parameters(operation, context.schemas)}${body(operation, context.schemas)}${goodReplies(operation, context.schemas)}${errors(operation)}
@@ -30,6 +30,11 @@ export function operationEntry(endpoint: Endpoint, context: OperationContext): H
       ${examples.map(({ kind, title, code }) => codeBlock(title, code, kind))}${replyExamples(operation)}
     </div>
   </article> `;
+}
+
+/** Whether a page may ask for it at a click: it changes nothing, and is no socket. */
+function mayBeTried({ method, operation }: Endpoint): boolean {
+  return method === 'GET' && !('101' in operation.responses);
 }
 
 export function methodMark(method: string): Html {

@@ -5,8 +5,10 @@ import { startCopying } from '../shared/copy.ts';
 import { startFilter } from './filter.ts';
 import { keepLanguage } from './language.ts';
 import { followPlace } from './place.ts';
+import { startTrying } from './try.ts';
 
 startCopying();
+startTrying();
 keepLanguage();
 startFilter();
 followPlace();

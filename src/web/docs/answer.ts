@@ -1,0 +1,62 @@
+/** More of a body than this nobody reads in a page: an export has no end. */
+const MAX_BYTES = 64 * 1024;
+/** Headers that say something about a request, in the order in which they are shown. */
+const TELLING = [
+  'content-type',
+  'x-request-id',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'retry-after',
+  'location',
+  'etag',
+  'cache-control',
+  'content-language',
+] as const;
+
+/** What a request came to, as texts. */
+export interface Answer {
+  /** `200 OK, 12 ms`, or why there was no answer. */
+  readonly outcome: string;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** Asks this server, with the login of the browser if there is one. Nothing is thrown: a server that does not answer is an answer, too. */
+export async function ask(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const startedAt = performance.now();
+  try {
+    const response = await fetch(path, { headers, cache: 'no-store' });
+    const text = await beginningOf(response);
+    const ms = Math.round(performance.now() - startedAt);
+    const told = TELLING.filter((name) => response.headers.has(name));
+    return {
+      outcome: `${response.status} ${response.statusText}, ${ms} ms`,
+      head: told.map((name) => `${name}: ${response.headers.get(name) ?? ''}`).join('\n'),
+      body: pretty(text),
+    };
+  } catch (fault) {
+    return { outcome: `No answer: ${String(fault)}`, head: '', body: '' };
+  }
+}
+
+/** The text of a body, or the beginning of a long one, whose rest is not fetched. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    text += part.value;
+    if (text.length <= MAX_BYTES) continue;
+    await reader?.cancel();
+    return `${text.slice(0, MAX_BYTES)}\n… and more`;
+  }
+  return text;
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
