@@ -47,7 +47,7 @@ export const operatorSettings = z.object({
         default: z.string().meta({ description: 'What holds where it is not set, in words', examples: ['15'] }),
       }),
     )
-    .meta({ description: 'All variables, in the order of operations.md' }),
+    .meta({ description: 'All variables, in the order of the table in docs/operations.md' }),
   differs: z.array(variable).meta({
     description: 'Variables that not all nodes have the same value of; `nodes` tells which are set otherwise',
   }),
