@@ -17,7 +17,7 @@ export type DataChannel = z.infer<typeof dataChannel>;
 /** How the page of a session opens its call, in the reply to a create. */
 export const callTerms = z.object({
   mode: z.string().meta({
-    description: "direct: the client secret is the provider's; brokered: it is a ticket of ours",
+    description: "`direct`: the client secret is the provider's; `brokered`: it is a ticket of Switchboard",
     examples: ['direct', 'brokered'],
   }),
   url: z
@@ -28,7 +28,7 @@ export const callTerms = z.object({
       examples: ['https://api.openai.com/v1/realtime/calls'],
     }),
   dataChannel: z.string().meta({
-    description: 'open: the offer may have a data channel; none: it must not',
+    description: '`open`: the offer may have a data channel; `none`: it must not',
     examples: ['open', 'none'],
   }),
   serverTools: z

@@ -120,7 +120,7 @@ export const issueKeyRequest = z.strictObject({
   allowOverrides: z
     .boolean()
     .optional()
-    .meta({ description: 'true lets pages ask for another model and instructions; false by default' }),
+    .meta({ description: 'Whether pages may ask for another model and instructions; false by default' }),
   call: callMode.optional().meta({ description: 'Who opens the calls of its sessions; by default as the agent says' }),
   dataChannel: dataChannel
     .optional()
@@ -142,7 +142,10 @@ export const issueKeyReply = z.object({ key: operatorKey.meta({ description: 'Th
 export const revokeKeyRequest = z.strictObject({
   tenantId: tenantNamed.meta({ description: 'Whose key it is' }),
   reason: auditReason,
-  dryRun: z.boolean().optional().meta({ description: 'true tells how many sessions would end, and revokes nothing' }),
+  dryRun: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the sessions that would end are only counted, and nothing is revoked' }),
 });
 
 export const revokeKeyReply = z.object({

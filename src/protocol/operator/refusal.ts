@@ -80,7 +80,7 @@ export const refusalMinute = z.object({
   found: z.literal('minute').meta({ description: 'Of the refusal itself nothing was kept' }),
   node: nodeId.meta({ description: 'The process that answered the request' }),
   from: instant.meta({ description: 'The request came then or later' }),
-  to: instant.meta({ description: 'and before this' }),
+  to: instant.meta({ description: 'The request came before this' }),
   byCode: byCode.meta({ description: 'What was refused by that process in the minutes of that time' }),
 });
 
@@ -101,7 +101,7 @@ export const operatorRefusalPage = z.object({
   }),
   isCounted: z.boolean().meta({
     description:
-      'false where there is too much to add up, or the database is away: `counted`, `kept` and `series` are empty',
+      'Whether they were counted; not where there is too much to add up, or the database is away: `counted`, `kept` and `series` are empty',
   }),
   nextCursor,
   asOf,

@@ -166,9 +166,9 @@ export const sessionDeliveries = z.object({
 
 export const replayRequest = z.strictObject({
   from: instantAsked.meta({ description: 'Of what happened then or later' }),
-  to: instantAsked.meta({ description: 'and before this' }),
+  to: instantAsked.meta({ description: 'Of what happened before this' }),
   types: types.optional().meta({ description: 'All where none are named' }),
-  dryRun: z.boolean().optional().meta({ description: 'true counts and sends nothing' }),
+  dryRun: z.boolean().optional().meta({ description: 'Whether they are only counted, and nothing is sent' }),
   expected: count.optional().meta({ description: 'How many were counted before; needed unless it is a dry run' }),
   reason,
 });
