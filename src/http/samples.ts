@@ -1,9 +1,10 @@
+import { sessionIdExample } from '../protocol/fields.ts';
 import type { SessionView } from '../protocol/session.ts';
 import type { Usage } from '../protocol/usage.ts';
 
 /** Values that the examples of the interface description share. */
 export const sample = {
-  sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A',
+  sm_session_id: sessionIdExample,
   email: 'ada@example.com',
   requestId: 'req_AMumvXlM6',
   session: {

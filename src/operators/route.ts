@@ -66,12 +66,10 @@ export const NAMED =
   'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
 
 export const sessionParams = z.object({
-  id: z
-    .string()
-    .meta({
-      description: 'The `sm_session_id` or the ref of the session, percent-encoded',
-      examples: [sample.sm_session_id],
-    }),
+  id: z.string().meta({
+    description: 'The `sm_session_id` or the ref of the session, percent-encoded',
+    examples: [sample.sm_session_id],
+  }),
 });
 
 /** The session that the path of a request names by its id or ref; one of a tenant that the operator is not shown is not there. */

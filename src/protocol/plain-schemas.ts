@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** What is said of a value, and bounds nothing. */
 const SAID = ['description', 'examples', 'x-unit'] as const;
 /** Units that say nothing to a reader. */
-const SILENT: ReadonlySet<unknown> = new Set<Unit>(['count', 'none', 'varies']);
+const SILENT: ReadonlySet<unknown> = new Set<Unit>(['count', 'share', 'factor', 'none', 'varies']);
 
 /**
  * The JSON schemas in a document as people and generators read them: what is said of a value that may be null stands beside its name and not
@@ -20,12 +20,19 @@ function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('$ref' in value) return referenceOf(value);
   const entries = Object.entries(value).filter((entry) => !isOfEveryNumber(entry));
-  return withUnit(withoutAlternative(Object.fromEntries(entries.map(([name, part]) => [name, plain(part)]))));
+  const whole: Json = Object.fromEntries(entries.map(([name, part]) => [name, plain(part)]));
+  return 'in' in whole && 'schema' in whole ? parameterOf(whole) : withUnit(withoutAlternative(whole));
 }
 
 /** What stands beside a reference says what it is there, and bounds nothing. */
 function referenceOf({ $ref, description }: { readonly $ref: unknown; readonly description?: unknown }): Json {
   return description === undefined ? { $ref } : { $ref, description };
+}
+
+/** A parameter says what its schema says. */
+function parameterOf(parameter: Json): Json {
+  const { description } = parameter['schema'] as Json;
+  return description === undefined ? parameter : { ...parameter, description };
 }
 
 function isOfEveryNumber([name, value]: readonly [string, unknown]): boolean {
@@ -49,6 +56,7 @@ function withoutAlternative(schema: Json): Json {
 function withUnit(schema: Json): Json {
   const { description, 'x-unit': unit } = schema;
   if (typeof description !== 'string' || typeof unit !== 'string' || SILENT.has(unit)) return schema;
-  const told = ` (${unit})`;
-  return description.endsWith(told) ? schema : { ...schema, description: description + told };
+  const told = ` In ${unit}.`;
+  if (description.endsWith(told)) return schema;
+  return { ...schema, description: `${description}${/[.!?]$/.test(description) ? '' : '.'}${told}` };
 }

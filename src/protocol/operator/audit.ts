@@ -10,7 +10,10 @@ export const auditRow = z.object({
   role: z
     .string()
     .nullable()
-    .meta({ description: 'The role by which they did it; null for a command', examples: ['operator'] }),
+    .meta({
+      description: 'The role by which they did it, or `cli`; null for what earlier versions kept',
+      examples: ['operator'],
+    }),
   action: z.string().meta({ description: 'What was done', examples: ['session.end', 'key.revoke'] }),
   target: z.string().meta({
     description: 'The ref of a session, `<tenant>/<id>` of a key, or what else was acted on',

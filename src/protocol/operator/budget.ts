@@ -50,9 +50,10 @@ export const operatorBudget = fields.extend({
   periodName,
   firstDay: z.string().meta({ description: 'The first day that counts, in QUOTA_TIMEZONE', examples: ['2030-01-28'] }),
   resetAt: instant.nullable().meta({ description: 'When it begins anew; null where it does not' }),
-  used: budgetUsed
-    .nullable()
-    .meta({ description: 'Null where it counts for each user or session of several, and while it cannot be read' }),
+  used: budgetUsed.nullable().meta({
+    description:
+      'What is used in this period; null where it counts for each user or session of several, and while it cannot be read',
+  }),
   percent: percent.nullable().meta({
     description:
       'How much is used of the limit that is used most; 100 or more where nothing is left, null where `used` is',

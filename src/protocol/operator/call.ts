@@ -54,7 +54,7 @@ export const operatorCall = z.object({
         "What the provider's support asks for; null until it has answered, and for viewers and admins of tenants",
       examples: ['rtc_u1_9c6574da8b8a41a18da9308f4ad974ce'],
     }),
-  openedAt: instant.nullable().meta({ description: 'Since when it is open; null until then' }),
+  openedAt: instant.nullable().meta({ description: 'When it was opened; null until then' }),
   closingAt: instant
     .nullable()
     .meta({ description: 'Since when it is to be hung up, also once it is closed; null where nobody closed it' }),
@@ -74,7 +74,7 @@ export const operatorCall = z.object({
       'How its usage is known: by the provider’s `events`, by the `clock`, as a client `reported` it, or by a `tool` that costs; null while there is none',
   }),
   tokens: tokensByClass.meta({ description: 'What it has used so far, by the classes that providers bill' }),
-  microDollars: microDollars.meta({ description: 'What it has cost so far, in millionths of a dollar' }),
+  microDollars: microDollars.meta({ description: 'What it has cost so far' }),
   estimatedMicroDollars: microDollars.meta({ description: 'What of microDollars stands on estimates' }),
   gapSec: seconds.meta({ description: 'How long nobody here heard it' }),
   ownerNode: nodeId

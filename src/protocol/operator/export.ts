@@ -20,8 +20,8 @@ export const exportedSessionsAsked = sessionFilters
 
 /** Of which days usage is exported. */
 export const exportedUsageAsked = z.object({
-  from: instantAsked.optional().meta({ description: 'In the first day; by default the present one' }),
-  to: instantAsked.optional().meta({ description: 'By default now' }),
+  from: instantAsked.optional().meta({ description: 'An instant of the first day; by default of the present one' }),
+  to: instantAsked.optional().meta({ description: 'An instant of the last day; by default now' }),
   tenantId: tenantAsked.optional(),
   format,
 });

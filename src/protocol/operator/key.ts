@@ -59,7 +59,9 @@ export const operatorKey = z.object({
   label,
   agents: agents.meta({ description: 'The only agents that it opens sessions with; null is any' }),
   allowOverrides: z.boolean().meta({ description: 'Whether pages may ask for another model and instructions' }),
-  call: callMode.nullable().meta({ description: 'Who opens the calls of its sessions; null is as the agent says' }),
+  call: callMode
+    .nullable()
+    .meta({ description: 'Who opens the calls of its sessions; null is as the agent or CALL_MODE says' }),
   dataChannel: dataChannel.nullable().meta({
     description: 'Whether pages in brokered calls get a data channel to the provider; null is as the agent says',
   }),
@@ -76,7 +78,10 @@ export const operatorKey = z.object({
   pausedAt: instant.nullable().meta({ description: 'Since when it opens no new sessions; null where it does' }),
   live: count.meta({ description: 'Its sessions that have not ended' }),
   today: z
-    .object({ tokens: tokens.meta({ description: 'Tokens' }), dollars: dollars.meta({ description: 'Cost' }) })
+    .object({
+      tokens: tokens.meta({ description: 'What they used, input and output together' }),
+      dollars: dollars.meta({ description: 'What that cost' }),
+    })
     .nullable()
     .meta({ description: 'What all its users have used today; null where that is not known' }),
   refusedHour: z
@@ -116,12 +121,16 @@ export const issueKeyRequest = z.strictObject({
   id: text(200).meta({ ...keyId.meta(), description: 'The id of the key: 409 where its tenant has it already' }),
   origin: origin.meta({ description: 'The only origin from which it will work' }),
   label: label.optional(),
-  agents: agents.optional().meta({ description: 'By default those that its tenant has; null is any' }),
+  agents: agents.optional().meta({
+    description: 'The only agents that it opens sessions with; by default those that its tenant has, and null is any',
+  }),
   allowOverrides: z
     .boolean()
     .optional()
     .meta({ description: 'Whether pages may ask for another model and instructions; false by default' }),
-  call: callMode.optional().meta({ description: 'Who opens the calls of its sessions; by default as the agent says' }),
+  call: callMode
+    .optional()
+    .meta({ description: 'Who opens the calls of its sessions; by default as the agent or CALL_MODE says' }),
   dataChannel: dataChannel
     .optional()
     .meta({ description: 'Whether pages of brokered calls speak to the provider themselves; none by default' }),
@@ -129,10 +138,9 @@ export const issueKeyRequest = z.strictObject({
     .strictObject(limits.shape)
     .optional()
     .meta({ description: 'What each visitor may use; by default as the installation says' }),
-  totals: z
-    .strictObject(totals.shape)
-    .optional()
-    .meta({ description: 'Over all its visitors; by default what ten of them may use, and {} is no bound' }),
+  totals: z.strictObject(totals.shape).optional().meta({
+    description: 'What all its visitors may use together; by default what ten of them may, and `{}` is no bound',
+  }),
   bots: keyBots.optional().meta({ description: 'How its callers are challenged; by default as the installation says' }),
   reason: auditReason,
 });
@@ -151,7 +159,9 @@ export const revokeKeyRequest = z.strictObject({
 export const revokeKeyReply = z.object({
   ok,
   liveSessions: count.meta({ description: 'Sessions that end with it' }),
-  revokedAt: instant.nullable().meta({ description: 'For ever; null for a dry run of a key that is not revoked' }),
+  revokedAt: instant
+    .nullable()
+    .meta({ description: 'When it was revoked, for ever; null for a dry run of a key that is not revoked' }),
 });
 
 export const pauseKeyRequest = z.strictObject({

@@ -25,7 +25,7 @@ export const operatorMe = z.object({
   version,
   retention: z
     .record(z.string(), z.int().min(0).meta(inUnit('days', 400)))
-    .meta({ description: 'How long things are kept, by what they are; 0 is for ever' }),
+    .meta({ description: 'For how many days things are kept, by what they are; 0 is for ever' }),
 });
 
 export type OperatorMe = z.infer<typeof operatorMe>;

@@ -237,7 +237,7 @@ const endFilter = z.strictObject({
 
 export const operatorEndManyRequest = z.strictObject({
   filter: endFilter.meta({ description: 'Which sessions: as in the list of sessions; only open ones are ended' }),
-  all: z.boolean().optional().meta({ description: 'Needed with an empty filter' }),
+  all: z.boolean().optional().meta({ description: 'Whether all open sessions are meant: needed with an empty filter' }),
   dryRun: z.boolean().optional().meta({ description: 'Whether they are only counted, and none is ended' }),
   expected: count.optional().meta({ description: 'How many were counted before; needed unless it is a dry run' }),
   reason: auditReason,

@@ -167,7 +167,7 @@ export const sessionDeliveries = z.object({
 export const replayRequest = z.strictObject({
   from: instantAsked.meta({ description: 'Of what happened then or later' }),
   to: instantAsked.meta({ description: 'Of what happened before this' }),
-  types: types.optional().meta({ description: 'All where none are named' }),
+  types: types.optional().meta({ description: 'Which types are sent again; all where none are named' }),
   dryRun: z.boolean().optional().meta({ description: 'Whether they are only counted, and nothing is sent' }),
   expected: count.optional().meta({ description: 'How many were counted before; needed unless it is a dry run' }),
   reason,
