@@ -108,6 +108,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     await sessions.getByLabel('limit').fill('3');
     await sessions.getByLabel('limit').press('Enter');
     await sessions.getByRole('link', { name: 'Log in to the console' }).waitFor();
+    expect(await agent.getByRole('link', { name: 'Log in to the console' }).count()).toBe(0);
     const call = page.locator('#getCall');
     await call.getByRole('button', { name: 'Try it' }).click();
     await call.getByLabel('ref, in the path').fill('../sessions');

@@ -16,6 +16,8 @@ const TELLING = [
 
 /** What a request came to, as texts. */
 export interface Answer {
+  /** A login to the console would be answered otherwise. */
+  readonly needsLogin: boolean;
   /** `200 OK, 12 ms`, or why there was no answer. */
   readonly outcome: string;
   readonly head: string;
@@ -31,12 +33,13 @@ export async function ask(path: string, headers: Readonly<Record<string, string>
     const ms = Math.round(performance.now() - startedAt);
     const told = TELLING.filter((name) => response.headers.has(name));
     return {
+      needsLogin: response.status === 401 && text.includes('"AUTH_REQUIRED"'),
       outcome: `${response.status} ${response.statusText}, ${ms} ms`,
       head: told.map((name) => `${name}: ${response.headers.get(name) ?? ''}`).join('\n'),
       body: pretty(text),
     };
   } catch (fault) {
-    return { outcome: `No answer: ${String(fault)}`, head: '', body: '' };
+    return { needsLogin: false, outcome: `No answer: ${String(fault)}`, head: '', body: '' };
   }
 }
 

@@ -132,10 +132,9 @@ function requestOf(path: string, values: readonly (readonly [Parameter, string])
   return { address: query.size === 0 ? filled : `${filled}?${query}`, headers };
 }
 
-function show({ outcome: told, head, body }: Answer, outcome: HTMLElement, shown: HTMLElement): void {
+function show({ needsLogin, outcome: told, head, body }: Answer, outcome: HTMLElement, shown: HTMLElement): void {
   outcome.textContent = told;
-  if (body.includes('"AUTH_REQUIRED"'))
-    outcome.append(' ', make('a', { href: '/console', textContent: 'Log in to the console' }), ' first.');
+  if (needsLogin) outcome.append(' ', make('a', { href: '/console', textContent: 'Log in to the console' }), ' first.');
   shown.replaceChildren(
     ...[
       ['Headers', head],
