@@ -1,4 +1,5 @@
-import { clientSecret, createReply, createRequest } from '../protocol/create.ts';
+import { callTerms } from '../protocol/call.ts';
+import { agentTerms, clientSecret, createReply, createRequest } from '../protocol/create.ts';
 import { errorBody } from '../protocol/error-body.ts';
 import { authSession } from '../protocol/login.ts';
 import { auditRow } from '../protocol/operator/audit.ts';
@@ -19,6 +20,8 @@ export const namedSchemas = {
   CreateSessionRequest: createRequest,
   CreateSessionReply: createReply,
   ClientSecret: clientSecret,
+  AgentTerms: agentTerms,
+  CallTerms: callTerms,
   Error: errorBody,
   UsageTotals: usage,
   LiveSession: sessionView,

@@ -84,7 +84,7 @@ export const clientSecret = z.object({
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
 /** What a page has to know of the agent before it speaks. */
-const agentTerms = z.object({
+export const agentTerms = z.object({
   captions: z.boolean().meta({ description: 'Whether what both sides say is written down for the page' }),
   greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
   push: z.boolean().meta({

@@ -1,34 +1,44 @@
 import { z } from 'zod';
+import { inUnit, seconds } from './values.ts';
 
 /** Micro-dollars for a million tokens, or a minute. */
-const rate = z.int().min(0).max(1_000_000_000_000);
+const rate = z.int().min(0).max(1_000_000_000_000).meta(inUnit('micro-dollars', 4_000_000));
 
 /** What a model costs, by the classes that providers bill. Input classes leave out what was cached. */
 export const tokenRates = z.strictObject({
-  textIn: rate,
-  textCached: rate,
-  textOut: rate,
-  audioIn: rate,
-  audioCached: rate,
-  audioOut: rate,
-  imageIn: rate,
-  imageCached: rate,
+  textIn: rate.meta({ description: 'Text that the model reads, without what is cached' }),
+  textCached: rate.meta({ description: 'Text that it reads from its cache' }),
+  textOut: rate.meta({ description: 'Text that it writes' }),
+  audioIn: rate.meta({ description: 'Audio that it hears, without what is cached' }),
+  audioCached: rate.meta({ description: 'Audio that it hears from its cache' }),
+  audioOut: rate.meta({ description: 'Audio that it speaks' }),
+  imageIn: rate.meta({ description: 'Images that it sees, without what is cached' }),
+  imageCached: rate.meta({ description: 'Images that it sees from its cache' }),
 });
 
 /** A model's price (docs/operations.md, Prices): for tokens, for time, or both. */
 export const modelPrice = z
   .strictObject({
-    per1M: tokenRates.partial().optional(),
-    /** For a minute of connected time. */
-    perMinute: rate.optional(),
-    /** Seconds of connected time that each call is charged from its start, and that its first seconds use up. */
-    minimumSec: z.int().min(0).max(86_400).optional(),
-    /** What a minute is expected to cost, for what is held back and for gaps. */
-    estimatePerMinute: rate,
-    source: z.string().optional(),
-    read: z.iso.date().optional(),
-    /** The day on which the provider switches the model off. */
-    shutdown: z.iso.date().optional(),
+    per1M: tokenRates.partial().optional().meta({ description: 'For a million tokens of each class' }),
+    perMinute: rate.optional().meta({ description: 'For a minute of connected time' }),
+    minimumSec: seconds.max(86_400).optional().meta({
+      description: 'Connected time that each call is charged from its start, and that its first seconds use up',
+    }),
+    estimatePerMinute: rate.meta({
+      description: 'What a minute is expected to cost, for what is held back and for gaps',
+    }),
+    source: z
+      .string()
+      .optional()
+      .meta({ description: 'Where the price was read', examples: ['https://openai.com/api/pricing'] }),
+    read: z.iso
+      .date()
+      .optional()
+      .meta({ description: 'The day on which it was read', examples: ['2026-11-01'] }),
+    shutdown: z.iso
+      .date()
+      .optional()
+      .meta({ description: 'The day on which the provider switches the model off', examples: ['2027-05-07'] }),
   })
   .refine(({ per1M, perMinute }) => per1M !== undefined || perMinute !== undefined, 'needs per1M or perMinute')
   .refine(({ perMinute, minimumSec }) => minimumSec === undefined || perMinute !== undefined, {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelPrice } from './price.ts';
+import { inUnit } from './values.ts';
 
 /** The reply of GET /v1/models (docs/contract.md, section 5.17). */
 export const modelsReply = z.object({
@@ -9,7 +10,9 @@ export const modelsReply = z.object({
       z.object({
         id: z.string().meta({ description: 'The name of the model', examples: ['gpt-realtime-2.1'] }),
         object: z.literal('model').meta({ description: 'Always `model`' }),
-        created: z.int().meta({ description: 'Always 0: when a model was made is not known here', examples: [0] }),
+        created: z
+          .int()
+          .meta({ description: 'Always 0: when a model was made is not known here', ...inUnit('Unix seconds', 0) }),
         owned_by: z.string().meta({ description: 'The provider that is in use', examples: ['openai'] }),
         agents: z
           .array(z.string().meta({ examples: ['support'] }))

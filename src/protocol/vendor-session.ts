@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { createReply, createRequest, type CreateRequest } from './create.ts';
 import { issuesInWords } from './issue-words.ts';
-import { text } from './values.ts';
+import { inUnit, text } from './values.ts';
 
 const functionTool = z
-  .looseObject({ type: z.literal('function').meta({ description: 'No other kind is taken' }), name: z.string() })
-  .meta({ description: 'A function that the page answers, as OpenAI describes it: name, description, parameters' });
+  .looseObject({
+    type: z.literal('function').meta({ description: 'No other kind is taken' }),
+    name: z.string().meta({ description: 'What the model calls it', examples: ['show_map'] }),
+  })
+  .meta({
+    description: 'A function that the page answers, as OpenAI describes it: name, description, parameters',
+    examples: [{ type: 'function', name: 'show_map', parameters: { type: 'object' } }],
+  });
 
 /** A session as OpenAI's own clients describe it. Fields beyond these are handed on to the provider, where the key allows them. */
 const vendorSession = z
@@ -25,16 +31,22 @@ const vendorSession = z
             voice: text(128)
               .optional()
               .meta({ description: 'In the place of the agent’s', examples: ['marin'] }),
-            speed: z.number().optional().meta({ description: 'How fast the agent speaks, 0.5 to 1.5; 1 is as usual' }),
+            speed: z
+              .number()
+              .optional()
+              .meta({ description: 'How fast the agent speaks, 0.5 to 1.5; 1 is as usual', ...inUnit('factor', 1.1) }),
           })
           .optional()
-          .meta({ description: 'How the agent sounds' }),
+          .meta({ description: 'How the agent sounds', examples: [{ voice: 'marin' }] }),
       })
       .optional()
-      .meta({ description: 'What is spoken and heard' }),
+      .meta({ description: 'What is spoken and heard', examples: [{ output: { voice: 'marin' } }] }),
     tools: z.array(functionTool).optional().meta({ description: 'In the place of the agent’s' }),
   })
-  .meta({ description: 'What the session should be; what is left out is the agent’s' });
+  .meta({
+    description: 'What the session should be; what is left out is the agent’s',
+    examples: [{ type: 'realtime', instructions: 'Be brief.' }],
+  });
 
 /** The body of POST /v1/realtime/client_secrets (docs/contract.md, section 5.17). */
 export const clientSecretsRequest = z
@@ -42,7 +54,10 @@ export const clientSecretsRequest = z
     expires_after: z
       .looseObject({})
       .optional()
-      .meta({ description: 'Taken and not heeded: `expires_at` of the reply says how long the secret lives' }),
+      .meta({
+        description: 'Taken and not heeded: `expires_at` of the reply says how long the secret lives',
+        examples: [{ anchor: 'created_at', seconds: 600 }],
+      }),
     session: vendorSession.optional(),
   })
   .optional();
@@ -54,7 +69,7 @@ export const clientSecretsReply = z.object({
   value: z
     .string()
     .meta({ description: 'Opens one call: the bearer token of an offer', examples: ['ek_sb_3kX2vQ9mB4'] }),
-  expires_at: z.int().meta({ description: 'Unix timestamp in seconds', examples: [1_893_499_260] }),
+  expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
   session: z
     .object({
       type: z.literal('realtime').meta({ description: 'Always `realtime`' }),

@@ -25,8 +25,11 @@ export function html(parts: TemplateStringsArray, ...pieces: readonly Piece[]): 
   return new Html(text);
 }
 
+/** Before what begins a line of its own anyway nothing is left. */
+const BREAKS = /\n\s*(?=<\/?(?:article|details|div|h\d|li|p|section|summary|ul)\b)/g;
+
 function unindented(part: string): string {
-  return part.includes('\n') ? part.replaceAll(/\n\s+/g, '\n') : part;
+  return part.includes('\n') ? part.replaceAll(BREAKS, '').replaceAll(/\n\s+/g, '\n') : part;
 }
 
 function write(piece: Piece): string {

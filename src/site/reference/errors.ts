@@ -14,9 +14,6 @@ export const codes = (Object.keys(ERROR_CODES) as Code[]).toSorted(
 export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
   const { status, meaning, action, causes, example } = ERROR_CODES[code];
   const from = endpoints.filter(({ operation }) => codesOf(operation).includes(code));
-  const links = from.map(
-    ({ operation: { operationId } }) => html`<li><a href="#${operationId}">${titleOf(operationId)}</a></li>`,
-  );
   const { error, ...additions } = example;
   const userMessage = new Refusal(code, error, additions).wordsIn('en');
   return html`<article class="entry" id="${code}">
@@ -31,16 +28,23 @@ export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
       <ul class="causes">
         ${causes.map((cause) => html`<li>${prose(cause)}</li>`)}
       </ul>
-      ${
-        links.length > 0 &&
-        html`<details class="reply">
-          <summary>${from.length === 1 ? 'One operation answers' : `${from.length} operations answer`} with it</summary>
-          <ul class="codes">
-            ${links}
-          </ul>
-        </details>`
-      }
+      ${answeredBy(from, endpoints.length)}
     </div>
     <div class="shown">${codeBlock(`Reply ${status}`, json({ error, code, userMessage, ...additions }))}</div>
   </article> `;
+}
+
+/** Which operations give a code; where all do, their names would say nothing. */
+function answeredBy(from: readonly Endpoint[], all: number): Html | undefined {
+  if (from.length === 0) return undefined;
+  if (from.length === all) return html`<p>Every operation may answer with it.</p>`;
+  const links = from.map(
+    ({ operation: { operationId } }) => html`<li><a href="#${operationId}">${titleOf(operationId)}</a></li>`,
+  );
+  return html`<details class="reply">
+    <summary>${from.length === 1 ? 'One operation answers' : `${from.length} operations answer`} with it</summary>
+    <ul class="codes">
+      ${links}
+    </ul>
+  </details>`;
 }

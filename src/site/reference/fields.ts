@@ -42,8 +42,13 @@ function baseOf(fields: readonly Field[], schemas: Schemas): string | undefined 
   return size > 3 ? name : undefined;
 }
 
+/** The parameters of a request. Those of a query have their examples in the form by which it is tried: the page has room for one of both. */
 export function parameterList(parameters: readonly Parameter[], schemas: Schemas): Html {
-  const fields = parameters.map(({ name, schema, required }) => ({ name, schema, isRequired: required === true }));
+  const fields = parameters.map(({ in: place, name, schema, required }) => ({
+    name,
+    schema: place === 'query' ? { ...schema, examples: [] } : schema,
+    isRequired: required === true,
+  }));
   return listOf(fields, schemas, 'sent', 0);
 }
 

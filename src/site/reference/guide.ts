@@ -1,6 +1,7 @@
 import { html, type Html } from '../html.ts';
 import { codeBlock, json } from './code.ts';
-import type { OpenApi } from './document.ts';
+import { endpointsOf, type OpenApi } from './document.ts';
+import { codesEverywhere } from './operation.ts';
 import { prose } from './words.ts';
 
 export const topics = [
@@ -10,8 +11,15 @@ export const topics = [
 ] as const;
 
 /** What holds for every request. */
-export function guide({ info, components }: OpenApi, baseUrl: string): Html {
+export function guide(openapi: OpenApi, baseUrl: string): Html {
+  const { info, components } = openapi;
   const { securitySchemes, headers } = components;
+  const everywhere = codesEverywhere(endpointsOf(openapi).map(({ operation }) => operation)).map(
+    (code) =>
+      html`<li>
+        <a href="#${code}"><code>${code}</code></a>
+      </li>`,
+  );
   const header = (name: string): Html =>
     html`<li>
       <div class="field"><code class="name">${name}</code></div>
@@ -56,6 +64,10 @@ export function guide({ info, components }: OpenApi, baseUrl: string): Html {
           <code>userMessage</code> that can be shown as it is. <a href="#errors">Each code</a> has an entry that says
           why and what to do. The log tells more under the id of the header <code>X-Request-Id</code>.
         </p>
+        <p>Beside those of its entry, every request may be answered with:</p>
+        <ul class="codes">
+          ${everywhere}
+        </ul>
       </div>
       <div class="shown">
         ${codeBlock('An error', json({ error: 'sm_session_id: is missing', code: 'INVALID_REQUEST', userMessage: 'Something in this request is not right. Please check it and try again.', details: [{ path: 'sm_session_id', message: 'is missing' }] }))}

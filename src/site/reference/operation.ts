@@ -11,6 +11,8 @@ export interface OperationContext {
   readonly schemas: Schemas;
   readonly baseUrl: string;
   readonly key: ExampleKey | undefined;
+  /** Codes that every operation may be answered with: the introduction has them. */
+  readonly everywhere: readonly Code[];
 }
 
 /** The entry of an operation: what it does, what goes in, what comes out, what goes wrong; and examples beside it. */
@@ -24,7 +26,7 @@ export function operationEntry(endpoint: Endpoint, context: OperationContext): H
       <p class="path" ${mayBeTried(endpoint) && html` data-try`}>${methodMark(method)} <code>${path}</code></p>
       <p class="summary">${prose(sentence(summary))}</p>
       ${description !== summary && paragraphs(description)} ${credentials(operation)}
-      ${parameters(operation, context.schemas)}${body(operation, context.schemas)}${goodReplies(operation, context.schemas)}${errors(operation)}
+      ${parameters(operation, context.schemas)}${body(operation, context.schemas)}${goodReplies(operation, context.schemas)}${errors(operation, context.everywhere)}
     </div>
     <div class="shown">
       ${examples.map(({ kind, title, code }) => codeBlock(title, code, kind))}${replyExamples(operation)}
@@ -32,9 +34,11 @@ export function operationEntry(endpoint: Endpoint, context: OperationContext): H
   </article> `;
 }
 
-/** Whether a page may ask for it at a click: it changes nothing, and is no socket. */
-function mayBeTried({ method, operation }: Endpoint): boolean {
-  return method === 'GET' && !('101' in operation.responses);
+/** Whether a page may ask for it at a click: it changes nothing, is no socket, and takes what a browser has. */
+function mayBeTried({ method, operation: { responses, security } }: Endpoint): boolean {
+  return (
+    method === 'GET' && !('101' in responses) && security.some((one) => 'cookie' in one || !Object.keys(one).length)
+  );
 }
 
 export function methodMark(method: string): Html {
@@ -112,8 +116,16 @@ export function codesOf({ responses }: Operation): Code[] {
   return [...new Set(named)].filter((name): name is Code => name in ERROR_CODES);
 }
 
-function errors(operation: Operation): Html {
-  const items = codesOf(operation).map(
+/** The codes that all operations have in common. */
+export function codesEverywhere(operations: readonly Operation[]): Code[] {
+  const [first, ...others] = operations.map(codesOf);
+  return (first ?? []).filter((code) => others.every((codes) => codes.includes(code)));
+}
+
+function errors(operation: Operation, everywhere: readonly Code[]): Html | undefined {
+  const own = codesOf(operation).filter((code) => !everywhere.includes(code));
+  if (own.length === 0) return undefined;
+  const items = own.map(
     (code) =>
       html`<li>
         <a href="#${code}">${ERROR_CODES[code].status} <code>${code}</code></a>

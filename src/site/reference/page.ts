@@ -4,7 +4,7 @@ import { endpointsOf, type AsyncApi, type OpenApi } from './document.ts';
 import { codes, errorEntry } from './errors.ts';
 import { groups, type Group } from './groups.ts';
 import { guide, topics } from './guide.ts';
-import { methodMark, operationEntry } from './operation.ts';
+import { codesEverywhere, methodMark, operationEntry } from './operation.ts';
 import type { ExampleKey } from './request.ts';
 import { linkedShapes, shapeEntry } from './shapes.ts';
 import { titleOf } from './words.ts';
@@ -67,6 +67,7 @@ function link(id: string, title: Html): Html {
 
 function operationSections({ openapi, baseUrl, key }: Described): Section[] {
   const { schemas } = openapi.components;
+  const everywhere = codesEverywhere(endpointsOf(openapi).map(({ operation }) => operation));
   return groups.map(({ tag, ...group }) => {
     const members = endpointsOf(openapi).filter(({ operation }) => operation.tags.includes(tag));
     return {
@@ -74,7 +75,7 @@ function operationSections({ openapi, baseUrl, key }: Described): Section[] {
       links: members.map(({ method, operation: { operationId } }) =>
         link(operationId, html`${titleOf(operationId)} ${methodMark(method)}`),
       ),
-      entries: members.map((endpoint) => operationEntry(endpoint, { schemas, baseUrl, key })),
+      entries: members.map((endpoint) => operationEntry(endpoint, { schemas, baseUrl, key, everywhere })),
     };
   });
 }

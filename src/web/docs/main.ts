@@ -1,13 +1,14 @@
 import '../shared/tokens.css';
 import '../shared/frame.css';
 import './docs.css';
-import { startCopying } from '../shared/copy.ts';
+import { addCopyButtons, startCopying } from '../shared/copy.ts';
 import { startFilter } from './filter.ts';
 import { keepLanguage } from './language.ts';
 import { followPlace } from './place.ts';
 import { startTrying } from './try.ts';
 
 startCopying();
+addCopyButtons(document);
 startTrying();
 keepLanguage();
 startFilter();

@@ -1,3 +1,4 @@
+import { addCopyButtons } from '../shared/copy.ts';
 import { ask, type Answer } from './answer.ts';
 
 /** What a form is made of: a parameter, as openapi.json has it. */
@@ -146,9 +147,11 @@ function show({ needsLogin, outcome: told, head, body }: Answer, outcome: HTMLEl
 /** As the examples of the page: the copy buttons work by themselves. */
 function codeOf(title: string, text: string): HTMLElement {
   const code = make('div', { className: 'code' });
-  const bar = make('div', { className: 'code-title', textContent: title });
-  bar.append(make('button', { type: 'button', className: 'copy', textContent: 'Copy', ariaLabel: `Copy: ${title}` }));
-  code.append(bar, make('pre', { tabIndex: 0, ariaLabel: title, textContent: text }));
+  code.append(
+    make('div', { className: 'code-title', textContent: title }),
+    make('pre', { tabIndex: 0, ariaLabel: title, textContent: text }),
+  );
+  addCopyButtons(code);
   return code;
 }
 

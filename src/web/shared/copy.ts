@@ -11,6 +11,15 @@ export function startCopying(): void {
   });
 }
 
+/** For pages that are written without their buttons: the title of each code gets one. */
+export function addCopyButtons(within: ParentNode): void {
+  for (const title of within.querySelectorAll<HTMLElement>('.code-title')) {
+    const button = document.createElement('button');
+    const label = `Copy: ${title.textContent ?? ''}`;
+    title.append(Object.assign(button, { type: 'button', className: 'copy', textContent: 'Copy', ariaLabel: label }));
+  }
+}
+
 async function copy(button: Element, code: HTMLElement): Promise<void> {
   let told = 'Copied';
   try {

@@ -72,7 +72,7 @@ describe('The API reference', () => {
   test('shows the replies with their examples, and leads from each error to what helps', () => {
     const create = entry('createSession');
     expect(create).toContain('Reply 200');
-    expect(create).toContain('&quot;client_secret&quot;');
+    expect(create).toContain('"client_secret"');
     expect(create).toContain('<a href="#ORIGIN_MISMATCH">403 <code>ORIGIN_MISMATCH</code></a>');
   });
 
@@ -96,7 +96,7 @@ describe('An entry of an error', () => {
     expect(text).toContain(`<span class="type">${status}</span>`);
     expect(text).toContain('What to do');
     expect(text.match(/<li>/g)?.length ?? 0).toBeGreaterThanOrEqual(ERROR_CODES[code].causes.length);
-    expect(text.replaceAll('&#39;', "'")).toContain(example.error.replaceAll('"', String.raw`\&quot;`));
+    expect(text.replaceAll('&#39;', "'")).toContain(example.error.replaceAll('"', String.raw`\"`));
   });
 
   test('names no variable that the service does not have', () => {
