@@ -17,7 +17,7 @@ export const described = describeChannel(
   '1.0.0',
 ) as Described;
 
-const ajv = new Ajv({ keywords: ['x-unit'] });
+const ajv = new Ajv({ keywords: ['x-unit'], allowUnionTypes: true });
 formats.default(ajv);
 const validators = new Map(
   Object.entries(described.components.messages).map(([name, { payload }]) => [name, ajv.compile(payload)]),
