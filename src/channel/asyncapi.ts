@@ -20,6 +20,7 @@ const requests: Readonly<Record<ClientFrameName, { summary: string; answers: rea
   heartbeat: { summary: 'Keep the session alive', answers: ['heartbeat', 'ended', 'error'] },
   usage: { summary: "Add to the day's totals; counted once for each id", answers: ['usage', 'ended', 'error'] },
   end: { summary: 'End the session', answers: ['ended', 'error'] },
+  rate: { summary: 'Say how the conversation is, from 1 to 5; the last word counts', answers: ['error'] },
   say: { summary: 'Say a text in the call, and have the agent answer it', answers: ['error'] },
   interrupt: { summary: 'Have the agent stop', answers: ['error'] },
   talk: {

@@ -11,6 +11,7 @@ import { attachedFrame, badFrame, endedFrame, faultFrame, toldState } from './an
 import { askCall } from './call-requests.ts';
 import type { ConnectionContext } from './deps.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
+import { answerRating } from './rating-answer.ts';
 import type { SocketLease } from './socket-leases.ts';
 import { readFrame } from './read-frame.ts';
 import { resumeTokenOf } from './resume-token.ts';
@@ -84,10 +85,9 @@ export class Connection implements SocketListener {
     this.#isOver = true;
     noteOn(this.#record, 'detached', { code }, this.#context.deps);
     this.#waiting?.splice(0);
-    const { addresses, socketLeases } = this.#context;
     this.#context.remove(this.#sessionId, this);
-    addresses.leave(this.#address);
-    if (this.#lease !== undefined) socketLeases.leave(this.#lease);
+    this.#context.addresses.leave(this.#address);
+    if (this.#lease !== undefined) this.#context.socketLeases.leave(this.#lease);
   }
 
   /** Closes the socket, once. */
@@ -171,6 +171,7 @@ export class Connection implements SocketListener {
     const record = this.#record;
     if (frame.type === 'attach') return record === undefined ? this.#attach(frame, at) : this.#refuseFrame();
     if (record === undefined) return this.#refuseFrame();
+    if (frame.type === 'rate') return answerRating(record, frame.value, at, this.#context.deps);
     switch (frame.type) {
       case 'heartbeat':
         return this.#heartbeat(record, frame, at);
@@ -281,9 +282,8 @@ export class Connection implements SocketListener {
   }
 
   #refuseFrame(): void {
-    this.#badFrames += 1;
     this.send(badFrame(this.#language));
-    if (this.#badFrames >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
+    if ((this.#badFrames += 1) >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
   }
 
   /** The socket stays: the client may try the frame again, and has five seconds to attach if it has not. */

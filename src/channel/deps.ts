@@ -9,6 +9,7 @@ import type { NodeLease } from '../node/lease.ts';
 import type { Usage } from '../quota/usage.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { NoteSession } from '../stores/journal/contract.ts';
+import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 
@@ -26,6 +27,7 @@ export interface ChannelDeps {
   readonly identity: Pick<Identity, 'subjects' | 'logins'>;
   readonly usage: Pick<Usage, 'limitsOf' | 'subjectOfSession' | 'report'>;
   readonly sessions: VoiceSessions;
+  readonly stores: { readonly history: Pick<VoiceHistory, 'rate'> };
   readonly calls: {
     readonly resumeTokens: { issue(sessionId: string, untilMs: number): Promise<string | undefined> };
   };

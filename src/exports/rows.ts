@@ -14,7 +14,7 @@ const PAGE = 500;
 export const MAX_DAYS = 400;
 
 export interface ExportStores {
-  readonly history: Pick<VoiceHistory, 'list'>;
+  readonly history: Pick<VoiceHistory, 'list' | 'ratingsOf'>;
   readonly usageReports: Pick<UsageReports, 'ofSessions' | 'ofDay'>;
 }
 
@@ -34,8 +34,12 @@ export async function* exportSessions(
   do {
     const page = await history.list(until, after, PAGE, 'startedAt');
     const ids = page.rows.map(({ record }) => record.id);
-    const [usage, rows] = await Promise.all([usageReports.ofSessions(ids), present(page.rows)]);
-    yield rows.map((row) => exportedOf(row, atMs, usage.get(row.record.id)));
+    const [usage, ratings, rows] = await Promise.all([
+      usageReports.ofSessions(ids),
+      history.ratingsOf(ids),
+      present(page.rows),
+    ]);
+    yield rows.map((row) => exportedOf(row, atMs, usage.get(row.record.id), ratings.get(row.record.id)));
     after = page.next;
   } while (after !== undefined);
 }
@@ -87,7 +91,12 @@ export async function* exportUsage(
   }
 }
 
-function exportedOf({ record, state }: HistoryRow, atMs: number, used = NOTHING_USED): ExportedSession {
+function exportedOf(
+  { record, state }: HistoryRow,
+  atMs: number,
+  used = NOTHING_USED,
+  rating: number | null = null,
+): ExportedSession {
   const { id, tenantId, keyId, agentId, caller, subject, provider } = record;
   return {
     ref: refOf(id),
@@ -104,6 +113,7 @@ function exportedOf({ record, state }: HistoryRow, atMs: number, used = NOTHING_
     endReason: record.endReason,
     durationSec: durationSec(record, atMs),
     ...toUsed(used),
+    rating,
   };
 }
 

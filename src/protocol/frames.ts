@@ -3,6 +3,7 @@ import { callEventFrame, callFrames, callRequestFrames, callStateFrame } from '.
 import { errorBody } from './error-body.ts';
 import { heartbeatInterval, idleSec } from './heartbeat.ts';
 import { frameType } from './fields.ts';
+import { rateFrame } from './rating.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
 import { inUnit } from './values.ts';
@@ -49,6 +50,7 @@ export const clientFrames = {
       .meta({ description: 'The idempotency key: counted once in this session for 24 hours', examples: ['u1'] }),
   }),
   end: z.object({ type: frameType('end') }),
+  rate: rateFrame,
   ...callRequestFrames,
 };
 
@@ -57,6 +59,7 @@ export const clientFrame = z.discriminatedUnion('type', [
   clientFrames.heartbeat,
   clientFrames.usage,
   clientFrames.end,
+  clientFrames.rate,
   clientFrames.say,
   clientFrames.interrupt,
   clientFrames.talk,

@@ -70,7 +70,7 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
     await see('class="all"', { viewport: desk }, async (page) => {
       await page.show(...inline());
       const said = await page.each<string>(
-        `['.status', '.hint', '.warning', '.message', '.start', '.hold', '.mute', '.end', '.instead', '.microphone', '.text', '.interrupt'].map((part) => root.querySelector(part)).filter((one) => one.checkVisibility()).map((one) => one.placeholder || one.title || one.selectedOptions?.[0].text || one.innerText.replaceAll(/\\s+/g, ' ')).join(' | ')`,
+        `['.status', '.hint', '.warning', '.message', '.start', '.hold', '.mute', '.end', '.instead', '.microphone', '.text', '.interrupt', '.rating'].map((part) => root.querySelector(part)).filter((one) => one.checkVisibility()).map((one) => one.placeholder || one.title || one.selectedOptions?.[0].text || one.innerText.replaceAll(/\\s+/g, ' ')).join(' | ')`,
       );
       const names = Object.keys(moments);
       expect(Object.fromEntries(said.map((words, at) => [names[at], words]))).toMatchSnapshot();

@@ -12,6 +12,8 @@ export interface Moment {
   readonly levels?: { readonly visitor: number; readonly agent: number };
   /** Of a ConversationState (src/web/element/conversation.ts). */
   readonly state?: Readonly<Record<string, unknown>>;
+  /** It went on until then. */
+  readonly wasLive?: boolean;
   /** Seconds from now. */
   readonly endsIn?: number;
   readonly retryIn?: number;
@@ -27,6 +29,7 @@ const live = { phase: 'live', canWrite: true, canSwitch: true } as const;
 const refused = (code: string, userMessage: string) => ({ code, userMessage });
 const ended = (reason: string, userMessage: string): Moment => ({
   captions,
+  wasLive: true,
   state: { phase: 'over', ended: { reason, code: 'X', userMessage } },
 });
 
@@ -68,6 +71,7 @@ export const moments: Readonly<Record<string, Moment>> = {
     'This conversation has reached its maximum length. Please start a new one.',
   ),
   'ended-by-silence': {
+    wasLive: true,
     state: ended('idle_exceeded', 'It was quiet for too long, so this conversation has ended.').state ?? {},
   },
   'ended-by-operator': ended(

@@ -100,11 +100,22 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await vi.waitFor(async () => expect(await told()).toBe('The conversation is selected: copy it now.'), soon);
     expect(await page.run('getSelection().toString()')).toContain('Are you open on Sunday?');
     await vi.waitFor(async () => expect(await listed()).toBe('closed_by_client'), soon);
+    const rating = async (): Promise<unknown> =>
+      (await site.world.backend().get(`/api/operator/sessions/${page.visit.sessionId}`)).body.rating;
+    await page.sees('rating', 'How was this conversation?');
+    expect([await rating(), await violations(page.visit.page)]).toEqual([null, []]);
+    for (const value of [2, 4]) {
+      await page.button(`${value} of 5`).press('Enter');
+      await page.visit.page.getByRole('button', { name: `${value} of 5`, pressed: true }).waitFor(soon);
+      expect([await rating(), await told()]).toEqual([value, 'Thank you!']);
+    }
+    await page.sees('rating', 'Thank you!');
     expect(await page.run('heard')).toMatchObject({ reason: 'closed_by_client' });
     expect(await page.run('widget.session ?? null')).toBeNull();
     expect(await violations(page.visit.page)).toEqual([]);
     await page.button('Start a new conversation').click();
     await page.sees('status', listening);
+    expect(await page.button(/of 5/).count()).toBe(0);
   });
 
   test('tells before a conversation and beside its title that one speaks with an AI, and asks the server when it is opened', async () => {

@@ -94,6 +94,25 @@ describe('a heartbeat', () => {
     expect(client.heard()).toMatchObject([{ id: 'e' }]);
   });
 
+  it('that rates its conversation is answered only where it is wrong or cannot be kept', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    const client = attached(app, id);
+    const rated = async () => (await app.service.stores.history.ratingsOf([id])).get(id);
+    client.say({ type: 'rate', value: 2 });
+    client.say({ type: 'rate', value: 4 });
+    client.say({ type: 'heartbeat' });
+    expect(await client.hear()).toMatchObject({ type: 'heartbeat' });
+    expect(await rated()).toBe(4);
+    client.say({ type: 'rate', value: 6 });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'INVALID_REQUEST' });
+    database().isAway = true;
+    client.say({ type: 'rate', value: 1 });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'SERVICE_UNAVAILABLE' });
+    database().isAway = false;
+    expect([await rated(), client.closeCode]).toEqual([4, undefined]);
+  });
+
   it('behind the end of its session is not served any more', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));

@@ -53,6 +53,25 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(found.map(({ id }) => id).toSorted()).toEqual([mine.id, second.id].toSorted());
     });
 
+    test('keeps the last word of a rating, before and after the end, and leaves the record alone', async () => {
+      const [rated, over, silent] = [await inserted(), await inserted(), await inserted()];
+      await history().rate(rated.id, 2);
+      await history().rate(rated.id, 5);
+      await history().save([row(endedRecord(over))]);
+      await history().rate(over.id, 1);
+      await history().save([row(endedRecord(rated))]);
+      await history().rate('s:nobody', 3);
+      const ratings = await history().ratingsOf([rated.id, over.id, silent.id, 's:nobody']);
+      expect(ratings).toEqual(
+        new Map([
+          [rated.id, 5],
+          [over.id, 1],
+        ]),
+      );
+      expect(await history().find(over.id)).toEqual(endedRecord(over));
+      expect(await history().ratingsOf([])).toEqual(new Map());
+    });
+
     test("a key's sessions are those that have not ended, and nobody else's", async () => {
       const keyId = randomId();
       const mine = await inserted({ keyId });

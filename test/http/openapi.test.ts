@@ -73,7 +73,11 @@ async function driveSessions(): Promise<void> {
   await post('/api/realtime/heartbeat', { sm_session_id });
   await post('/api/realtime/end', { sm_session_id, email });
   await post('/api/realtime/end', { sm_session_id });
+  for (const value of [5, 6]) await post('/api/realtime/rate', { sm_session_id, email, value }, widget);
+  await post('/api/realtime/rate', { sm_session_id, value: 5 });
   await post('/api/realtime/heartbeat', { sm_session_id, email }, widget);
+  app.clock.advance(6 * MINUTE);
+  await post('/api/realtime/rate', { sm_session_id, email, value: 5 }, widget);
 
   await get('/api/realtime/socket', upgrade);
   await get('/api/realtime/socket', { ...upgrade, origin: EVIL });
@@ -471,6 +475,7 @@ async function driveEverywhere(id: string): Promise<void> {
     code: '123456',
     tokens: 1,
     dollars: 0,
+    value: 5,
     ...operators,
   };
   app.clock.advance(MINUTE);

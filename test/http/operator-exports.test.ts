@@ -40,6 +40,7 @@ async function used() {
   await report(first, 300, 3);
   await report(second, 100, 0.5);
   expect((await app.post('/api/realtime/end', { sm_session_id: second })).status).toBe(200);
+  expect((await app.post('/api/realtime/rate', { sm_session_id: second, value: 4 })).status).toBe(200);
   return { acme, globex, first, second };
 }
 
@@ -48,7 +49,15 @@ describe('Operators get as a file', () => {
     const { acme, globex, first, second } = await used();
     const rows = await linesOf('sessions');
     expect(rows).toMatchObject([
-      { ref: first.slice(0, 42), tenantId: 'acme', keyId: acme.id, state: 'engaged', endedAt: null, dollars: 3 },
+      {
+        ref: first.slice(0, 42),
+        tenantId: 'acme',
+        keyId: acme.id,
+        state: 'engaged',
+        endedAt: null,
+        dollars: 3,
+        rating: null,
+      },
       {
         ref: second.slice(0, 42),
         tenantId: 'globex',
@@ -57,6 +66,7 @@ describe('Operators get as a file', () => {
         startedAt: iso(NOON + MINUTE),
         endReason: 'closed_by_client',
         tokens: 100,
+        rating: 4,
       },
     ]);
     for (const row of rows) expect(exportedSession.strict().parse(row)).toEqual(row);

@@ -19,6 +19,7 @@ const widgetPaths = [
   '/api/session',
   '/api/realtime/heartbeat',
   '/api/realtime/end',
+  '/api/realtime/rate',
   '/api/realtime/ticket',
   '/api/auth/usage',
 ];

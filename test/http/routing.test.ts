@@ -9,6 +9,7 @@ const posts = [
   '/api/session',
   '/api/realtime/heartbeat',
   '/api/realtime/end',
+  '/api/realtime/rate',
   '/api/auth/otp/send',
   '/api/auth/otp/verify',
   '/api/auth/usage',

@@ -9,6 +9,7 @@ export interface ReplyBody {
   readonly maxMinutes?: number;
   readonly id?: string;
   readonly sm_session_id?: string;
+  readonly rating?: number | null;
   readonly client_secret?: { readonly value: string; readonly expires_at: number };
   readonly session?: Readonly<Record<string, unknown>>;
   readonly usage?: Readonly<Record<string, unknown>>;

@@ -14,6 +14,7 @@ import { loginRoutes } from './login.ts';
 import { openCallRoute, openVendorCallRoute } from './open-call.ts';
 import { operatorRoutes } from '../../operators/routes.ts';
 import { inspectRoute } from '../../operators/machines/routes.ts';
+import { rateSessionRoute } from './rate-session.ts';
 import { socketRoute } from './socket.ts';
 import { clientSecretsRoute } from './vendor-paths/client-secrets.ts';
 import { modelsRoute } from './vendor-paths/models.ts';
@@ -29,6 +30,7 @@ export function apiRoutes(services: Services): Route[] {
     createSessionRoute(services),
     heartbeatRoute(services),
     endSessionRoute(services),
+    rateSessionRoute(services),
     socketRoute(services),
     openCallRoute(services),
     callTicketRoute(services),

@@ -39,6 +39,7 @@ const exampleSession: z.infer<typeof exportedSession> = {
   durationSec: 271,
   tokens: 1833,
   dollars: 0.064187,
+  rating: 5,
 };
 
 const exampleUsage: z.infer<typeof exportedUsage> = {

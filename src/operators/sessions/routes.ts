@@ -69,6 +69,7 @@ export function sessionRoute(services: Services): Route {
           metadata: { page: 'pricing' },
           hasContext: false,
           agentVersion: '4f1c0e8b7d2a',
+          rating: null,
           calls: [exampleCall],
           events: [exampleEvent],
           moreEvents: false,
@@ -83,7 +84,7 @@ export function sessionRoute(services: Services): Route {
       const { limits } = services.sessions;
       const { atMs } = call.request;
       const deadline = nextDeadline(record, limits);
-      const [calls, events, found, setup, acts, usage, refused] = await Promise.all([
+      const [calls, events, found, setup, acts, usage, refused, ratings] = await Promise.all([
         callsOf(record.id, services),
         newestEvents(record, atMs, services.core.stores.journal),
         actOf(record, services),
@@ -105,6 +106,7 @@ export function sessionRoute(services: Services): Route {
           undefined,
           MAX_REFUSALS,
         ),
+        services.core.stores.history.ratingsOf([record.id]),
       ]);
       const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
       const body = {
@@ -122,6 +124,7 @@ export function sessionRoute(services: Services): Route {
         metadata: setup?.metadata ?? null,
         hasContext: setup !== undefined && setup.sealedContext !== null,
         agentVersion: setup?.agentVersion ?? null,
+        rating: ratings.get(record.id) ?? null,
         calls: toOperatorCalls(calls, call.operator),
         ...toEvents(events, call.operator),
       };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rating } from '../rating.ts';
 import { caller, endReasonOrNull, sessionState } from '../session.ts';
 import { agentId, keyId, provider, sessionRef, subject, tenantAsked, tenantId } from '../fields.ts';
 import { instant, instantAsked, seconds } from '../values.ts';
@@ -42,6 +43,7 @@ export const exportedSession = z.object({
   endReason: endReasonOrNull,
   durationSec: seconds,
   ...used.shape,
+  rating: rating.nullable(),
 });
 
 export type ExportedSession = z.infer<typeof exportedSession>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { END_REASONS, type EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import { metadata } from '../create.ts';
+import { rating } from '../rating.ts';
 import { caller, endReasonOrNull, sessionName, sessionReply, sessionState, sessionView } from '../session.ts';
 import {
   agentAsked,
@@ -138,6 +139,9 @@ export const operatorSessionDetail = operatorSession.extend({
         'Which definition its agent had: the same 12 hex digits for the same one; null where that is not kept',
       examples: ['4f1c0e8b7d2a'],
     }),
+  rating: rating
+    .nullable()
+    .meta({ description: 'How its visitor found it, from 1 (bad) to 5 (good); null where they did not say' }),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
   moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),

@@ -101,6 +101,10 @@ export interface VoiceHistory {
    * and any change of an ended session, are ignored.
    */
   save(rows: readonly HistoryRow[]): Promise<SaveOutcome>;
+  /** Keeps what the visitor says of a session, in the place of what they said before. */
+  rate(id: string, rating: number): Promise<void>;
+  /** What visitors said of those of the sessions that were rated. */
+  ratingsOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Sessions that have not ended, in the order of their ids, after `afterId`. */
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
   /** Those of the sessions that have ended. */

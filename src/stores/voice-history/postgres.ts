@@ -49,6 +49,18 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
       return { ended: ended.map(({ id }) => id) };
     },
 
+    async rate(id, rating) {
+      await database.run((sql) => sql`update voice_session set rating = ${rating} where id = ${id}`);
+    },
+
+    async ratingsOf(ids) {
+      const rows = await database.run(
+        (sql) => sql<{ readonly id: string; readonly rating: number }[]>`
+          select id, rating from voice_session where id = any(${[...ids]}::text[]) and rating is not null`,
+      );
+      return new Map(rows.map(({ id, rating }) => [id, rating]));
+    },
+
     async active(afterId, limit) {
       const rows = await database.run(
         (sql) => sql<VoiceRecord[]>`

@@ -31,6 +31,10 @@ export interface Texts {
   readonly copy?: string;
   readonly copied?: string;
   readonly selected?: string;
+  readonly rate?: string;
+  /** `{rating}` is from 1 to 5. */
+  readonly rating?: string;
+  readonly rated?: string;
   readonly microphone?: string;
   readonly write?: string;
   readonly send?: string;

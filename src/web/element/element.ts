@@ -50,6 +50,7 @@ export function defineElement(home: string): void {
         talk: (on) => this.#conversation?.talk(on),
         use: (deviceId) => this.#conversation?.use(deviceId),
         write: (on) => this.#write(on),
+        rate: async (value) => this.#conversation?.session?.rate(value),
       });
       const root = this.attachShadow({ mode: 'open' });
       root.append(this.#view.element);

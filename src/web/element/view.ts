@@ -22,6 +22,8 @@ export interface Wishes {
   readonly use: (deviceId: string) => void;
   /** To write, without a microphone, or to speak again. */
   readonly write: (on: boolean) => void;
+  /** Says how the conversation was. */
+  readonly rate: (value: number) => Promise<unknown>;
 }
 
 export interface Look {
@@ -45,6 +47,7 @@ export interface Look {
 interface Places {
   readonly captions: HTMLElement;
   readonly toggle: HTMLElement;
+  readonly footer: HTMLElement;
   readonly row: HTMLElement;
   readonly form: HTMLElement;
 }
@@ -106,13 +109,14 @@ export function createView(wishes: Wishes): View {
   text.autocomplete = 'off';
   send.type = 'submit';
 
+  const footer = part('footer', 'footer', disclosure, consent, start, row, form);
   const panel = part(
     'div',
     'panel',
     part('header', 'header', title, ai, toggle, close),
     part('div', 'stage', orb.element, make('div', {}, status, hint)),
     part('div', 'body', captions.element, warning, message),
-    part('footer', 'footer', disclosure, consent, start, row, form),
+    footer,
   );
   panel.tabIndex = -1;
   // Outside of the panel: what happens is told also while that is closed.
@@ -261,7 +265,7 @@ export function createView(wishes: Wishes): View {
     },
     clear: captions.clear,
     mount(add) {
-      showMore ??= add({ captions: captions.element, toggle, row, form }, { ...wishes, tell });
+      showMore ??= add({ captions: captions.element, toggle, footer, row, form }, { ...wishes, tell });
       show(look);
     },
   };

@@ -6,8 +6,7 @@
  *     session.on('ended', ({ userMessage }) => show(userMessage));
  *     await session.connectAudio();
  *
- * As a plain script, `<script src="https://switchboard.example/widget.js">`, it is the global `Switchboard`.
- * It also runs in Node 22 and, with a `WebSocket` of your choice, in Node 20.
+ * As a plain script, `/widget.js`, it is the global `Switchboard`. It also runs in Node 22, and in Node 20 with a `WebSocket` of your choice.
  */
 
 import type { ClientSecret, CreateReply, CreateRequest } from '../../protocol/create.ts';
@@ -221,10 +220,9 @@ export interface Session {
   /** Adds to the user's daily totals, once under its id; resolves with these. @throws DAILY_QUOTA_EXCEEDED: counted, and the session is over */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
   /**
-   * Joins a WebRTC call with the provider; a call before it is hung up, unless Switchboard has no ticket for another. Where `brokered` is true, every call has a ticket of its own,
-   * and one whose network is gone is joined again. Otherwise the client secret must not have expired.
-   * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), PROVIDER_UNSUPPORTED, PROVIDER_REFUSED, CALL_LOST, those of the
-   * microphone, or the reason why the session is over
+   * Joins a WebRTC call with the provider; a call before it is hung up, unless Switchboard has no ticket for another. Where `brokered` is true,
+   * every call has a ticket of its own, and one whose network is gone is joined again. Otherwise the client secret must not have expired.
+   * @throws SwitchboardError SIMULATED_PROVIDER, PROVIDER_UNSUPPORTED, PROVIDER_REFUSED, CALL_LOST, those of the microphone, or why it is over
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
   /**
@@ -245,6 +243,8 @@ export interface Session {
   readonly interrupt: () => void;
   /** With `agent.push`, else nothing: the visitor presses the button to speak, and is heard, or lets go of it, and is answered. @throws as `send` */
   readonly talk: (on: boolean) => void;
+  /** How the visitor found it, from 1 (bad) to 5 (good), until five minutes after the end: the last word counts. @throws SwitchboardError */
+  readonly rate: (value: number) => Promise<unknown>;
   /** Ends the session. Leaving the page does it too, unless `keep` may. */
   readonly end: () => Promise<void>;
 }

@@ -51,7 +51,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   if (session.clientSecret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
   const url = options.callsUrl ?? terms.url;
   if (url === null) throw failure('PROVIDER_UNSUPPORTED');
-  if (isBrokered && options.reportUsage) console.info('Switchboard meters this call.');
+  if (isBrokered && options.reportUsage) console.info('Switchboard meters the call.');
   const stream = options.stream ?? (await microphone.open());
   if (!options.stream) atEnd(signal, () => release(stream));
   signal.throwIfAborted();

@@ -24,7 +24,7 @@ export function watchMedia(
   lose: (error: SwitchboardError, mayReturn?: boolean) => void,
 ): void {
   const over = (mayReturn?: boolean): void =>
-    lose(failure('CALL_LOST', `the connection is ${peer.connectionState}`), mayReturn);
+    lose(failure('CALL_LOST', `connection ${peer.connectionState}`), mayReturn);
   let timer = setTimeout(over, CONNECT_MS);
   const listen = (target: EventTarget | null | undefined, type: string, heard: () => void): void =>
     target?.addEventListener(type, heard, { signal });

@@ -30,6 +30,7 @@ import { createWords } from './words.ts';
 
 const HEARTBEAT_PATH = '/api/realtime/heartbeat';
 const END_PATH = '/api/realtime/end';
+const RATE_PATH = '/api/realtime/rate';
 const TICKET_PATH = '/api/realtime/ticket';
 /** Whoever speaks waits: after so many tries the call is lost. */
 const TICKET_TRIES = 3;
@@ -42,7 +43,7 @@ const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage:
 const elsewhere: Ended = {
   reason: 'resumed_elsewhere',
   code: OVER,
-  userMessage: 'It goes on elsewhere.',
+  userMessage: 'This goes on elsewhere.',
 };
 
 /** Holds a created session until it is over. @param opened the microphone for its first call, when the page asked for it before */
@@ -53,12 +54,11 @@ export function holdSession(
   post: Post,
   opened: MediaStream | undefined,
 ): Session {
-  const { sm_session_id, limits } = created;
+  const { sm_session_id, limits, agent, call: terms } = created;
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
-  const runTool = createTools(options.tools, emit, created.call.serverTools);
-  const { agent } = created;
+  const runTool = createTools(options.tools, emit, terms.serverTools);
   const isPush = agent?.push === true;
   const microphone = holdMicrophone(options.audio || true, opened, isPush);
   /** Ends with the session. */
@@ -73,7 +73,7 @@ export function holdSession(
   let state: SessionState = 'engaged';
 
   const words = createWords({
-    isLocked: created.call.dataChannel === 'none',
+    isLocked: terms.dataChannel === 'none',
     isPush,
     microphone,
     call: () => calls.present(),
@@ -197,7 +197,7 @@ export function holdSession(
       type: 'attach',
       ...proof,
       language: options.language,
-      wants: created.call.mode === 'brokered' ? ['call'] : undefined,
+      wants: terms.mode === 'brokered' ? ['call'] : undefined,
     },
     {
       frame: heard,
@@ -229,7 +229,7 @@ export function holdSession(
     id: sm_session_id,
     providerSessionId: created.id,
     clientSecret: created.client_secret,
-    brokered: created.call.mode === 'brokered',
+    brokered: terms.mode === 'brokered',
     limits,
     agent,
     on,
@@ -269,6 +269,7 @@ export function holdSession(
     send: words.send,
     interrupt: words.interrupt,
     talk: words.talk,
+    rate: (value) => post(RATE_PATH, { ...proof, value }),
     async end() {
       hangUp(closedHere);
       if (state !== 'ended') await persist(() => post(END_PATH, proof, undefined, true), END_TRIES).catch(() => 0);
@@ -278,7 +279,7 @@ export function holdSession(
   const calls = holdCalls(
     {
       session,
-      terms: created.call,
+      terms,
       secret,
       microphone,
       options,

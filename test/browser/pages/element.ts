@@ -50,6 +50,7 @@ function draw(moment: Moment): HTMLElement {
     talk: nothing,
     use: nothing,
     write: nothing,
+    rate: async () => nothing(),
   };
   const view = createView({ ...wishes, ...more });
   root.append(view.element);
@@ -70,6 +71,10 @@ function draw(moment: Moment): HTMLElement {
   } as const;
   view.show(look);
   view.mount(mountTalk);
+  if (moment.wasLive === true) {
+    view.show({ ...look, state: { ...look.state, phase: 'live' } });
+    view.show(look);
+  }
   captions.forEach((caption, at) => view.caption({ ...caption, id: String(at) }));
   if (levels !== undefined) view.level(levels);
   return host;

@@ -17,6 +17,7 @@ function build(env: NodeJS.ProcessEnv = {}) {
         asked.filters.push(filter);
         return { rows: [{ record, state: 'engaged' }], next: undefined, isPartial: false };
       },
+      ratingsOf: async () => new Map([[record.id, 4]]),
     },
     usageReports: {
       ofSessions: async () => new Map([[record.id, { tokens: 7, microDollars: 21 }]]),

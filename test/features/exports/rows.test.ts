@@ -14,7 +14,10 @@ async function daysRead(from: string, to: string, timeZone = 'UTC'): Promise<rea
     ofSessions: async () => new Map(),
   };
   const days = [calendar(Date.parse(from)).day, calendar(Date.parse(to)).day] as const;
-  const history = { list: () => Promise.reject(new Error('no sessions are asked for')) };
+  const history = {
+    list: () => Promise.reject(new Error('no sessions are asked for')),
+    ratingsOf: async () => new Map(),
+  };
   for await (const rows of exportUsage(days, undefined, { usageReports, history })) expect(rows).toEqual([]);
   return read;
 }

@@ -5,14 +5,17 @@ import { createCopy } from './copy.ts';
 import { createHold } from './hold.ts';
 import { createInstead } from './instead.ts';
 import { createMicrophones } from './microphones.ts';
+import { createRating } from './rating.ts';
 
 /** What only a conversation needs: loaded as one begins, so that pages that are only read load less. */
-export const mountTalk: Mount = ({ captions, toggle, row, form }, { talk, use, write, tell }) => {
+export const mountTalk: Mount = ({ captions, toggle, footer, row, form }, { talk, use, write, rate, tell }) => {
   const hold = createHold(talk);
   const instead = createInstead(write);
   const microphones = createMicrophones(use);
   const copy = createCopy(captions, tell);
+  const rating = createRating(rate, tell);
   const keepAwake = createAwake();
+  footer.prepend(rating.element);
   row.before(hold.element);
   form.before(instead.element, microphones.element);
   toggle.before(copy.element);
@@ -22,6 +25,7 @@ export const mountTalk: Mount = ({ captions, toggle, row, form }, { talk, use, w
     instead.show(spoken);
     microphones.show(spoken);
     copy.show(spoken);
+    rating.show(spoken);
     keepAwake(look.state.phase === 'connecting' || look.state.phase === 'live');
   };
 };

@@ -51,6 +51,10 @@ export interface Words {
   readonly copy: string;
   readonly copied: string;
   readonly selected: string;
+  /** After a conversation: asks how it was; names each answer, whose `{rating}` is from 1 to 5; thanks for it. */
+  readonly rate: string;
+  readonly rating: string;
+  readonly rated: string;
   readonly microphone: string;
   readonly write: string;
   readonly send: string;
@@ -76,7 +80,7 @@ export interface Words {
 /** What only a conversation says: English has them where that is loaded, and the element without them. */
 export type TalkWords = Pick<
   Words,
-  'hold' | 'copy' | 'copied' | 'selected' | 'microphone' | 'writeInstead' | 'speakInstead'
+  'hold' | 'copy' | 'copied' | 'selected' | 'rate' | 'rating' | 'rated' | 'microphone' | 'writeInstead' | 'speakInstead'
 >;
 
 export type MainWords = Omit<Words, keyof TalkWords> & Partial<TalkWords>;

@@ -13,7 +13,7 @@ import { limitRows } from '../../words/limits.ts';
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
   const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId } = detail;
-  const { endedAt, endedBy, usage, limits, metadata, hasContext, agentVersion } = detail;
+  const { endedAt, endedBy, usage, limits, metadata, hasContext, agentVersion, rating } = detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
@@ -52,6 +52,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
         <Fact name="Usage">
           {countText(usage.tokens)} tokens, {moneyText(usage.dollars)}
         </Fact>
+        <Fact name="Rating">{rating == null ? null : `${rating} of 5, by its visitor`}</Fact>
         <Fact name="Ended by">
           {endedBy === null ? null : (
             <>

@@ -1,0 +1,13 @@
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { rateSession } from '../voice/rate-session.ts';
+import type { ChannelDeps } from './deps.ts';
+
+/** Keeps the rating of an attached session, of which its client is told nothing. @throws Unavailable when the database is away */
+export async function answerRating(
+  record: VoiceRecord,
+  value: number,
+  atMs: number,
+  { stores, sessions }: ChannelDeps,
+): Promise<void> {
+  await rateSession(record, value, atMs, stores.history, sessions.limits.maxMinutes);
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { frameType } from './fields.ts';
+import { sessionProof } from './session.ts';
+import { inUnit } from './values.ts';
+
+/** How a visitor found a conversation (docs/contract.md, section 5.18). */
+export const rating = z
+  .int()
+  .min(1)
+  .max(5)
+  .meta({ description: 'From 1 (bad) to 5 (good)', ...inUnit('none', 5) });
+
+/** The body of POST /api/realtime/rate. */
+export const ratedSession = sessionProof.extend({ value: rating });
+
+/** The frame that says the same over a socket. */
+export const rateFrame = z.object({ type: frameType('rate'), value: rating });

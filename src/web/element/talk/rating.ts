@@ -1,0 +1,63 @@
+import type { ConversationState } from '../conversation.ts';
+import { icon, make, part, say } from '../dom.ts';
+import { icons } from '../icons.ts';
+import type { Words } from '../words/words.ts';
+
+export interface Rating {
+  readonly element: HTMLElement;
+  readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
+}
+
+/**
+ * Asks after a conversation how it was, by five stars: once, and nobody has to answer. Who changes their mind may press another one.
+ * @param rate gives the answer away
+ * @param tell says it to a screen reader
+ */
+export function createRating(rate: (value: number) => Promise<unknown>, tell: (words: string) => void): Rating {
+  const question = make('span');
+  const stars = [1, 2, 3, 4, 5].map((value) => {
+    const star = part('button', 'star', icon(icons.star));
+    star.type = 'button';
+    star.addEventListener('click', () => void choose(value));
+    return star;
+  });
+  const element = part('div', 'rating', question, make('div', {}, ...stars));
+  element.role = 'group';
+  let words: Words;
+  let wasLive = false;
+  let chosen = 0;
+
+  async function choose(value: number): Promise<void> {
+    try {
+      await rate(value);
+    } catch {
+      // It may be pressed again.
+      return;
+    }
+    chosen = value;
+    name();
+    tell(words.rated);
+  }
+
+  function name(): void {
+    say(question, chosen === 0 ? words.rate : words.rated);
+    element.ariaLabel = words.rate;
+    stars.forEach((star, at) => {
+      star.ariaLabel = words.rating.replace('{rating}', String(at + 1));
+      star.title = star.ariaLabel;
+      star.ariaPressed = String(at + 1 === chosen);
+      star.classList.toggle('on', at < chosen);
+    });
+  }
+
+  return {
+    element,
+    show({ state: { phase, error, ended }, words: spoken }) {
+      words = spoken;
+      if (phase === 'connecting') [wasLive, chosen] = [false, 0];
+      wasLive ||= phase === 'live';
+      element.hidden = phase !== 'over' || !wasLive || error !== undefined || ended?.reason === 'resumed_elsewhere';
+      name();
+    },
+  };
+}
