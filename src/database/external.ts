@@ -55,8 +55,9 @@ export function openExternal(options: ExternalOptions): Database {
     graceMs: deadlineMs,
     armTransaction(sql, deadlineMs) {
       // A transaction that its caller has given up must not hold locks, not even when this node or the network is gone.
-      const timeouts = `set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
-      sql.unsafe(timeouts).then(
+      // Compiling takes tens of milliseconds, each time, where a plan looks dear that is not: nothing here runs long enough to be worth it.
+      const settings = `set local jit = off; set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
+      sql.unsafe(settings).then(
         () => {},
         () => {},
       );

@@ -69,6 +69,16 @@ describeEngines('the database', (open) => {
     expect(await total(database)).toBe(80);
   });
 
+  test('compiles nothing in a transaction, however dear it looks', async () => {
+    const plan = await database.transaction(async (sql) => {
+      await sql`set local jit_above_cost = 0`;
+      return sql`explain (analyze) select sum(n) from generate_series(1, 10) as n`;
+    });
+    const lines = plan.map((row) => String(Object.values(row)[0]));
+    expect(lines.join('\n')).toMatch(/Execution Time/);
+    expect(lines.filter((line) => line.startsWith('JIT'))).toEqual([]);
+  });
+
   test('rolls a savepoint back without losing the rest', async () => {
     await database.transaction(async (sql) => {
       await sql`insert into item (id) values (1)`;

@@ -27,7 +27,8 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
       WAYS.map((way) => [
         way,
         grouped(
-          (asked: readonly ConnectedQuery[]) => database.run((sql) => sumConnected(sql, way, asked), PATIENT),
+          // In a transaction, which compiles no statements: it is asked every second.
+          (asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT),
           MAX_AT_ONCE,
         ),
       ]),
