@@ -4,6 +4,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { BudgetLimits } from '../quota/budgets/budgets.ts';
+import type { KnownDay } from '../quota/budgets/use.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { boundedDays, totalCeilings, type CallerCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -124,12 +125,12 @@ export class CallBudgets implements Budgets, MeteringListener {
   }
 
   /** @throws Unavailable when the database is away: then what was told before holds */
-  async counted(call: MeteredCall, usage: CallUsage, { kind, added }: CallUsageAnswer): Promise<void> {
+  async counted(call: MeteredCall, usage: CallUsage, { kind, added, ...totals }: CallUsageAnswer): Promise<void> {
     const watched = this.#watched.get(call.callId);
     if (watched === undefined || kind === 'replayed') return;
-    const { atMs } = usage;
+    const { atMs, day } = usage;
     watched.spending = addSpending(watched.spending, added, atMs);
-    const accounts = await this.#accountsOf(call, atMs);
+    const accounts = await this.#accountsOf(call, atMs, { day, ...totals });
     watched.accounts = accounts;
     this.#shorten(watched, accounts);
     this.#project(watched, accounts, usage);
@@ -229,7 +230,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     this.#deps.bus.publish({ type: 'quota.ending', sessionId: watched.call.sessionId, endsAtMs });
   }
 
-  async #accountsOf(call: MeteredCall, atMs: number): Promise<readonly Account[]> {
+  async #accountsOf(call: MeteredCall, atMs: number, known?: KnownDay): Promise<readonly Account[]> {
     const { subject, caller, sessionId, tenantId, keyId } = call;
     const { limitsOf, sharedOf, holds, calendar, budgets } = this.#deps;
     const { day } = calendar(atMs);
@@ -245,7 +246,7 @@ export class CallBudgets implements Budgets, MeteringListener {
       ...(await standingOf(account)),
     });
     const readBudgets = async (): Promise<Account[]> => {
-      const found = (await budgets.accountsOf(call, atMs)).map(async ({ account, ...rest }) => {
+      const found = (await budgets.accountsOf(call, atMs, known)).map(async ({ account, ...rest }) => {
         const standing = account === null ? undefined : await standingOf(account);
         return { ...rest, heldByOthers: standing?.heldByOthers ?? NOTHING_USED };
       });

@@ -1,3 +1,4 @@
+import type { Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { EndingSessions } from './ending.ts';
@@ -23,7 +24,7 @@ export class ApplyingBudgets {
   }
 
   /** Those of the installation first. Whose agent is not known is asked for only where there is a budget of one. */
-  async to(owner: BudgetOwner): Promise<readonly Budget[]> {
+  to(owner: BudgetOwner): Eventually<readonly Budget[]> {
     const { directory } = this.#deps;
     const ofAll = directory.budgetsOf(null);
     const ofTenant = owner.tenantId === null ? NONE : directory.budgetsOf(owner.tenantId);
@@ -32,13 +33,15 @@ export class ApplyingBudgets {
     const { sessionId } = owner;
     const needsAgent =
       owner.agentId === undefined && sessionId != null && all.some(({ of }) => of.startsWith('agent:'));
-    const agentId = needsAgent ? await this.#agentOf(sessionId) : owner.agentId;
-    return all.filter((budget) => counts(budget, { ...owner, agentId }));
+    const agentId = needsAgent ? (this.#agents.get(sessionId) ?? this.#agentOf(sessionId)) : owner.agentId;
+    const toThis = (found: string | null | undefined): readonly Budget[] => {
+      const whose = { ...owner, agentId: found };
+      return all.filter((budget) => counts(budget, whose));
+    };
+    return agentId instanceof Promise ? agentId.then(toThis) : toThis(agentId);
   }
 
   async #agentOf(sessionId: string): Promise<string | null | undefined> {
-    const known = this.#agents.get(sessionId);
-    if (known !== undefined) return known;
     const agentId = (await this.#deps.sessions.find(sessionId))?.agentId;
     if (agentId != null) this.#agents.set(sessionId, agentId);
     return agentId;

@@ -1,6 +1,7 @@
 import { reachedOf } from '../../../machines/budget/selectors.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ifAway } from '../../kernel/errors.ts';
+import type { Eventually } from '../../kernel/eventually.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
@@ -24,7 +25,7 @@ import {
 import { ApplyingBudgets, type ApplyingDeps } from './applying.ts';
 import { BudgetEnds, type EndingDeps } from './ending.ts';
 import { BudgetTelling, type TellingDeps } from './telling.ts';
-import { UsedOfBudgets, type CountedEntry, type UseDeps } from './use.ts';
+import { UsedOfBudgets, type CountedEntry, type KnownDay, type UseDeps } from './use.ts';
 import { usedUpOf, type UsedUp } from './used-up.ts';
 
 /** Records of accounts that are looked at after a change of their budget, or at the end of their period. */
@@ -106,21 +107,26 @@ export class BudgetLimits {
     for (const budget of all) {
       const period = this.#periodOf(budget, entry.atMs);
       if (entry.added !== null) this.#use.add(budget, period, entry.added);
-      const used = await this.#use.of(budget, period, owner, entry.atMs, entry);
-      if (await this.#judge(budget, period, owner, used, entry.atMs, entry.requestId))
-        first ??= usedUpOf(budget, period, used);
+      const known = this.#use.of(budget, period, owner, entry.atMs, entry);
+      const used = known instanceof Promise ? await known : known;
+      const judged = this.#judge(budget, period, owner, used, entry.atMs, entry.requestId);
+      if (judged instanceof Promise ? await judged : judged) first ??= usedUpOf(budget, period, used);
     }
     return first;
   }
 
-  /** What budgets that end sessions leave to a session. @throws Unavailable when the database is away */
-  async accountsOf(owner: BudgetOwner, atMs: number): Promise<readonly BudgetAccount[]> {
+  /**
+   * What budgets that end sessions leave to a session.
+   * @param known of the present day, where an entry has just told it
+   * @throws Unavailable when the database is away
+   */
+  async accountsOf(owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<readonly BudgetAccount[]> {
     const all = (await this.#applying.to(owner)).filter(endsByUsage);
     return Promise.all(
       all.map(async (budget) => ({
         account: heldAccountOf(budget, owner),
         ceilings: ceilingsOf(budget),
-        total: await this.#use.of(budget, this.#periodOf(budget, atMs), owner, atMs),
+        total: await this.#use.of(budget, this.#periodOf(budget, atMs), owner, atMs, known),
       })),
     );
   }
@@ -250,29 +256,33 @@ export class BudgetLimits {
   }
 
   /** Tells what there is to tell, and ends what has to end. @returns whether nothing is left of a budget that ends sessions */
-  async #judge(
+  #judge(
     budget: Budget,
     period: Period,
     owner: BudgetOwner,
     used: BudgetUsed,
     atMs: number,
     requestId?: string,
-  ): Promise<boolean> {
+  ): Eventually<boolean> {
     const isOfSession = budget.period === 'session';
     if (isOfSession && owner.sessionId == null) return false;
     // An entry may have waited for the database until its period was over.
     const isPresent = period.resetAtMs === null || this.#deps.clock.now() < period.resetAtMs;
     const isOver = budget.atLimit === 'end' && isPresent && isUsedUp(used, budget);
-    // First, because what goes on costs money: it may be told later.
-    if (isOver) await this.#ends.end(budget, owner, atMs, requestId);
     const account = accountOf(budget, owner);
     const shown = isOfSession ? refOf(account) : account;
-    const projectedAtMs = () => this.#use.projectedAtMs(budget, period, used, atMs);
-    // The entry is counted, and what had to end is ending: the next entry or look tells it.
-    await this.#telling
-      .look({ budget, period, account: shown, used, projectedAtMs }, atMs)
-      .catch(ifAway(() => undefined));
-    return isOver;
+    if (!isOver && !this.#telling.hasMore(budget, period, shown, used)) return false;
+    const end = async (): Promise<boolean> => {
+      // First, because what goes on costs money: it may be told later.
+      if (isOver) await this.#ends.end(budget, owner, atMs, requestId);
+      const projectedAtMs = () => this.#use.projectedAtMs(budget, period, used, atMs);
+      // The entry is counted, and what had to end is ending: the next entry or look tells it.
+      await this.#telling
+        .look({ budget, period, account: shown, used, projectedAtMs }, atMs)
+        .catch(ifAway(() => undefined));
+      return isOver;
+    };
+    return end();
   }
 
   /** Whose usage of a budget is to be looked at: of one that counts for each of several, those with live sessions who have used it up. */

@@ -1,3 +1,4 @@
+import type { Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { idOfBudget } from '../../protocol/budget.ts';
@@ -33,22 +34,18 @@ export class ConnectedOfBudgets {
   }
 
   /** @param freshMs how old it may be @throws Unavailable when the database is away */
-  async of(
-    budget: Budget,
-    period: Period,
-    owner: BudgetOwner,
-    atMs: number,
-    freshMs = FRESH_MS,
-  ): Promise<ConnectedTime> {
+  of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, freshMs = FRESH_MS): Eventually<ConnectedTime> {
+    if (budget.microMinutes === null) return NOT_CONNECTED;
     const of = callsOf(budget, owner);
     // A session counts from its beginning, also where that was yesterday.
     const fromMs = budget.period === 'session' ? 0 : period.fromMs;
-    if (budget.microMinutes === null || of === undefined || atMs < fromMs) return NOT_CONNECTED;
+    if (of === undefined || atMs < fromMs) return NOT_CONNECTED;
     const name = `${accountOf(budget, owner)} ${fromMs}`;
     const sum = this.#sums.get(name) ?? newSum(of, fromMs);
     this.#sums.set(name, sum);
-    if (atMs - sum.readAtMs >= freshMs) await (sum.reading ??= this.#read(sum, atMs));
-    return { ms: sum.baseMs + sum.recent.ms, calls: sum.recent.calls };
+    const read = (): ConnectedTime => ({ ms: sum.baseMs + sum.recent.ms, calls: sum.recent.calls });
+    if (atMs - sum.readAtMs < freshMs) return read();
+    return (sum.reading ??= this.#read(sum, atMs)).then(read);
   }
 
   async #read(sum: ConnectedSum, atMs: number): Promise<void> {

@@ -28,6 +28,8 @@ export function countedBy({ of, period }: Pick<Budget, 'of' | 'period'>): Counte
 
 /** Whether a budget of the owner's tenant, or of the installation, counts what the owner uses. */
 export function counts({ of }: Pick<Budget, 'of'>, { keyId, agentId, subject }: BudgetOwner): boolean {
+  // Most are of none of them.
+  if (!of.includes(':')) return true;
   const [key, agent, user] = [idOfBudget(of, 'key'), idOfBudget(of, 'agent'), idOfBudget(of, 'user')];
   if (key !== null) return key === keyId;
   if (agent !== null) return agent === agentId;

@@ -47,6 +47,13 @@ export class BudgetTelling {
     this.#deps = deps;
   }
 
+  /** Whether there may be something to tell of an account: of most entries there is not. */
+  hasMore(budget: Budget, period: Period, account: string, used: BudgetUsed): boolean {
+    const { tenantId, id: budgetId } = budget;
+    const known = this.#known.get(budgetRecordId({ tenantId, budgetId, period: period.name, account }));
+    return saysMore(known, budget, percentOf(used, budget));
+  }
+
   /** @throws Unavailable when the database is away: then the next look tells it */
   async look(look: BudgetLook, atMs: number): Promise<void> {
     const { budget, period, account, used } = look;
@@ -62,8 +69,7 @@ export class BudgetTelling {
       budgetVersion: budget.version,
       version: 0,
     };
-    const known = this.#known.get(fresh.id) ?? fresh;
-    if (!saysMore(known, budget, percent)) return;
+    if (!saysMore(this.#known.get(fresh.id), budget, percent)) return;
     const projectedAtMs = await look.projectedAtMs();
     const about = { used, resetAtMs: period.resetAtMs, projectedAtMs };
     const host = this.#hostOf(fresh, budget, about);
@@ -113,7 +119,8 @@ interface ToldAbout {
 }
 
 /** Whether the machine may do something with a share: most entries pass no threshold. */
-function saysMore(known: BudgetRecord, { version, warnAt }: Budget, percent: number): boolean {
+function saysMore(known: BudgetRecord | undefined, { version, warnAt }: Budget, percent: number): boolean {
+  if (known === undefined) return percent >= 100 || reachedOf(percent, warnAt) > 0;
   if (version !== known.budgetVersion) return version > known.budgetVersion;
   return known.exceededAtMs === null && (percent >= 100 || reachedOf(percent, warnAt) > known.toldPercent);
 }

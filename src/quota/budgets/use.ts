@@ -1,10 +1,11 @@
+import type { Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed, UsageScope } from '../../stores/budgets/contract.ts';
 import { NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
 import { ConnectedOfBudgets, MAX_ACCOUNTS, scopeOf } from './connected.ts';
-import { accountOf, countedBy, isUsedUp, minutesMs, type BudgetOwner } from './matching.ts';
+import { accountOf, countedBy, isUsedUp, minutesMs, type BudgetOwner, type CountedBy } from './matching.ts';
 
 /** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
 const MAX_PROJECTED_MS = Date.UTC(9999, 0);
@@ -29,7 +30,8 @@ export interface CountedEntry extends KnownDay {
 
 interface FormerDays {
   readonly readAtMs: number;
-  readonly used: Promise<UsageTotals>;
+  /** A promise until it is read. */
+  used: Eventually<UsageTotals>;
 }
 
 /** A sum of hours: of those that are over, which is read once an hour, and of the last two, which is read every second. */
@@ -60,6 +62,8 @@ export class UsedOfBudgets {
   readonly #deps: UseDeps;
   readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
   readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
+  /** What sessions had used right after an entry, by the totals that it told: several budgets, and what is left of them, ask for it. */
+  readonly #ofEntries = new WeakMap<UsageTotals, Promise<UsageTotals>>();
   /** How long calls were connected, of budgets that have minutes. */
   readonly connected: ConnectedOfBudgets;
 
@@ -69,31 +73,33 @@ export class UsedOfBudgets {
   }
 
   /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
-  async of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<BudgetUsed> {
-    const [totals, connected] = await Promise.all([
-      this.#totalsOf(budget, period, owner, atMs, known),
-      this.connected.of(budget, period, owner, atMs),
-    ]);
-    return { ...totals, connectedMs: connected.ms };
+  of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Eventually<BudgetUsed> {
+    const totals = this.#totalsOf(budget, period, owner, atMs, known);
+    const connected = this.connected.of(budget, period, owner, atMs);
+    // An entry asks this of each budget: mostly all of it is known.
+    if (totals instanceof Promise || connected instanceof Promise)
+      return Promise.all([totals, connected]).then(([used, { ms }]) => ({ ...used, connectedMs: ms }));
+    return { tokens: totals.tokens, microDollars: totals.microDollars, connectedMs: connected.ms };
   }
 
-  async #totalsOf(
+  #totalsOf(
     budget: Budget,
     period: Period,
     owner: BudgetOwner,
     atMs: number,
     known: KnownDay | undefined,
-  ): Promise<UsageTotals> {
+  ): Eventually<UsageTotals> {
     const by = countedBy(budget);
     const { sessionId } = owner;
-    if (by === 'session') return sessionId == null ? NOTHING_USED : this.#deps.budgetUse.ofSession(sessionId);
-    if (by !== 'subject' && by !== 'key') return this.#ofHours(budget, period, atMs);
+    if (by === 'session') return sessionId == null ? NOTHING_USED : this.#ofSession(sessionId, known);
+    if (isOfHours(by)) return this.#ofHours(budget, period, atMs);
     const totals = by === 'subject' ? known?.totals : known?.keyTotals;
     return this.#ofDays(accountOf(budget, owner), period, atMs, known?.day, totals);
   }
 
   /** What this node has just counted, for sums that are read less often. */
   add(budget: Budget, period: Period, added: UsageTotals): void {
+    if (!isOfHours(countedBy(budget))) return;
     const sum = this.#hours.get(nameOf(budget, period));
     if (sum !== undefined) sum.since = plus(sum.since, added);
   }
@@ -105,15 +111,19 @@ export class UsedOfBudgets {
   }
 
   /** What was used before the present day. */
-  async before(account: string, { firstDay }: Period, atMs: number): Promise<UsageTotals> {
+  before(account: string, { firstDay }: Period, atMs: number): Eventually<UsageTotals> {
     const { day } = this.#deps.calendar(atMs);
     if (day <= firstDay) return NOTHING_USED;
     const name = `${account} ${firstDay} ${day}`;
     const found = this.#past.get(name);
     if (found !== undefined && atMs - found.readAtMs < PAST_MS) return found.used;
     const used = this.#deps.budgetUse.ofDays(account, firstDay, day);
-    this.#past.set(name, { readAtMs: atMs, used });
-    used.catch(() => this.#past.delete(name));
+    const days: FormerDays = { readAtMs: atMs, used };
+    this.#past.set(name, days);
+    used.then(
+      (read) => (days.used = read),
+      () => this.#past.delete(name),
+    );
     return used;
   }
 
@@ -140,30 +150,39 @@ export class UsedOfBudgets {
     return reachedMs < (resetAtMs ?? MAX_PROJECTED_MS) ? reachedMs : null;
   }
 
-  async #ofDays(
+  #ofSession(sessionId: string, known: KnownDay | undefined): Promise<UsageTotals> {
+    const ofEntry = known && this.#ofEntries.get(known.totals);
+    if (ofEntry !== undefined) return ofEntry;
+    const used = this.#deps.budgetUse.ofSession(sessionId);
+    if (known !== undefined) this.#ofEntries.set(known.totals, used);
+    return used;
+  }
+
+  #ofDays(
     account: string,
     period: Period,
     atMs: number,
     knownDay: string | undefined,
     knownTotals: UsageTotals | null | undefined,
-  ): Promise<UsageTotals> {
+  ): Eventually<UsageTotals> {
     const { day } = this.#deps.calendar(atMs);
     if (day < period.firstDay) return NOTHING_USED;
     const isKnown = knownDay === day && knownTotals != null;
-    const [past, today] = await Promise.all([
-      this.before(account, period, atMs),
-      isKnown ? knownTotals : this.#deps.ledger.totals(account, day),
-    ]);
+    const past = this.before(account, period, atMs);
+    const today = isKnown ? knownTotals : this.#deps.ledger.totals(account, day);
+    if (past instanceof Promise || today instanceof Promise)
+      return Promise.all([past, today]).then(([before, since]) => plus(before, since));
     return plus(past, today);
   }
 
-  async #ofHours(budget: Budget, period: Period, atMs: number): Promise<UsageTotals> {
+  #ofHours(budget: Budget, period: Period, atMs: number): Eventually<UsageTotals> {
     if (atMs < period.fromMs) return NOTHING_USED;
     const name = nameOf(budget, period);
     const sum = this.#hours.get(name) ?? newSum(scopeOf(budget));
     this.#hours.set(name, sum);
-    if (atMs - sum.readAtMs >= FRESH_MS) await (sum.reading ??= this.#read(sum, period, atMs));
-    return plus(sum.base, plus(sum.recent, sum.since));
+    const read = (): UsageTotals => plus(sum.base, plus(sum.recent, sum.since));
+    if (atMs - sum.readAtMs < FRESH_MS) return read();
+    return (sum.reading ??= this.#read(sum, period, atMs)).then(read);
   }
 
   async #read(sum: HourSum, { fromMs }: Period, atMs: number): Promise<void> {
@@ -180,6 +199,11 @@ export class UsedOfBudgets {
       sum.reading = undefined;
     }
   }
+}
+
+/** Whether it has no row with its total. */
+function isOfHours(by: CountedBy): boolean {
+  return by === 'agent' || by === 'tenant' || by === 'installation';
 }
 
 function newSum(scope: UsageScope): HourSum {

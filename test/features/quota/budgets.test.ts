@@ -128,6 +128,24 @@ describe('A budget over two nodes', () => {
   });
 });
 
+describe('What an entry has told', () => {
+  test('is not asked for again: neither the totals of the day nor, by several budgets, what its session has used', async () => {
+    await make({ of: 'user', period: 'day' });
+    for (const id of ['s1', 's2']) await make({ id, period: 'session' });
+    const { budgetLimits, stores, calendar } = one.service;
+    const atMs = one.clock.now();
+    const totals = { tokens: 1, microDollars: 2 };
+    const entry = { day: calendar(atMs).day, totals, keyTotals: null, added: totals, atMs };
+    const owner = { subject: 'somebody', tenantId: 'acme', keyId: null, sessionId: 's:somebody:1' };
+    const asked = [vi.spyOn(stores.ledger, 'totals'), vi.spyOn(stores.budgetUse, 'ofSession')] as const;
+    await budgetLimits.counted(owner, entry);
+    const left = await budgetLimits.accountsOf(owner, atMs, entry);
+    expect(left.map(({ total }) => total.microDollars)).toEqual([2, 0, 0]);
+    expect(asked.map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
+    for (const spy of asked) spy.mockRestore();
+  });
+});
+
 describe('A budget whose node dies, or whose database is away', () => {
   /** The entry is in the ledger, and whoever wrote it did nothing more. */
   async function entryAlone(app: TestApp, id: string, microDollars: number): Promise<void> {
