@@ -286,24 +286,33 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await parts().use.ofSession(support!.sessionId)).toEqual({ tokens: 11, microDollars: 110 });
     });
 
-    test('subjects and sessions over a limit are those that are live', async () => {
+    test('subjects and sessions over a limit are those that are live, or ended lately', async () => {
       const tenantId = randomId();
       const [live, over] = [voiceRecord({ tenantId }), voiceRecord({ tenantId })];
       for (const record of [live, over]) {
         await parts().history.insert({ record, state: 'engaged' });
         await used(DAY_BEGIN, 10, { tenantId, subject: record.subject, keyId: null, sessionId: record.id });
       }
-      await parts().history.save([{ record: endedRecord(over), state: 'ended' }]);
+      const ended = endedRecord(over);
+      await parts().history.save([{ record: ended, state: 'ended' }]);
+      const endedAtMs = ended.endedAtMs ?? 0;
+      const later = endedAtMs + 1;
       const least = { tokens: 10, microDollars: null, microMinutes: null };
       const since = { firstDay: '2030-01-01', fromMs: DAY_BEGIN };
       const atMs = DAY_BEGIN + HOUR_MS;
       const spent = { tokens: 10, microDollars: 100, connectedMs: 0 };
       const { use } = parts();
-      expect(await use.subjectsOver(tenantId, since, least, atMs)).toEqual([{ ...spent, subject: live.subject }]);
+      expect(await use.subjectsOver(tenantId, since, least, later, atMs)).toEqual([
+        { ...spent, subject: live.subject },
+      ]);
+      const both = await use.subjectsOver(tenantId, since, least, endedAtMs, atMs);
+      expect(both.map(({ subject }) => subject)).toEqual([live.subject, over.subject].toSorted());
       const dollars = { ...least, tokens: null, microDollars: 100 };
-      expect(await use.sessionsOver(tenantId, dollars, atMs)).toEqual([{ ...spent, sessionId: live.id }]);
-      expect(await use.sessionsOver(tenantId, { ...least, tokens: 11, microDollars: 101 }, atMs)).toEqual([]);
-      expect(await use.subjectsOver(tenantId, { ...since, firstDay: '2030-01-02' }, least, atMs)).toEqual([]);
+      const bothIds = await use.sessionsOver(tenantId, dollars, endedAtMs, atMs);
+      expect(bothIds.map(({ sessionId }) => sessionId)).toEqual([live.id, over.id].toSorted());
+      expect(await use.sessionsOver(tenantId, dollars, later, atMs)).toEqual([{ ...spent, sessionId: live.id }]);
+      expect(await use.sessionsOver(tenantId, { ...least, tokens: 11, microDollars: 101 }, later, atMs)).toEqual([]);
+      expect(await use.subjectsOver(tenantId, { ...since, firstDay: '2030-01-02' }, least, later, atMs)).toEqual([]);
 
       // A minute of a call, of which half was before what counts.
       const { id: sessionId, subject } = live;
@@ -311,12 +320,12 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       await parts().calls.insert(call({ tenantId, sessionId, subject, ...opened }), 9);
       const minutes = { tokens: null, microDollars: null, microMinutes: 500_000 };
       const [before, then] = [DAY_BEGIN + 29_999, DAY_BEGIN + 30_000];
-      expect(await use.subjectsOver(tenantId, since, minutes, before)).toEqual([]);
-      expect(await use.subjectsOver(tenantId, since, minutes, then)).toEqual([
+      expect(await use.subjectsOver(tenantId, since, minutes, later, before)).toEqual([]);
+      expect(await use.subjectsOver(tenantId, since, minutes, later, then)).toEqual([
         { ...spent, subject, connectedMs: 30_000 },
       ]);
-      expect(await use.sessionsOver(tenantId, { ...minutes, microMinutes: 1_000_000 }, before)).toEqual([]);
-      expect(await use.sessionsOver(tenantId, { ...minutes, microMinutes: 1_000_000 }, then)).toEqual([
+      expect(await use.sessionsOver(tenantId, { ...minutes, microMinutes: 1_000_000 }, later, before)).toEqual([]);
+      expect(await use.sessionsOver(tenantId, { ...minutes, microMinutes: 1_000_000 }, later, then)).toEqual([
         { ...spent, sessionId, connectedMs: 60_000 },
       ]);
     });

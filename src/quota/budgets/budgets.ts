@@ -11,7 +11,6 @@ import type { Ceilings } from '../ceilings.ts';
 import {
   accountOf,
   ceilingsOf,
-  counts,
   endsByUsage,
   hasMinutes,
   heldAccountOf,
@@ -23,6 +22,7 @@ import {
   type BudgetOwner,
 } from './matching.ts';
 import { ApplyingBudgets, type ApplyingDeps } from './applying.ts';
+import { lookedAt } from './looked-at.ts';
 import { BudgetEnds, type EndingDeps } from './ending.ts';
 import { BudgetTelling, type TellingDeps } from './telling.ts';
 import { UsedOfBudgets, type CountedEntry, type KnownDay, type UseDeps } from './use.ts';
@@ -188,14 +188,16 @@ export class BudgetLimits {
     return new Map(shares);
   }
 
-  /** @returns the share that is used; of a budget that counts for each of several the greatest of those who have used it up */
+  /** @returns the share that is used; of a budget that counts for each of several the greatest of those who are looked at */
   async #look(budget: Budget, atMs: number): Promise<number> {
     const period = this.#periodOf(budget, atMs);
     const { tenantId, id } = budget;
-    this.#telling.remember(await this.#deps.budgetStates.ofBudget(tenantId, id, period.name, MAX_REMEMBERED));
+    const told = await this.#deps.budgetStates.ofBudget(tenantId, id, period.name, MAX_REMEMBERED);
+    this.#telling.remember(told);
     this.#use.doubt(budget, period);
     let share = 0;
-    for (const { owner, used } of await this.#usersOf(budget, period, atMs)) {
+    const all = await lookedAt(budget, period, told, atMs, { ...this.#deps, use: this.#use });
+    for (const { owner, used } of all) {
       share = Math.max(share, shareOf(used, budget));
       await this.#judge(budget, period, owner, used, atMs);
     }
@@ -283,28 +285,5 @@ export class BudgetLimits {
       return isOver;
     };
     return end();
-  }
-
-  /** Whose usage of a budget is to be looked at: of one that counts for each of several, those with live sessions who have used it up. */
-  async #usersOf(
-    budget: Budget,
-    period: Period,
-    atMs: number,
-  ): Promise<readonly { readonly owner: BudgetOwner; readonly used: BudgetUsed }[]> {
-    const { budgetUse, sessions } = this.#deps;
-    const { tenantId } = budget;
-    const owner = soleOwner(budget);
-    if (owner !== undefined) return [{ owner, used: await this.#use.of(budget, period, owner, atMs) }];
-    if (budget.period === 'session') {
-      const over = await budgetUse.sessionsOver(tenantId, budget, atMs);
-      const found = await Promise.all(over.map(async (one) => ({ one, record: await sessions.find(one.sessionId) })));
-      return found.flatMap(({ one, record }) =>
-        record !== undefined && counts(budget, record)
-          ? [{ owner: { ...record, sessionId: record.id }, used: one }]
-          : [],
-      );
-    }
-    const over = await budgetUse.subjectsOver(tenantId ?? '', period, budget, atMs);
-    return over.map((one) => ({ owner: { subject: one.subject, tenantId, keyId: null, agentId: null }, used: one }));
   }
 }

@@ -112,17 +112,19 @@ export interface BudgetUse {
    * latest. It is worked out from the records of calls, so that each instant counts once, whichever nodes held the call.
    */
   connected(of: CallsOf, fromMs: number, untilMs: number): Promise<ConnectedTime>;
-  /** Subjects of a tenant with live sessions that have used so much since a day. */
+  /** Subjects of a tenant that have used so much since a day, and have sessions that live or ended since `endedFromMs`. */
   subjectsOver(
     tenantId: string,
     since: { readonly firstDay: string; readonly fromMs: number },
     least: LeastUsed,
+    endedFromMs: number,
     atMs: number,
   ): Promise<readonly (BudgetUsed & { readonly subject: string })[]>;
-  /** Live sessions that have used so much, of a tenant or of the installation. */
+  /** Sessions that have used so much and live, or ended since `endedFromMs`, of a tenant or of the installation. */
   sessionsOver(
     tenantId: string | null,
     least: LeastUsed,
+    endedFromMs: number,
     atMs: number,
   ): Promise<readonly (BudgetUsed & { readonly sessionId: string })[]>;
 }

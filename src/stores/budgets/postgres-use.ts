@@ -52,11 +52,13 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       };
     },
 
-    async subjectsOver(tenantId, { firstDay, fromMs }, least, atMs) {
+    async subjectsOver(tenantId, { firstDay, fromMs }, least, endedFromMs, atMs) {
       const rows = await database.run(
         (sql) => sql<(BudgetUsed & { readonly subject: string })[]>`
           select live.subject, used.*, connected.* from (
-            select distinct subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
+            select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms is null
+            union
+            select subject from voice_session where tenant_id = ${tenantId} and ended_at_ms >= ${endedFromMs}
           ) as live cross join lateral (
             select ${totals(sql)}
             from usage_total where usage_total.subject = live.subject and day >= ${firstDay}
@@ -69,17 +71,20 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       return [...rows];
     },
 
-    async sessionsOver(tenantId, least, atMs) {
+    async sessionsOver(tenantId, least, endedFromMs, atMs) {
       const rows = await database.run(
         (sql) => sql<(BudgetUsed & { readonly sessionId: string })[]>`
-          select live.id as "sessionId", used.*, connected.* from voice_session as live cross join lateral (
+          select live.id as "sessionId", used.*, connected.* from (
+            select id, tenant_id from voice_session where ended_at_ms is null
+            union all
+            select id, tenant_id from voice_session where ended_at_ms >= ${endedFromMs}
+          ) as live cross join lateral (
             select ${totals(sql)}
             from usage_entry where usage_entry.session_id = live.id
           ) as used cross join lateral (
             ${connected(sql, least, sql`session_id = live.id`, 0, atMs)}
           ) as connected
-          where live.ended_at_ms is null and ${tenantId === null ? sql`true` : sql`live.tenant_id = ${tenantId}`}
-            and (${isOver(sql, least)}) order by live.id`,
+          where ${tenantId === null ? sql`true` : sql`live.tenant_id = ${tenantId}`} and (${isOver(sql, least)}) order by live.id`,
         PATIENT,
       );
       return [...rows];

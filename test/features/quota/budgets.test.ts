@@ -183,6 +183,31 @@ describe('A budget whose node dies, or whose database is away', () => {
     },
   );
 
+  test.each([
+    ['user', 'month'],
+    ['tenant', 'session'],
+  ] as const)('of each %s in a %s: another look tells of one who has ended since', async (of, period) => {
+    await make({ of, period });
+    const key = await one.key();
+    const [warned, spent] = [await one.open(key, { email: somebody() }), await one.open(key, { email: somebody() })];
+    await entryAlone(one, warned, 5_000_000);
+    await entryAlone(one, spent, 10_000_000);
+    for (const id of [warned, spent]) await one.sessions.end(id, 'closed_by_client', one.clock.now());
+    one.clock.advance(MINUTE);
+    await other.service.budgetLimits.lookAtAll(one.clock.now());
+    expect(new Set(await told())).toEqual(new Set([50, 'exceeded']));
+    await one.service.budgetLimits.lookAtAll(one.clock.now());
+    expect(await told()).toHaveLength(2);
+  });
+
+  test('of each user: that it is raised is told of who had used it up, however little that is of it now', async () => {
+    await make({ of: 'user' });
+    const id = await one.open(await one.key(), { email: somebody() });
+    await report(one, { sm_session_id: id, dollars: 10 });
+    await change(1_000_000_000, 1);
+    await expect.poll(told).toEqual(['exceeded', 'raised']);
+  });
+
   test('of sessions: a look ends those that are over alone', async () => {
     await make({ period: 'session', of: 'tenant' });
     const key = await one.key();

@@ -1,0 +1,68 @@
+import type { BudgetRecord } from '../../../machines/budget/types.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import type { Budget, BudgetUse, BudgetUsed, LeastUsed } from '../../stores/budgets/contract.ts';
+import type { Period } from '../calendar.ts';
+import type { EndingSessions } from './ending.ts';
+import { counts, soleOwner, type BudgetOwner } from './matching.ts';
+import type { UsedOfBudgets } from './use.ts';
+
+/** Longer than from one look to the next: who has ended since is looked at as well. */
+const ENDED_WITHIN_MS = 5 * MINUTE_MS;
+
+/** Somebody whose usage of a budget is looked at whatever was counted. */
+export interface LookedAt {
+  readonly owner: BudgetOwner;
+  readonly used: BudgetUsed;
+}
+
+interface LookDeps {
+  readonly budgetUse: Pick<BudgetUse, 'subjectsOver' | 'sessionsOver'>;
+  readonly sessions: Pick<EndingSessions, 'find'>;
+  readonly use: UsedOfBudgets;
+}
+
+/**
+ * Whose usage of a budget is to be looked at. Of one that counts for each of several those who have reached its lowest threshold and whose
+ * sessions live, or ended lately: a node may have died between an entry that did so and what follows from it.
+ * @param told what operators were told of it: who had used it up before it was changed may have something left again
+ * @throws Unavailable when the database is away
+ */
+export async function lookedAt(
+  budget: Budget,
+  period: Period,
+  told: readonly BudgetRecord[],
+  atMs: number,
+  { budgetUse, sessions, use }: LookDeps,
+): Promise<readonly LookedAt[]> {
+  const { tenantId } = budget;
+  const owner = soleOwner(budget);
+  if (owner !== undefined) return [{ owner, used: await use.of(budget, period, owner, atMs) }];
+  const least = leastTold(budget);
+  const endedFromMs = atMs - ENDED_WITHIN_MS;
+  if (budget.period === 'session') {
+    const over = await budgetUse.sessionsOver(tenantId, least, endedFromMs, atMs);
+    const found = await Promise.all(over.map(async (one) => ({ one, record: await sessions.find(one.sessionId) })));
+    return found.flatMap(({ one, record }) =>
+      record !== undefined && counts(budget, record) ? [{ owner: { ...record, sessionId: record.id }, used: one }] : [],
+    );
+  }
+  const ownerOf = (subject: string): BudgetOwner => ({ subject, tenantId, keyId: null, agentId: null });
+  const over = await budgetUse.subjectsOver(tenantId ?? '', period, least, endedFromMs, atMs);
+  const isFound = new Set(over.map(({ subject }) => subject));
+  const changed = told.filter(
+    ({ exceededAtMs, budgetVersion, account }) =>
+      exceededAtMs !== null && budgetVersion < budget.version && !isFound.has(account),
+  );
+  const others = changed.map(async ({ account }) => {
+    const one = ownerOf(account);
+    return { owner: one, used: await use.of(budget, period, one, atMs) };
+  });
+  return [...over.map((one) => ({ owner: ownerOf(one.subject), used: one })), ...(await Promise.all(others))];
+}
+
+/** The amounts at which there is something to tell of a budget. */
+function leastTold({ warnAt, microDollars, tokens, microMinutes }: Budget): LeastUsed {
+  const percent = Math.min(100, ...warnAt);
+  const least = (amount: number | null): number | null => amount && Math.ceil((amount * percent) / 100);
+  return { microDollars: least(microDollars), tokens: least(tokens), microMinutes: least(microMinutes) };
+}
