@@ -42,24 +42,27 @@ export function postOptions(candidates) {
  * @returns a table
  */
 export function runPosts(title, goal, candidates, options) {
-  return withParts(async (start) => {
-    const servers = [];
-    for (const { label, start: begin, ofOther = false } of choose(candidates, options)) {
-      const server = await start(begin(ofOther ? options.other : undefined));
-      servers.push({ label, results: [], ...server });
-    }
-    for (const server of servers) {
-      server.alone = await measureAlone(server);
-      // What runs for the first time is compiled: nobody's service begins every two seconds.
-      await measure(server, options);
-    }
-    await interleave(options.rounds, servers, async (server) => {
-      const result = await measure(server, options);
-      server.results.push(result);
-      noteFailures(server.label, result);
-    });
-    return tableOf(title, goal, servers, options);
+  return withParts(async (start) => tableOf(title, goal, await measurePosts(start, candidates, options), options));
+}
+
+/** Measures the candidates. @returns of each its `label`, `results` by round, and what a request that is `alone` costs its stores */
+export async function measurePosts(start, candidates, options) {
+  const servers = [];
+  for (const { label, start: begin, ofOther = false } of choose(candidates, options)) {
+    const server = await start(begin(ofOther ? options.other : undefined));
+    servers.push({ label, results: [], ...server });
+  }
+  for (const server of servers) {
+    server.alone = await measureAlone(server);
+    // What runs for the first time is compiled: nobody's service begins every two seconds.
+    await measure(server, options);
+  }
+  await interleave(options.rounds, servers, async (server) => {
+    const result = await measure(server, options);
+    server.results.push(result);
+    noteFailures(server.label, result);
   });
+  return servers;
 }
 
 async function measure(server, options) {
@@ -72,6 +75,7 @@ async function measure(server, options) {
   return {
     ...load,
     redisUs: each('redisCpu', 1e6),
+    databaseUs: each('databaseCpu', 1e6),
     statements: each('statements', 1),
     scripts: each('scripts', 1),
   };
@@ -125,7 +129,7 @@ function tableOf(title, goal, servers, { rounds, seconds, connections }) {
     const of = (field) => median(results.map((result) => result[field]));
     notes.push(
       `${label}: ${told(alone.statements)} statements and ${told(alone.scripts)} script calls a request that is alone; under load ` +
-        `${told(of('statements'))} and ${told(of('scripts'))}, and ${of('redisUs').toFixed(1)} us of Redis' CPU.`,
+        `${told(of('statements'))} and ${told(of('scripts'))}, ${of('redisUs').toFixed(1)} us of Redis' CPU and ${of('databaseUs').toFixed(1)} of PostgreSQL's.`,
     );
   }
   return { title, goal, rows, notes };

@@ -1,9 +1,10 @@
 // The product with PostgreSQL and Redis of its own, and what its requests cost them.
 import { startSwitchboard } from '../switchboard.mjs';
+import { treeCpuSeconds } from './cpu.mjs';
 import { AS_IN_SERVICE, startPostgres } from './postgres.mjs';
 import { startRedis } from './redis.mjs';
 
-/** Starts all three; `storeCost` tells statements, script calls and Redis' CPU seconds so far. */
+/** Starts all three; `storeCost` tells statements, script calls and the stores' CPU seconds so far. */
 export async function startWithStores(environment = {}, more = {}) {
   const parts = [];
   const start = async (part) => {
@@ -22,7 +23,8 @@ export async function startWithStores(environment = {}, more = {}) {
     const server = await start(startSwitchboard({ ...addresses, ...environment }, more));
     const storeCost = async () => {
       const { calls, cpuSeconds } = await redis.cost();
-      return { statements: await database.statements(), scripts: calls, redisCpu: cpuSeconds };
+      const databaseCpu = treeCpuSeconds(database.pid);
+      return { statements: await database.statements(), scripts: calls, redisCpu: cpuSeconds, databaseCpu };
     };
     return { ...server, storeCost, stop };
   } catch (error) {

@@ -4,10 +4,11 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { cpuSeconds, treeCpuSeconds } from '../support/cpu.mjs';
-import { canPin, median } from '../support/measure.mjs';
+import { costRows } from '../support/costs.mjs';
+import { canPin } from '../support/measure.mjs';
 import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
 import { startRedis } from '../support/redis.mjs';
-import { interleave, spread } from '../support/rounds.mjs';
+import { interleave } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { createSessions, endSessions, startSwitchboard } from '../switchboard.mjs';
 
@@ -153,26 +154,12 @@ async function measureCosts(start, { rounds, creates, other }) {
     const after = await server.cost();
     const each = (field, scale = 1) => ((after[field] - before[field]) * scale) / creates;
     const [ofServer, ofDatabase] = [each('server', 1e6), each('database', 1e6)];
-    server.results.push({ ofServer, ofDatabase, cpuUs: ofServer + ofDatabase, statements: each('statements') });
+    server.results.push({ ofServer, ofDatabase, statements: each('statements') });
   });
-  const [first] = servers;
   return {
     title: 'A session created and ended',
     goal: 'without an endpoint at most 1 % more CPU than without webhooks (--other)',
-    rows: servers.map(({ label, results }) => ({
-      service: label,
-      'CPU us': spread(
-        results.map(({ cpuUs }) => cpuUs),
-        0,
-      ),
-      'of the server': median(results.map(({ ofServer }) => ofServer)).toFixed(0),
-      'of PostgreSQL': median(results.map(({ ofDatabase }) => ofDatabase)).toFixed(0),
-      'of the first': spread(results.map(({ cpuUs }, round) => cpuUs / first.results[round].cpuUs)),
-      statements: spread(
-        results.map(({ statements }) => statements),
-        1,
-      ),
-    })),
+    rows: costRows(servers),
     notes: [
       `${rounds} rounds of ${creates} sessions, 32 at once, ${canPin ? 'servers on core 0, all else on core 1' : 'not pinned'}. ` +
         'What is sent to the endpoint meanwhile is included.',
