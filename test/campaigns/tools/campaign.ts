@@ -9,7 +9,7 @@ import { openStored } from '../../support/stored.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import { site, siteKey, type World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
-import { killInTurn, type Kill } from '../kill-in-turn.ts';
+import { killInTurn, type Kill } from '../support/kill-in-turn.ts';
 import { AskingCall } from './asking-call.ts';
 import { lossOf } from './losses.ts';
 

@@ -1,4 +1,4 @@
-import type { Kill } from '../kill-in-turn.ts';
+import type { Kill } from '../support/kill-in-turn.ts';
 import type { AskedTool } from './asking-call.ts';
 
 /** A connection of a killed process ends without a close frame. */

@@ -6,12 +6,13 @@ import { startRedis } from '../../support/services/redis.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import type { World } from '../../support/world.ts';
 import { Random } from '../faults/random.ts';
-import { killInTurn } from '../kill-in-turn.ts';
+import { killInTurn } from '../support/kill-in-turn.ts';
 import { factsOf, happened } from './facts.ts';
 import { faultsOf, probesWithin, type ObservedEndpoint } from './judge.ts';
-import { Hooks } from './hooks.ts';
 import { startReceivers, type Receivers } from './receivers.ts';
-import type { Received, Receiver } from './receiver.ts';
+import { DATABASE_DEADLINE_MS, freezeNowAndThen } from '../support/freeze.ts';
+import { Hooks } from '../support/hooks.ts';
+import type { Received, Receiver } from '../support/receiver.ts';
 
 export interface CampaignOptions {
   readonly durationMs: number;
@@ -21,10 +22,6 @@ export interface CampaignOptions {
   readonly say: (line: string) => void;
 }
 
-const FREEZE_EVERY_MS = { min: 8000, max: 20_000 };
-/** Some are shorter than what the nodes wait for PostgreSQL, some longer. */
-const FREEZE_MS = { min: 300, max: 4000 };
-const DATABASE_DEADLINE_MS = 1500;
 const ROTATE_EVERY_MS = 10_000;
 const GONE_EVERY_MS = 20_000;
 const STAY_MS = { min: 0, max: 2000 };
@@ -182,22 +179,6 @@ async function comeAndGo(
     }
   }
   return opened;
-}
-
-async function freezeNowAndThen(
-  database: PostgresService,
-  random: Random,
-  state: { readonly isOver: boolean },
-): Promise<number> {
-  let freezes = 0;
-  for (;;) {
-    await delay(random.between(FREEZE_EVERY_MS.min, FREEZE_EVERY_MS.max));
-    if (state.isOver) return freezes;
-    database.freeze();
-    await delay(random.between(FREEZE_MS.min, FREEZE_MS.max));
-    database.thaw();
-    freezes += 1;
-  }
 }
 
 async function repeatedly(everyMs: number, state: { readonly isOver: boolean }, work: () => Promise<void>) {

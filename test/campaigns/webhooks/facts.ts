@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
-import type { Fact } from './judge.ts';
-import type { Received } from './receiver.ts';
+import type { Fact, ToldOf } from './judge.ts';
+import type { Received } from '../support/receiver.ts';
 
 /** All that happened, as the tables of sessions and calls have it, and not those of webhooks. */
 export async function factsOf(sql: Sql): Promise<Fact[]> {
@@ -16,7 +16,8 @@ export async function factsOf(sql: Sql): Promise<Fact[]> {
 }
 
 /** Whether the database has what was told. */
-export async function happened(sql: Sql, { type, ref, callRef }: Received): Promise<boolean> {
+export async function happened(sql: Sql, { type, data }: Received): Promise<boolean> {
+  const { ref, callRef } = data as ToldOf;
   if (callRef !== undefined) {
     const [call] = await sql<{ state: string; openedAtMs: string | null; hangup: string }[]>`
       select state, opened_at_ms as "openedAtMs", hangup from voice_call where id = ${callRef}`;

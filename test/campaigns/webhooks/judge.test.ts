@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { faultsOf, probesWithin, type ObservedEndpoint } from './judge.ts';
-import type { Received } from './receiver.ts';
+import type { Received } from '../support/receiver.ts';
 
 const fact = (name: string) => ({ type: 'session.ended', name: `session.ended ${name}` });
 
 function received(name: string, changes: Partial<Received> = {}): Received {
-  const told = { type: 'session.ended', fact: `session.ended ${name}`, ref: name, callRef: undefined };
+  const told = { type: 'session.ended', fact: `session.ended ${name}`, data: { ref: name }, timestamp: '' };
   return { ...told, webhookId: `evt_${name}`, atMs: 0, status: 204, fault: undefined, ...changes };
 }
 

@@ -1,17 +1,11 @@
-import type { Received } from './receiver.ts';
+import type { Delivery } from '../support/hooks.ts';
+import type { Received } from '../support/receiver.ts';
 
 /** What the database has of a fact that may be told. */
 export interface Fact {
   readonly type: string;
   /** As `Received.fact`. */
   readonly name: string;
-}
-
-/** A delivery as operators see it. */
-export interface Delivery {
-  readonly event: string;
-  readonly type: string;
-  readonly state: string;
 }
 
 /** One endpoint, what its server got, and what operators are shown of it. */
@@ -24,6 +18,19 @@ export interface ObservedEndpoint {
 
 /** Told of each change, of which a session may have many: nothing keeps how many. */
 export const STATES: ReadonlySet<string> = new Set(['session.idle', 'session.stale']);
+
+/** Of a session, or of a call in it. */
+export interface ToldOf {
+  readonly ref: string;
+  readonly callRef?: string | undefined;
+  readonly sequence?: number;
+}
+
+/** A type, and a session or a call; of states their sequence as well. */
+export function factNameOf(type: string, data: object): string {
+  const { ref, callRef, sequence } = data as ToldOf;
+  return `${type} ${callRef ?? ref}${STATES.has(type) ? ` ${sequence}` : ''}`;
+}
 
 /** What is wrong with what an endpoint was told: lost, made up, told of twice, or shown otherwise than it was. */
 export function faultsOf({ name, types, received, deliveries }: ObservedEndpoint, facts: readonly Fact[]): string[] {

@@ -1,6 +1,6 @@
 import type { Random } from '../faults/random.ts';
-import { STATES } from './judge.ts';
-import { Receiver } from './receiver.ts';
+import { factNameOf, STATES } from './judge.ts';
+import { Receiver, type Answer } from '../support/receiver.ts';
 
 const SESSIONS = ['session.started', 'session.ended', 'session.settled'];
 const CALLS = ['call.opened', 'call.closed', 'call.unconfirmed'];
@@ -20,23 +20,27 @@ export interface Receivers {
   heal(): void;
 }
 
+function start(name: string, types: readonly string[], answer?: Answer): Promise<Receiver> {
+  return Receiver.start(name, types, factNameOf, answer);
+}
+
 export async function startReceivers(random: Random): Promise<Receivers> {
   let goneAtMs = Date.now() + GONE_EVERY_MS;
-  const good = await Receiver.start('answers', [...SESSIONS, ...CALLS, ...STATES]);
-  const failing = await Receiver.start('fails now and then', [...SESSIONS, ...CALLS], () => {
+  const good = await start('answers', [...SESSIONS, ...CALLS, ...STATES]);
+  const failing = await start('fails now and then', [...SESSIONS, ...CALLS], () => {
     if (!random.chance(FAILS)) return 204;
     return random.chance(0.5) ? 'reset' : random.pick([500, 503, 302, 429]);
   });
-  const hanging = await Receiver.start('hangs now and then', ['session.settled', 'call.closed'], () =>
+  const hanging = await start('hangs now and then', ['session.settled', 'call.closed'], () =>
     Math.floor(Date.now() / HANGS_MS) % 2 === 0 ? 'hang' : 204,
   );
-  const gone = await Receiver.start('is gone now and then', ['session.ended', 'call.opened'], () => {
+  const gone = await start('is gone now and then', ['session.ended', 'call.opened'], () => {
     if (Date.now() < goneAtMs) return 204;
     goneAtMs = Date.now() + GONE_EVERY_MS;
     return 410;
   });
-  const dead = await Receiver.start('is dead', ['session.ended'], () => 500);
-  const rotating = await Receiver.start('rotates its secret, of the installation', [...SESSIONS, ...CALLS]);
+  const dead = await start('is dead', ['session.ended'], () => 500);
+  const rotating = await start('rotates its secret, of the installation', [...SESSIONS, ...CALLS]);
   rotating.isOfInstallation = true;
   const all = [good, failing, hanging, gone, dead, rotating];
   return {

@@ -1,8 +1,14 @@
 import type { Client } from '../../support/client.ts';
 import type { Switchboard } from '../../support/switchboard.ts';
 import type { World } from '../../support/world.ts';
-import type { Delivery } from './judge.ts';
 import type { Receiver } from './receiver.ts';
+
+/** A delivery as operators see it. */
+export interface Delivery {
+  readonly event: string;
+  readonly type: string;
+  readonly state: string;
+}
 
 interface ShownDelivery extends Delivery {
   readonly nextAt: string | null;

@@ -1,12 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Switchboard } from '../support/switchboard.ts';
-import type { World } from '../support/world.ts';
+import type { Switchboard } from '../../support/switchboard.ts';
+import type { World } from '../../support/world.ts';
 
 /** A kill of a node. */
 export interface Kill {
   readonly sentAtMs: number;
   /** When the process was gone. */
   readonly goneAtMs: number;
+}
+
+/** Kills a node without a word. */
+export async function kill(node: Switchboard | undefined): Promise<Kill> {
+  const sentAtMs = Date.now();
+  await node?.end('SIGKILL');
+  return { sentAtMs, goneAtMs: Date.now() };
 }
 
 /** Kills the nodes in turn without a word, each for another to be started in its place. @param nodes those that run, at any time */
@@ -19,9 +26,7 @@ export async function killInTurn(
   for (const endMs = Date.now() + durationMs; Date.now() < endMs;) {
     const nextMs = Date.now() + killEveryMs;
     const n = kills.length % nodes.length;
-    const sentAtMs = Date.now();
-    await nodes[n]?.end('SIGKILL');
-    kills.push({ sentAtMs, goneAtMs: Date.now() });
+    kills.push(await kill(nodes[n]));
     nodes[n] = await world.startServer();
     await delay(Math.max(0, nextMs - Date.now()));
   }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { STATES } from './judge.ts';
 
 /** A request as it came. */
 export interface Received {
@@ -11,10 +10,11 @@ export interface Received {
   /** Undefined where it was left without an answer. */
   readonly status: number | undefined;
   readonly type: string;
-  /** What it tells of, once however often it is told: a type, and a session or a call; of states its sequence as well. */
+  /** The name of what it tells of, the same however often it is told. */
   readonly fact: string;
-  readonly ref: string;
-  readonly callRef: string | undefined;
+  readonly data: object;
+  /** When it happened, as it says. */
+  readonly timestamp: string;
   /** Undefined where it is right. */
   readonly fault: string | undefined;
 }
@@ -25,6 +25,9 @@ export type Answer = () => number | 'hang' | 'reset';
 /** A new secret signs so soon; the time of a request is whole seconds. */
 const SIGNS_MS = 7000;
 const MAX_BODY_BYTES = 8192;
+
+type NameOf = (type: string, data: object, timestamp: string) => string;
+
 /** A server of a tenant that is told of what happens, and looks at whether it is signed. */
 export class Receiver {
   readonly name: string;
@@ -42,9 +45,12 @@ export class Receiver {
   /** How often a new one was asked for since, which may have been made although no answer came. */
   #asked = 0;
 
-  private constructor(name: string, types: readonly string[], answer: Answer) {
+  readonly #factNameOf: NameOf;
+
+  private constructor(name: string, types: readonly string[], factNameOf: NameOf, answer: Answer) {
     this.name = name;
     this.types = types;
+    this.#factNameOf = factNameOf;
     this.answer = answer;
     this.#server = createServer((request, response) => {
       const chunks: Buffer[] = [];
@@ -53,8 +59,14 @@ export class Receiver {
     });
   }
 
-  static async start(name: string, types: readonly string[], answer: Answer = () => 204): Promise<Receiver> {
-    const receiver = new Receiver(name, types, answer);
+  /** @param factNameOf names what a request tells of, so that what is told twice is seen */
+  static async start(
+    name: string,
+    types: readonly string[],
+    factNameOf: NameOf,
+    answer: Answer = () => 204,
+  ): Promise<Receiver> {
+    const receiver = new Receiver(name, types, factNameOf, answer);
     await once(receiver.#server.listen(0, '127.0.0.1'), 'listening');
     return receiver;
   }
@@ -80,19 +92,19 @@ export class Receiver {
   #take(headers: IncomingHttpHeaders, body: string, response: ServerResponse): void {
     const fault = this.#faultOf(headers, body);
     const answer = fault === undefined ? this.answer() : 401;
-    const { type, data } = JSON.parse(body) as {
+    const { type, data, timestamp } = JSON.parse(body) as {
       readonly type: string;
-      readonly data: { readonly ref: string; readonly callRef?: string; readonly sequence: number };
+      readonly data: object;
+      readonly timestamp: string;
     };
-    const { ref, callRef, sequence } = data;
     const received = {
       webhookId: String(headers['webhook-id']),
       atMs: Date.now(),
       status: typeof answer === 'number' ? answer : undefined,
       type,
-      fact: `${type} ${callRef ?? ref}${STATES.has(type) ? ` ${sequence}` : ''}`,
-      ref,
-      callRef,
+      fact: this.#factNameOf(type, data, timestamp),
+      data,
+      timestamp,
       fault,
     };
     this.received.push(received);

@@ -1,0 +1,36 @@
+// What the main.mjs of a campaign does: its options, its run, and what is printed of it.
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runnerImport } from 'vite';
+
+/**
+ * Runs `runCampaign` of the campaign.ts in a folder, prints what was seen and ends the process, with 1 when a rule was broken.
+ * @param folder the address of its main.mjs
+ * @param defaults numbers, by the names of the options; `seed` is drawn where it is not given
+ */
+export async function runCampaign(folder, args, usage, defaults) {
+  const texts = { ...defaults, seed: Date.now() % 1_000_000 };
+  const options = Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [name, { type: 'string', default: String(value) }]),
+  );
+  const { values } = parseArgs({ args, options: { ...options, help: { type: 'boolean', default: false } } });
+  if (values.help) {
+    console.log(usage);
+    return;
+  }
+  // Node 20 cannot run TypeScript.
+  const campaign = fileURLToPath(new URL('campaign.ts', folder));
+  const { module } = await runnerImport(campaign, { configFile: false, logLevel: 'warn' });
+  const { minutes, every, ...others } = Object.fromEntries(
+    Object.keys(texts).map((name) => [name, Number(values[name])]),
+  );
+  const { text, broken } = await module.runCampaign({
+    durationMs: minutes * 60_000,
+    killEveryMs: every * 1000,
+    ...others,
+    say: (line) => console.log(line),
+  });
+  console.log(text);
+  for (const each of broken.slice(0, 30)) console.error(each);
+  process.exit(broken.length > 0 ? 1 : 0);
+}
