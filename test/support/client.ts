@@ -73,6 +73,15 @@ export class Client {
     });
   }
 
+  patch(path: string, body: unknown): Promise<Reply> {
+    const headers = { 'Content-Type': 'application/json' };
+    return this.#send(path, { method: 'PATCH', body: JSON.stringify(body), headers });
+  }
+
+  delete(path: string): Promise<Reply> {
+    return this.#send(path, { method: 'DELETE', headers: {} });
+  }
+
   async #send(path: string, { headers, ...init }: Send): Promise<Reply> {
     const cookie: HeaderFields = this.cookie === undefined ? {} : { Cookie: `tenant_session=${this.cookie}` };
     const response = await fetch(`${this.#origin()}${path}`, {

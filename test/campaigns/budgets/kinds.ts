@@ -1,0 +1,49 @@
+import type { BudgetPeriod } from '../../../src/protocol/budget.ts';
+import type { Random } from '../faults/random.ts';
+
+export type Of = 'tenant' | 'key' | 'agent' | 'user' | 'one user' | 'installation';
+
+/** What a budget is of, when it begins anew, what follows, and what it counts. */
+export interface Kind {
+  readonly of: Of;
+  readonly period: BudgetPeriod;
+  readonly then: 'end' | 'refuse' | 'tell';
+  readonly measure: 'tokens' | 'dollars';
+}
+
+const OFS: readonly Of[] = ['tenant', 'key', 'agent', 'user', 'one user'];
+const PERIODS: readonly BudgetPeriod[] = ['session', 'day', 'week', 'month', 'once'];
+const THENS = ['end', 'refuse', 'tell'] as const;
+
+/** All kinds of budgets of tenants, in an order of this chance. */
+export function kindsOfTenants(random: Random): Kind[] {
+  return random.shuffled(
+    OFS.flatMap((of) =>
+      PERIODS.flatMap((period) => THENS.map((then) => ({ of, period, then, measure: measureOf(random) }))),
+    ),
+  );
+}
+
+/** Those of the installation, which others would meet as well: one of each `then`. */
+export function kindsOfInstallation(random: Random): Kind[] {
+  return THENS.map((then) => {
+    const period = random.pick(PERIODS.filter((one) => one !== 'session'));
+    return { of: 'installation', period, then, measure: measureOf(random) };
+  });
+}
+
+/** Whether what others count is known with each entry; else a second later. */
+export function isExact({ of, period }: Kind): boolean {
+  if (period === 'session' || of === 'user' || of === 'one user') return true;
+  // A day of a key has a total that its entries lock.
+  return of === 'key';
+}
+
+/** Whether each of several has a total of its own. */
+export function isOfEach({ of, period }: Kind): boolean {
+  return period === 'session' || of === 'user';
+}
+
+function measureOf(random: Random): Kind['measure'] {
+  return random.chance(0.5) ? 'tokens' : 'dollars';
+}

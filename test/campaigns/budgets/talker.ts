@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { microDollars, Page, responseOf } from '../../e2e/calls-world.ts';
+import type { TestCall } from '../../support/provider/call.ts';
+import type { Switchboard } from '../../support/switchboard.ts';
+import type { World } from '../../support/world.ts';
+import type { Random } from '../faults/random.ts';
+import type { Kind } from './kinds.ts';
+import type { Stored } from './stored.ts';
+
+/** What a talker uses at once. */
+const UNIT = responseOf(1);
+export const UNITS = { tokens: UNIT.tokens, dollars: microDollars(UNIT.pico) } as const;
+
+/** Between two of what one talker uses: longer than it takes to end its session. */
+const EVERY_MS = { min: 800, max: 1200 };
+const BEAT_EVERY_MS = 5000;
+const AGAIN_MS = 200;
+const OPENED_WITHIN_MS = 90_000;
+
+/** Where a talker's session is: what it uses counts for budgets of these. */
+export interface Place {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly widgetKey: string;
+  readonly agentId: string;
+}
+
+export interface TalkerParts {
+  readonly world: World;
+  readonly nodes: readonly Switchboard[];
+  readonly stored: Stored;
+  readonly random: Random;
+}
+
+/** A node that runs: the one of that number, unless it was just killed. */
+export function originOf({ nodes, world }: Pick<TalkerParts, 'nodes' | 'world'>, n: number): string {
+  const node = nodes[n % nodes.length];
+  return (node?.isRunning === true ? node : (nodes.find(({ isRunning }) => isRunning) ?? world.server)).origin;
+}
+
+let reports = 0;
+
+/** A name for a report that is waited for. */
+export function named(isLost = () => false): { readonly name: string; readonly isLost: () => boolean } {
+  reports += 1;
+  return { name: `report-${reports}`, isLost };
+}
+
+/** Somebody who uses something again and again, until the session is over: in a call, or as a back end reports it. */
+export class Talker {
+  readonly page: Page;
+  readonly place: Place;
+  readonly subject: string;
+  isOver = false;
+  readonly #parts: TalkerParts;
+  readonly #call: TestCall | undefined;
+  readonly #beat: NodeJS.Timeout;
+
+  private constructor(parts: TalkerParts, place: Place, page: Page, subject: string, call: TestCall | undefined) {
+    this.#parts = parts;
+    this.place = place;
+    this.page = page;
+    this.subject = subject;
+    this.#call = call;
+    this.#beat = setInterval(() => void this.#heartbeat(), BEAT_EVERY_MS);
+  }
+
+  /** Opens a session by one of the nodes, with a call or without, again and again until it is open. */
+  static async open(parts: TalkerParts, place: Place, node: number, hasCall: boolean): Promise<Talker> {
+    const { world, stored } = parts;
+    const { widgetKey, agentId } = place;
+    for (const endMs = Date.now() + OPENED_WITHIN_MS; ;) {
+      const page = Page.of(world).at(() => originOf(parts, node));
+      try {
+        await page.create({ widgetKey, agentId });
+        const call = hasCall ? await dial(page, parts) : undefined;
+        return new Talker(parts, place, page, await stored.subjectOf(page.sessionId), call);
+      } catch (error) {
+        if (Date.now() > endMs) throw error;
+        await page.end().catch(() => undefined);
+        await delay(AGAIN_MS);
+      }
+    }
+  }
+
+  get sessionId(): string {
+    return this.page.sessionId;
+  }
+
+  /** Uses so much again and again while it is asked to. */
+  async burn(isWanted: () => boolean): Promise<void> {
+    const { random } = this.#parts;
+    await delay(random.between(0, EVERY_MS.max));
+    for (; isWanted() && !this.isOver; await delay(random.between(EVERY_MS.min, EVERY_MS.max))) await this.#use();
+  }
+
+  /**
+   * Reports usage as a back end does, until it is known to be counted.
+   * @param used what of one measure; of the other it is what a talker uses at once
+   * @param isLost whether nobody asks for the answer any more
+   */
+  async report(
+    used: { readonly amount: number; readonly measure: Kind['measure'] },
+    node: number,
+    { name, isLost }: { readonly name: string; readonly isLost: () => boolean } = named(),
+  ): Promise<void> {
+    const { amount, measure } = used;
+    const tokens = measure === 'tokens' ? amount : UNITS.tokens;
+    const dollars = (measure === 'dollars' ? amount : UNITS.dollars) / 1_000_000;
+    const body = { sm_session_id: this.sessionId, tokens, dollars };
+    for (let tries = 0; !isLost(); tries += 1) {
+      const backend = this.#parts.world.backend(() => originOf(this.#parts, node + tries));
+      const reply = await backend.post('/api/auth/usage', body, { 'Idempotency-Key': name }).catch(() => undefined);
+      if (reply?.status === 429) this.isOver = true;
+      if (reply !== undefined && reply.status < 500) return;
+      await delay(AGAIN_MS);
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#beat);
+  }
+
+  async #use(): Promise<void> {
+    if (this.#call === undefined)
+      return this.report({ amount: UNITS.tokens, measure: 'tokens' }, this.#parts.random.between(0, 1));
+    if (this.#call.ended === undefined) this.#call.respond(UNIT.usage);
+    else this.isOver = true;
+    return undefined;
+  }
+
+  async #heartbeat(): Promise<void> {
+    const reply = await this.page.post('/api/realtime/heartbeat').catch(() => undefined);
+    if (reply !== undefined && reply.status >= 400 && reply.status < 500) this.isOver = true;
+  }
+}
+
+async function dial(page: Page, { world, stored }: TalkerParts): Promise<TestCall> {
+  const { status, text } = await page.exchange();
+  if (status !== 201) throw new Error(text);
+  const id = await stored.providerCallOf(page.sessionId);
+  const call = world.provider.calls.all.find((one) => one.id === id);
+  if (call === undefined) throw new Error('the provider has no such call');
+  return call;
+}
