@@ -9,7 +9,7 @@ import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
 import type { OperatorCore, OperatorServices } from '../operators/services.ts';
-import type { AgentTerms, CreateReply } from '../protocol/create.ts';
+import type { AgentReply, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
 import type { ModelPrice } from '../protocol/price.ts';
 import type { Refusal } from '../protocol/refusal.ts';
@@ -53,7 +53,7 @@ export interface Services extends OperatorServices {
   readonly core: Core;
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
   /** What pages are told of an agent before they ask for a session. */
-  readonly describeAgent: (asked: AgentQuestion) => AgentTerms | Refusal;
+  readonly describeAgent: (asked: AgentQuestion) => AgentReply['agent'] | Refusal;
   readonly suspects: SuspectList;
   /** A proof of work for a page's create. */
   readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;

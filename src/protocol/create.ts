@@ -103,9 +103,19 @@ export const agentQuery = z.object({
     .meta({ ...agentId.meta(), description: 'As in a create: needed where the key is pinned to several' }),
 });
 
-/** What GET /api/realtime/agent replies: the terms that a create would have. */
+/** What GET /api/realtime/agent replies: the terms that a create would have, and what is of its element. */
 export const agentReply = z.object({
-  agent: agentTerms.meta({ description: 'What the page has to know of the agent' }),
+  agent: agentTerms
+    .extend({
+      element: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({
+          description: 'How the element looks and speaks for it, where `agents[].element` says so',
+          examples: [{ colours: { accent: '#0b6651' } }],
+        }),
+    })
+    .meta({ description: 'What the page has to know of the agent' }),
 });
 
 export type AgentReply = Readonly<z.infer<typeof agentReply>>;

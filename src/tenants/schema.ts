@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentSettings } from '../protocol/agent.ts';
 import { budgetEntry, MAX_BUDGETS } from '../protocol/budget.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
+import { elementSettings } from '../protocol/element-settings.ts';
 import { keyBots } from '../protocol/key-bots.ts';
 import { modelPrice } from '../protocol/price.ts';
 import { MAX_ENDPOINTS, wantedTypes, webhookUrl } from '../protocol/webhook-wish.ts';
@@ -37,6 +38,7 @@ const agentSchema = z.strictObject(
   {
     id: identifier(128),
     ...agentSettings.shape,
+    element: elementSettings.optional(),
     call: callMode.optional(),
     dataChannel: dataChannel.optional(),
     price: modelPrice.optional(),

@@ -23,6 +23,16 @@ export class Website {
     const host = await serveHostPage(() => world?.server.origin ?? '');
     const key = { id: 'host', key: widgetKey, origin: host.origin, ...more };
     const agent = { id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help.', tools: [] };
+    const dressed = {
+      ...agent,
+      id: 'dressed',
+      element: {
+        texts: { launcher: 'Ask <b>Ada</b>', status: { ready: 'Ada is there' } },
+        colours: { accent: '#5b3df5', ink: '#101010' },
+        placement: 'top-left',
+        consent: 'Ada writes it down.',
+      },
+    };
     const held = { ...agent, id: 'held', turns: { detect: 'push' } };
     const lockedHeld = { ...held, id: 'locked-held', dataChannel: 'none' };
     world = await World.start(
@@ -40,7 +50,7 @@ export class Website {
           {
             id: 'host',
             widgetKeys: [key],
-            agents: [agent, { ...agent, id: 'silent', tellAi: false }, held, lockedHeld],
+            agents: [agent, { ...agent, id: 'silent', tellAi: false }, dressed, held, lockedHeld],
           },
         ],
       },

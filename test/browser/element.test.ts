@@ -118,17 +118,14 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await page.button(/of 5/).count()).toBe(0);
   });
 
-  test('tells before a conversation and beside its title that one speaks with an AI, and asks the server when it is opened', async () => {
+  test('tells before a conversation and beside its title that one speaks with an AI, and asks the server that once', async () => {
     const told = (): Promise<readonly string[]> =>
       page.run(`['.disclosure', '.ai'].map((part) => widget.shadowRoot.querySelector(part).textContent)`);
     page = await ElementPage.open(browser, site);
-    await page.button('Talk to us').waitFor(soon);
     const question = 'GET /api/realtime/agent';
-    expect(page.visit.requests).not.toContain(question);
     await page.button('Talk to us').click();
     await page.sees('disclosure', 'You are talking to an AI, not to a person.');
     await page.sees('ai', 'AI');
-    await vi.waitFor(() => expect(page.visit.requests).toContain(question), soon);
     await page.button('Start a conversation').click();
     await page.sees('status', listening);
     expect(await told()).toEqual(['', 'AI']);
@@ -370,6 +367,41 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await turned()).toBe('rtl');
     await page.run(`(widget.parentNode.dir = 'ltr', widget.texts = {}, 0)`);
     expect(await turned()).toBe('ltr');
+  });
+
+  test('looks and speaks as the server wants it for its agent, unless the page says otherwise', async () => {
+    const tag = (more = ''): string => site.tag(more).replace('"support"', '"dressed"');
+    const looks = `(({ left, top }, { backgroundColor, color }) => [left < 100, top < 100, backgroundColor])(
+      widget.shadowRoot.querySelector('.launcher').getBoundingClientRect(),
+      getComputedStyle(widget.shadowRoot.querySelector('.launcher')))`;
+    page = await ElementPage.open(browser, site, site.script + tag());
+    // What is markup elsewhere is text.
+    await page.button('Ask <b>Ada</b>').waitFor(soon);
+    expect(await page.run(looks)).toEqual([true, true, 'rgb(91, 61, 245)']);
+    await page.run('widget.start()');
+    await page.sees('status', 'Ada is there');
+    await page.sees('consent', 'Ada writes it down.');
+    expect(page.visit.requests).not.toContain('POST /api/session');
+
+    const own = 'placement="bottom-right" consent=""';
+    await page.goto(
+      site,
+      `<style>switchboard-widget { --switchboard-accent: #123456 }</style>${site.script}${tag(own)}`,
+    );
+    await page.button('Ask <b>Ada</b>').waitFor(soon);
+    expect(await page.run(looks)).toEqual([false, false, 'rgb(18, 52, 86)']);
+    await page.run(`(widget.texts = { launcher: 'Ask Bob' }, 0)`);
+    await page.button('Ask Bob').click();
+    await page.sees('status', 'Ada is there');
+    await page.button('Start a conversation').click();
+    await page.sees('status', listening);
+    await page.run('widget.end()');
+
+    // A page that begins at once is not faster than the line that its visitor has to agree to.
+    await page.goto(site, site.script + tag());
+    await page.run(`(addEventListener('DOMContentLoaded', () => widget.start()), widget.start?.(), 0)`);
+    await page.sees('consent', 'Ada writes it down.');
+    expect(page.visit.requests.filter((request) => request === 'POST /api/session')).toHaveLength(1);
   });
 
   test('asks the server in the visitor’s language', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Agent, WidgetKey } from '../../src/stores/tenants/contract.ts';
 import type { TestApp } from '../support/app.ts';
+import { elementSettings } from '../../src/protocol/element-settings.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';
 
@@ -49,6 +50,47 @@ describe('What a page is told of an agent before a conversation', () => {
     expect([status, body]).toEqual([200, { agent: expected }]);
     expect(text).not.toContain('secret');
     expect((await app.create(key)).body['agent']).toEqual(expected);
+  });
+
+  test('is with how its element looks and speaks, which no create repeats', async () => {
+    const element = {
+      texts: { launcher: 'Ask Ada' },
+      colours: { accent: '#0b6651' },
+      placement: 'top-left',
+      consent: 'Yes?',
+    };
+    const key = await keyFor([{ id: 'guide', element } as Agent], { agents: ['guide'] });
+    const { body } = await ask(key);
+    expect(body['agent']).toMatchObject({ tellAi: true, element });
+    expect((await app.create(key)).body['agent']).not.toHaveProperty('element');
+  });
+
+  test.each([
+    [{ colours: { accent: 'red' } }],
+    [{ colours: { accent: '#12' } }],
+    [{ colours: { accent: '#000; background: url(//evil.example)' } }],
+    [{ colours: { accent: 'var(--x)' } }],
+    [{ colours: { font: '#000000' } }],
+    [{ colours: { 'accent}*{': '#000000' } }],
+    [{ placement: 'inline' }],
+    [{ consent: '' }],
+    [{ consent: 'x'.repeat(501) }],
+    [{ texts: { launcher: '' } }],
+    [{ texts: { launcher: 'x'.repeat(201) } }],
+    [{ texts: { __proto__x: 'x' } }],
+    [{ texts: { status: { ready: { deep: 'x' } } } }],
+    [{ texts: Object.fromEntries(Array.from({ length: 30 }, (_, n) => ['a'.repeat(n + 1), 'x'.repeat(190)])) }],
+    [{ font: 'serif' }],
+  ])('takes no settings of its element such as %j', (element) => {
+    expect(elementSettings.safeParse(element).success).toBe(false);
+  });
+
+  test.each([
+    [{}],
+    [{ colours: { 'accent-ink': '#FFF', 'orb-1': '#01020304' } }],
+    [{ texts: { launcher: 'Fragen Sie <Ada>', errors: { BOT_BLOCKED: 'No.' } } }],
+  ])('takes settings of its element such as %j', (element) => {
+    expect(elementSettings.parse(element)).toEqual(element);
   });
 
   test('is that of the agent that is named', async () => {

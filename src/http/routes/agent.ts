@@ -12,7 +12,7 @@ export function agentRoute({ describeAgent }: Pick<Services, 'describeAgent'>): 
     operationId: 'getAgent',
     summary: 'What a page has to know of an agent before a conversation',
     description:
-      'Whether visitors have to be told that they speak with an AI, whether there are captions, whether the agent speaks first, whether visitors hold a button to speak. The same for everybody; may be cached for a minute.',
+      'Whether visitors have to be told that they speak with an AI, whether there are captions, whether the agent speaks first, whether visitors hold a button to speak; how the element looks and speaks for it. The same for everybody; may be cached for a minute.',
     tag: 'Voice sessions',
     access: 'public',
     cors: 'widgets',

@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
+import type { ElementSettings } from '../../protocol/element-settings.ts';
 import type { KeyBots } from '../../protocol/key-bots.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
 import type { ActRole } from '../journal/act-contract.ts';
@@ -20,6 +21,8 @@ export interface Agent extends AgentSettings {
   readonly dataChannel?: DataChannel | undefined;
   /** Of its model; without one the list of prices holds. */
   readonly price?: ModelPrice | undefined;
+  /** How the element of a page looks and speaks for it; its sessions are the same with another. */
+  readonly element?: ElementSettings | undefined;
   /** What its provider cannot do of it is an error, no warning. */
   readonly strict?: boolean | undefined;
   /** Calls of its server tools in one session, together; without it 50. */

@@ -1,5 +1,5 @@
 import { transcriptionOf } from '../../protocol/behaviour.ts';
-import type { AgentTerms } from '../../protocol/create.ts';
+import type { AgentReply, AgentTerms } from '../../protocol/create.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import { resolveSessionConfig } from '../../tenants/agents.ts';
@@ -49,12 +49,14 @@ export function agentTermsOf(
 export function describeAgent(
   asked: AgentQuestion,
   { tenants, calls, provider }: Pick<CreateDeps, 'tenants' | 'calls' | 'provider'>,
-): AgentTerms | Refusal {
+): AgentReply['agent'] | Refusal {
   const found = tenants.keyOf(asked.widgetKey);
   if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
   const { key, tenant } = found;
   // A page of Switchboard's own origin sends none with a GET, and there is nothing here that others could not ask for.
   if (asked.origin !== undefined && asked.origin !== key.origin) return originRefusal(key, asked.origin);
   const config = resolveSessionConfig(tenant, key, { agentId: asked.agentId }, calls.modeOf);
-  return config instanceof Refusal ? config : agentTermsOf(configAt(provider, config), provider, false);
+  if (config instanceof Refusal) return config;
+  const element = tenant.agents.find(({ id }) => id === config.agentId)?.element;
+  return { ...agentTermsOf(configAt(provider, config), provider, false), ...(element && { element }) };
 }

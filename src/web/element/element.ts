@@ -4,7 +4,7 @@ import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { solveChallenge } from './solve-challenge.ts';
 import { applyStyles } from './styles.ts';
-import { askAgent, unknown } from './disclosure.ts';
+import { applyLooks, askAgent, unknown, type Disclosure } from './disclosure.ts';
 import { keepToken, takeToken, type ResumePoint } from './resume.ts';
 import type * as Talk from './talk/main.ts';
 import { createView, type View } from './view.ts';
@@ -26,9 +26,12 @@ export function defineElement(home: string): void {
     #conversation: Conversation | undefined;
     /** The visitor writes: no microphone is asked for, in the next conversation neither. */
     #isWritten = false;
-    /** What visitors have to be told of the agent, and of which one the server was asked that. */
-    #disclosure = unknown;
+    /** What visitors have to be told of the agent, and how; undefined until the server has said it. */
+    #disclosure: Disclosure | undefined;
+    /** Of which one it was asked that. */
     #askedOf: string | undefined;
+    /** What is to begin once it is known. */
+    #waiting: (() => void) | undefined;
     /** What the visitor agreed to. */
     #agreed = '';
     #clock: ReturnType<typeof setInterval> | undefined;
@@ -41,7 +44,7 @@ export function defineElement(home: string): void {
       this.#view = createView({
         open: () => (this.open = true),
         close: () => (this.open = false),
-        start: () => this.#begin(),
+        start: () => (this.#disclosure ? this.#begin() : this.start()),
         end: () => void this.end(),
         mute: (on) => this.mute(on),
         captions: (on) => this.setAttribute('captions', on ? 'on' : 'off'),
@@ -116,17 +119,24 @@ export function defineElement(home: string): void {
     /** Begins a conversation, or shows the line that the visitor has to agree to first. */
     start(): void {
       this.open = true;
-      if (this.#consent === '') this.#begin();
+      this.#whenKnown(() => this.#consent === '' && this.#begin());
     }
 
     /** Begins a conversation in writing, or goes on with the present one so. */
     write(): void {
-      this.open = true;
-      if (this.#isLive || this.#consent === '') this.#write(true);
+      if (this.#isLive) this.#conversation?.write(true);
       else this.#isWritten = true;
+      this.start();
+    }
+
+    /** Whether there is a line to agree to may be the server's to say. */
+    #whenKnown(begin: () => void): void {
+      if (this.#disclosure) begin();
+      else this.#waiting ??= begin;
     }
 
     async end(): Promise<void> {
+      this.#waiting = undefined;
       await this.#conversation?.end();
     }
 
@@ -146,8 +156,8 @@ export function defineElement(home: string): void {
 
     /** That of the page, where it says one; else that of the language. */
     get #direction(): string {
-      const isSaid = this.closest('[dir]') !== null || document.documentElement.dir !== '';
-      return !isSaid && RIGHT_TO_LEFT.includes(this.#language) ? 'rtl' : '';
+      const said = this.closest('[dir]') ?? document.documentElement.dir;
+      return !said && RIGHT_TO_LEFT.includes(this.#language) ? 'rtl' : '';
     }
 
     /** Goes on with the conversation of the page before, if there is one: also on a page that the browser kept for the Back button. */
@@ -155,7 +165,7 @@ export function defineElement(home: string): void {
       const kept = this.#mayResume ? takeToken(this.#kept) : undefined;
       if (kept === undefined) return;
       this.#isWritten = kept.isWritten;
-      this.#begin(kept);
+      this.#whenKnown(() => this.#begin(kept));
     };
 
     get #isLive(): boolean {
@@ -186,16 +196,18 @@ export function defineElement(home: string): void {
       return this.#attribute('base-url') ?? home;
     }
 
-    /** Asks the server once of each agent, when a visitor looks at the panel: pages that are only read ask nothing. */
-    #askWhatToTell(): void {
-      const widgetKey = this.#attribute('widget-key');
+    /** Asks the server once of each agent; the reply may be as old as a minute. */
+    #ask(): void {
       const agent = this.#kept;
-      if (widgetKey === undefined || this.#askedOf === agent) return;
+      if (this.#askedOf === agent) return;
       this.#askedOf = agent;
-      void askAgent(this.#baseUrl, widgetKey, this.#attribute('agent-id')).then((disclosure) => {
+      void askAgent(this.#baseUrl, this.#attribute('widget-key'), this.#attribute('agent-id')).then((disclosure) => {
         if (this.#askedOf !== agent) return;
         this.#disclosure = disclosure;
+        applyLooks(this, disclosure);
         this.#show();
+        this.#waiting?.();
+        this.#waiting = undefined;
       });
     }
 
@@ -250,22 +262,25 @@ export function defineElement(home: string): void {
 
     #show(): void {
       if (!this.#wasShown) return;
+      this.#ask();
+      const isInline = this.getAttribute('placement') === 'inline';
+      // What it would look like else is not shown for a moment, unless it has a place that would move what is around it.
+      const { tellAi, push, element } = this.#disclosure ?? unknown;
+      if (!this.#disclosure && !isInline) return;
       const language = this.#language;
       const words = wordsOf(language, home, () => this.#show());
       if (words === undefined) return;
       const state = this.#conversation?.state ?? atRest;
-      const isInline = this.getAttribute('placement') === 'inline';
-      if (this.open || isInline) this.#askWhatToTell();
       this.#view.show({
         state,
-        words: withTexts(words, this.#texts),
+        words: withTexts(withTexts(words, element?.texts ?? {}), this.#texts),
         language,
         direction: this.#direction,
         isOpen: this.open,
         isInline,
         hasCaptions: this.getAttribute('captions') !== 'off',
-        tellsAi: this.#disclosure.tellAi,
-        isPush: this.#disclosure.push,
+        tellsAi: tellAi,
+        isPush: push,
         consent: this.#consent,
       });
       const isCounting = this.isConnected && (state.warning !== undefined || state.retryAtMs !== undefined);

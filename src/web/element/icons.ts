@@ -1,8 +1,5 @@
 /** The element's drawings, as strokes on a ground of 24 by 24. */
 export const icons = {
-  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
-  done: 'M5 12l5 5 9-10',
-  star: 'M12 4l2.5 5 5.5.8-4 3.9 1 5.5-5-2.6-5 2.6 1-5.5-4-3.9 5.5-.8z',
   voice: 'M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4',
   close: 'M6 6l12 12M18 6L6 18',
   captions: 'M3 5h18v14H3zM7 11h4M14 11h3M7 15h7M17 15h0',

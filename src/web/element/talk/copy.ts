@@ -1,6 +1,6 @@
 import { icon, part } from '../dom.ts';
-import { icons } from '../icons.ts';
 import type { Words } from '../words/words.ts';
+import { talkIcons } from './icons.ts';
 
 /** So long the button says that it did. */
 const SAYS_MS = 3000;
@@ -19,7 +19,7 @@ function textOf(captions: HTMLElement): string {
 
 /** The button that copies the captions; where the browser forbids it, it selects them for the visitor. @param tell says it to a screen reader */
 export function createCopy(captions: HTMLElement, tell: (words: string) => void): Copy {
-  const element = part('button', 'copy', icon(icons.copy));
+  const element = part('button', 'copy', icon(talkIcons.copy));
   element.type = 'button';
   let words: Words;
   let isDone = false;
@@ -28,7 +28,7 @@ export function createCopy(captions: HTMLElement, tell: (words: string) => void)
   function become(done: boolean): void {
     clearTimeout(timer);
     isDone = done;
-    element.replaceChildren(icon(done ? icons.done : icons.copy));
+    element.replaceChildren(icon(done ? talkIcons.done : talkIcons.copy));
     if (done) timer = setTimeout(() => become(false), SAYS_MS);
     name();
   }

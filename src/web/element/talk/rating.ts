@@ -1,7 +1,7 @@
 import type { ConversationState } from '../conversation.ts';
 import { icon, make, part, say } from '../dom.ts';
-import { icons } from '../icons.ts';
 import type { Words } from '../words/words.ts';
+import { talkIcons } from './icons.ts';
 
 export interface Rating {
   readonly element: HTMLElement;
@@ -16,7 +16,7 @@ export interface Rating {
 export function createRating(rate: (value: number) => Promise<unknown>, tell: (words: string) => void): Rating {
   const question = make('span');
   const stars = [1, 2, 3, 4, 5].map((value) => {
-    const star = part('button', 'star', icon(icons.star));
+    const star = part('button', 'star', icon(talkIcons.star));
     star.type = 'button';
     star.addEventListener('click', () => void choose(value));
     return star;
