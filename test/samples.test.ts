@@ -31,6 +31,15 @@ describe('The samples for production', () => {
     expect(served.map(({ agents, keys }) => [agents.length, keys.length])).toEqual([[1, 0]]);
   });
 
+  test('of systemd starts what the image starts, stops it after its drain, and gives up what cannot mend itself', () => {
+    const unit = read('switchboard.service');
+    const [, image = ''] =
+      /^CMD (\[.*\])$/m.exec(readFileSync(fileURLToPath(new URL('../Dockerfile', import.meta.url)), 'utf8')) ?? [];
+    expect(unit).toContain(`\nExecStart=/usr/bin/${(JSON.parse(image) as string[]).join(' ')}\n`);
+    expect(unit).toContain('\nRestartPreventExitStatus=64 78\n');
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(10);
+  });
+
   test('of the image is reached in its container in every mode', () => {
     expect(readFileSync(fileURLToPath(new URL('../Dockerfile', import.meta.url)), 'utf8')).toMatch(
       /^ENV .*HOST=0\.0\.0\.0/m,
