@@ -28,6 +28,13 @@ const servedSdk = {
   resolveId: (source) => (source === '../widget/main.ts' ? { id: '/widget.mjs', external: 'absolute' } : null),
 };
 
+/** Vite's own loader waits for style sheets of the part that is loaded, for a kilobyte; parts of /docs have none. */
+const bareImports = {
+  name: 'bare-imports',
+  enforce: 'pre',
+  load: (id) => (id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null),
+};
+
 /** The pages of the demo: their names and their programs. */
 const demoPages = [
   ['demo', 'main.ts'],
@@ -105,7 +112,7 @@ const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 /**
  * A page of its own: the names of its assets contain a hash of their content, so that browsers may cache them for ever.
  */
-async function buildPage(vite, page, entryFile, output = {}) {
+async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
   const folder = `${page}/assets`;
   const assets = join(out, folder);
   const { output: files } = await bundle(
@@ -118,18 +125,22 @@ async function buildPage(vite, page, entryFile, output = {}) {
       assetFileNames: `${folder}/[name]-[hash][extname]`,
       ...output,
     },
+    plugins,
   );
   const names = files.map(({ fileName }) => fileName);
   await Promise.all(names.map(pack));
   const entry = files.find(({ isEntry }) => isEntry);
   const [style] = entry.viteMetadata.importedCss;
-  const html = await readFile(join(web, page, 'index.html'), 'utf8');
-  const named = html
-    .replace(`/${folder}/${page}.css`, `/${style}`)
-    .replace(`/${folder}/${page}.js`, `/${entry.fileName}`)
-    // Imports of the program are preloaded, not requested only once the program has loaded.
-    .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
-  await writeFile(join(out, page, 'index.html'), named);
+  const shells = (await readdir(join(web, page))).filter((name) => name.endsWith('.html'));
+  for (const shell of shells) {
+    const html = await readFile(join(web, page, shell), 'utf8');
+    const named = html
+      .replace(`/${folder}/${page}.css`, `/${style}`)
+      .replace(`/${folder}/${page}.js`, `/${entry.fileName}`)
+      // Imports of the program are preloaded, not requested only once the program has loaded.
+      .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
+    await writeFile(join(out, page, shell), named);
+  }
 
   const present = new Set(names.flatMap((name) => [name, `${name}.gz`]));
   for (const name of await readdir(assets)) {
@@ -200,7 +211,7 @@ export async function buildWithVite(startedAt) {
     await cp(join(web, 'demo', name), join(out, 'demo', name));
   await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
   await buildPage(vite, 'home', 'main.ts');
-  await buildPage(vite, 'docs', 'main.ts');
+  await buildPage(vite, 'docs', 'main.ts', {}, [bareImports]);
   await writeFile(join(out, 'third-party-notices.txt'), noticesAsText(packages.folders()));
   await publishTypes(vite);
   await publishElementTypes();

@@ -22,6 +22,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
+import { buildGuides } from './build-guides.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
 import { checkDescriptions } from './check-descriptions.mjs';
 import { leanRedis } from './lean-redis.mjs';
@@ -32,7 +33,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const bundle = join(dist, 'main.js');
 const entry = join(root, 'src/main.ts');
-const sources = ['src', 'machines', 'packages/echo', 'config', 'package-lock.json'].map((name) => join(root, name));
+const sources = ['src', 'machines', 'packages/echo', 'config', 'docs', 'package-lock.json'].map((name) =>
+  join(root, name),
+);
 
 /** Not bundled: native parts, packages that read files beside their own, and an optional dependency. */
 const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite', 'werift'];
@@ -166,6 +169,8 @@ async function buildWeb(startedAt) {
   if (changedAt > newest(webStamp)) {
     await buildWithVite(startedAt);
   }
+  // They are also made from docs/, and with the address of the sources.
+  await buildGuides();
 }
 
 /** An empty database with this build's schema, copied at the first start, because initdb takes seconds and migrations one. */

@@ -282,7 +282,7 @@ const rings: Readonly<Record<string, Ring>> = {
   build: {
     files: /^config\/[\w.-]+\.mjs$/,
     rings: [],
-    packages: ['rolldown', 'vite', 'elkjs', 'node:'],
+    packages: ['rolldown', 'vite', 'elkjs', 'marked', 'node:'],
   },
   /** Read as data: what models cost, and the version. */
   'prices.json': { files: /^config\/prices\.json$/, rings: [], packages: [] },

@@ -6,9 +6,18 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+const characters = new Map(Object.entries(entities).map(([character, entity]) => [entity, character]));
+
 /** Makes text of strangers safe inside HTML text and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
+/** The text that `escapeHtml`, or the number of a character, stands for. */
+export function unescapeHtml(html: string): string {
+  return html.replaceAll(/&(?:#(\d+)|\w+);/g, (entity, code?: string) =>
+    code === undefined ? (characters.get(entity) ?? entity) : String.fromCodePoint(Number(code)),
+  );
 }
 
 /** The text, or its beginning and an ellipsis: what strangers send may be repeated to them and logged, but not at any length. */

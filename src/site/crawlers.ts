@@ -2,6 +2,7 @@ import { repository } from '../../config/repository.ts';
 import type { Route } from '../http/route.ts';
 import type { Services } from '../http/services.ts';
 import { sendFile } from './files.ts';
+import { guides } from './guides.ts';
 import { pageRoute } from './page-route.ts';
 
 const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
@@ -29,6 +30,7 @@ Disallow: /demo/take-over
 /** In the form of https://llmstxt.org. */
 function llms(publicUrl: string): string {
   const sources = repository === undefined ? '' : `- [Sources](${repository}): code, guides, changelog\n`;
+  const listed = guides.map(({ name, title, about }) => `- [${title}](${publicUrl}/docs/${name}): ${about}\n`).join('');
   return `# Switchboard
 
 > A session broker for real-time voice agents. It opens calls with the provider's key, which no browser sees, keeps each session alive by
@@ -44,5 +46,8 @@ JSON with a code and a sentence that says what to do.
 - [API reference](${publicUrl}/docs): the same for people, with examples in curl, JavaScript and Python
 - [Types of the browser SDK](${publicUrl}/widget.d.mts): methods, events and errors
 - [Types of the element](${publicUrl}/switchboard-widget.d.mts): attributes and events
-${sources}`;
+${sources}
+## Guides
+
+${listed}`;
 }

@@ -127,6 +127,39 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     expect(visit.strangers).toEqual([]);
   });
 
+  test('a guide reads well on a phone in light and dark, and the keyboard searches all guides and the reference from it', async () => {
+    const visit = await open({ viewport: phone });
+    const { page } = visit;
+    await page.goto(`${server.direct}/docs/webhooks`);
+    const guide = page.getByRole('heading', { name: 'Webhooks', level: 1 });
+    await guide.waitFor();
+    expect(await overflow(visit)).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('new visitors');
+    await page.getByRole('status').getByText('have “new visitors”').waitFor();
+    await guide.waitFor({ state: 'hidden' });
+    expect(await overflow(visit)).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await guide.waitFor();
+    await page.keyboard.type('rotate webhook secret');
+    const found = page.getByRole('link', { name: 'Rotate webhook secret API reference' });
+    await found.waitFor();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate<string>('document.activeElement.hash')).toBe('#rotateWebhookSecret');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/docs#rotateWebhookSecret$/);
+    await page.keyboard.press('/');
+    await page.keyboard.type('new visitors');
+    await page.getByRole('status').getByText('of guides have “new visitors”').waitFor();
+    await page.getByRole('link', { name: '4.5 New visitors Contract' }).click();
+    await page.getByRole('heading', { name: '4.5 New visitors' }).waitFor();
+    await visit.end();
+    expect(visit.strangers).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+
   test('addresses lead to entries, also those of the reference before this one, and without scripts', async () => {
     const visit = await open({ viewport: phone });
     const { page } = visit;

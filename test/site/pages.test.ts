@@ -40,7 +40,7 @@ function bodyOf(sent: Result): string | undefined {
 /** What is no part of the API: pages, and what they load. */
 const files = (
   '/ /mark.svg /favicon.ico /robots.txt /llms.txt /share.png /demo /demo/demo.js /demo/demo.css /demo/config.json /demo/machines.json /widget.mjs ' +
-  '/switchboard-widget.js /docs /openapi.json /asyncapi.json /console /console/sessions /dev/mail /nothing ' +
+  '/switchboard-widget.js /docs /docs/widget /docs/search.json /openapi.json /asyncapi.json /console /console/sessions /dev/mail /nothing ' +
   '/console/assets/none-12345678.js'
 ).split(' ');
 
@@ -117,7 +117,7 @@ describe('Programs that look for pages', () => {
     }
   });
 
-  test.each(['/', '/demo', '/docs'])('read from %s what a link to it should show', async (path) => {
+  test.each(['/', '/demo', '/docs', '/docs/widget'])('read from %s what a link to it should show', async (path) => {
     const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
     const { text } = await app.get(path);
     const tags = Object.fromEntries(

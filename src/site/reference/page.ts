@@ -1,3 +1,4 @@
+import { guideContents } from '../guides.ts';
 import { html, type Html } from '../html.ts';
 import { channelEntry, channelsOf } from './channels.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from './document.ts';
@@ -33,7 +34,8 @@ export function writeReference(described: Described): { readonly contents: Html;
   const first = html`<li><a href="#introduction">Introduction</a></li>
     ${topics.map(([id, title]) => link(id, html`${title}`))}`;
   return {
-    contents: html`<section>
+    contents: html`${guideContents()}
+      <section>
         <h2>Start</h2>
         <ul>
           ${first}

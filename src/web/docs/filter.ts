@@ -1,4 +1,4 @@
-/** Shows only the entries that have all words of the field, and says how many those are. `/` goes to the field, Escape empties it. */
+/** Shows only the entries that have all words of the field, and says how many those are. */
 export function startFilter(): void {
   const field = document.querySelector<HTMLInputElement>('#filter');
   const told = document.querySelector('#matches');
@@ -31,29 +31,13 @@ export function startFilter(): void {
     told.textContent = words.length === 0 ? '' : `${found} of ${entries.length} entries have “${field.value.trim()}”.`;
   };
 
-  field.addEventListener('input', () => {
-    apply();
-    // What matches is at the top, and not where somebody was reading.
-    scrollTo(0, 0);
-  });
-  addEventListener('keydown', (event) => {
-    const isTyping = event.target instanceof HTMLInputElement && event.target.type !== 'radio';
-    if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      field.focus();
-      field.select();
-    }
-    if (event.key === 'Escape' && event.target === field && field.value !== '') {
-      field.value = '';
-      apply();
-    }
-  });
+  field.addEventListener('input', apply);
   // An address may lead to what is hidden now.
   addEventListener('hashchange', () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target?.closest<HTMLElement>('[hidden]') === null || !target) return;
     field.value = '';
-    apply();
+    field.dispatchEvent(new Event('input'));
     target.scrollIntoView();
   });
 }

@@ -1,7 +1,9 @@
 import '../shared/tokens.css';
 import '../shared/frame.css';
 import './docs.css';
+import './guide.css';
 import { addCopyButtons, startCopying } from '../shared/copy.ts';
+import { startField } from './field.ts';
 import { startFilter } from './filter.ts';
 import { keepLanguage } from './language.ts';
 import { followPlace } from './place.ts';
@@ -12,4 +14,5 @@ addCopyButtons(document);
 startTrying();
 keepLanguage();
 startFilter();
+startField();
 followPlace();

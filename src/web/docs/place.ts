@@ -7,7 +7,7 @@ export function followPlace(): void {
     if (target instanceof Element && target.closest('a') && contents.matches(':popover-open')) contents.hidePopover();
   });
   const links = new Map(
-    [...contents.querySelectorAll<HTMLAnchorElement>('li > a')].map((link) => [link.hash.slice(1), link]),
+    [...contents.querySelectorAll<HTMLAnchorElement>('li > a[href^="#"]')].map((link) => [link.hash.slice(1), link]),
   );
   let current: HTMLAnchorElement | undefined;
   const observer = new IntersectionObserver(
@@ -22,7 +22,7 @@ export function followPlace(): void {
     },
     { rootMargin: '-80px 0px -75% 0px' },
   );
-  for (const entry of document.querySelectorAll('.entry')) observer.observe(entry);
+  for (const entry of document.querySelectorAll('.entry, .part')) observer.observe(entry);
 }
 
 /** The page itself stays where it is. */

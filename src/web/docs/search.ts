@@ -1,0 +1,113 @@
+import type { DocsPart } from '../../protocol/docs-index.ts';
+
+const SHOWN = 30;
+/** Where the filter shows what the reference has. */
+const SHOWN_BESIDE_ENTRIES = 3;
+
+/**
+ * Lists parts of all pages that have every word of the field, as links; on the reference those of guides, whose own entries its filter shows.
+ * Arrows go through the links.
+ */
+export function startSearch(field: HTMLInputElement): void {
+  const told = document.querySelector('#found');
+  const results = document.querySelector<HTMLElement>('#results');
+  if (!told || !results) return;
+  const guide = document.querySelector<HTMLElement>('.guide');
+  const heading = document.querySelector<HTMLElement>('#searching');
+  let index: Promise<readonly DocsPart[]> | undefined = load();
+
+  const show = async (): Promise<void> => {
+    const asked = field.value;
+    const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+    const parts = words.length === 0 ? [] : await (index ??= load());
+    // The visitor may have typed on meanwhile.
+    if (field.value !== asked) return;
+    if (guide) guide.hidden = words.length > 0;
+    if (heading) heading.hidden = words.length === 0;
+    const isAway = words.length > 0 && parts.length === 0;
+    if (isAway) index = undefined;
+    const found = find(parts, words).filter(({ path }) => guide !== null || !path.startsWith('/docs#'));
+    results.replaceChildren(...found.slice(0, guide ? SHOWN : SHOWN_BESIDE_ENTRIES).map(item));
+    told.textContent = isAway
+      ? 'The search does not answer. Type on to try again.'
+      : words.length === 0
+        ? ''
+        : summaryOf(found.length, guide !== null, asked.trim());
+  };
+  const empty = (): void => {
+    if (field.value === '') return;
+    field.value = '';
+    field.dispatchEvent(new Event('input'));
+  };
+
+  field.addEventListener('input', () => void show());
+  // What was typed before this was loaded.
+  void show();
+  document.addEventListener('click', ({ target }) => {
+    // Where it leads may be on this page, and hidden.
+    const leads = guide ? '.results a, .contents a' : '.results a';
+    if (target instanceof Element && target.closest(leads)) {
+      if (guide) guide.hidden = false;
+      empty();
+    }
+  });
+  addEventListener('keydown', (event) => {
+    const { key, target } = event;
+    const links = [...results.querySelectorAll('a')];
+    const at = links.findIndex((link) => link === target);
+    if (links.length === 0 || (target !== field && at < 0)) return;
+    if (key === 'Enter' && target === field && guide) links[0]?.click();
+    if (key === 'Escape' && at >= 0) {
+      field.focus();
+      empty();
+    }
+    if (key === 'ArrowDown' || key === 'ArrowUp') {
+      event.preventDefault();
+      const next = at + (key === 'ArrowDown' ? 1 : -1);
+      if (next < 0) field.focus();
+      else links[Math.min(next, links.length - 1)]?.focus();
+    }
+  });
+}
+
+/** Nothing where the server does not answer: the next word asks again. */
+async function load(): Promise<readonly DocsPart[]> {
+  try {
+    const reply = await fetch('/docs/search.json');
+    return reply.ok ? ((await reply.json()) as DocsPart[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Those with all words; first those that have them in their titles. */
+function find(parts: readonly DocsPart[], words: readonly string[]): DocsPart[] {
+  const scored = parts.flatMap((part) => {
+    const title = part.title.toLowerCase();
+    const all = `${title} ${part.page.toLowerCase()} ${part.words}`;
+    if (!words.every((word) => all.includes(word))) return [];
+    const inTitle = words.filter((word) => title.includes(word)).length;
+    const asWord = words.filter((word) => ` ${all} `.includes(` ${word} `)).length;
+    return [{ part, score: 2 * inTitle + asWord }];
+  });
+  return scored.toSorted((one, other) => other.score - one.score).map(({ part }) => part);
+}
+
+function summaryOf(found: number, isGuide: boolean, asked: string): string {
+  if (!isGuide)
+    return found === 0 ? '' : `${found} ${found === 1 ? 'part of a guide has' : 'parts of guides have'} “${asked}”.`;
+  return `${found === 0 ? 'Nothing has' : found === 1 ? '1 part has' : `${found} parts have`} “${asked}”.`;
+}
+
+function item({ path, page, title, excerpt }: DocsPart): HTMLElement {
+  const link = document.createElement('a');
+  link.href = path;
+  const add = (tag: string, text: string): void =>
+    link.append(Object.assign(document.createElement(tag), { textContent: text }), ' ');
+  add('strong', title);
+  if (title !== page) add('span', page);
+  if (excerpt !== '') add('small', excerpt);
+  const line = document.createElement('li');
+  line.append(link);
+  return line;
+}
