@@ -1,20 +1,17 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ReplyBody } from '../support/client.ts';
+import { bash, commandsOf } from '../support/manual.ts';
 import { findBinary, postgresFolders, reasonToSkip } from '../support/services/binaries.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { Switchboard } from '../support/switchboard.ts';
 
-const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-const chapter = manual.split('\n## Backups\n')[1]?.split('\n## ')[0] ?? '';
-const [copy = '', putBack = '', dump = '', restore = ''] = [...chapter.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
-  ([, commands = '']) => commands,
-);
+const [copy = '', dump = '', readDump = ''] = commandsOf('docs/backup.md');
+const [putBack = '', restore = '', check = ''] = commandsOf('docs/restore.md');
+const TOKEN = 'a-token-of-a-back-end-of-ours';
 
 let server: Switchboard | undefined;
 let directory: string;
@@ -25,11 +22,6 @@ afterEach(async () => {
   for (const database of databases.splice(0)) await database.drop();
   rmSync(directory, { recursive: true, force: true });
 });
-
-const bash = (commands: string, env: Readonly<Record<string, string>>): Promise<unknown> => {
-  const PATH = [process.env['PATH'], ...postgresFolders()].join(':');
-  return promisify(execFile)('bash', ['-eu', '-c', commands], { cwd: directory, env: { ...env, PATH } });
-};
 
 async function post(path: string, body: object): Promise<ReplyBody> {
   const origin = server?.origin ?? '';
@@ -51,19 +43,19 @@ async function isAsBefore(before: ReplyBody, after: ReplyBody): Promise<void> {
   });
 }
 
-test('A copy of the embedded storage, made and put back as docs/operations.md says, is what was', async () => {
+test('A copy of the embedded storage, made and put back as docs/backup.md and docs/restore.md say, is what was', async () => {
   directory = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
   const env = { DATA_DIR: join(directory, 'data'), PORT: '0' };
   server = await Switchboard.start(env);
   const before = await open();
   await report(before, 5);
   await server.end('SIGTERM');
-  await bash(copy, env);
+  await bash(copy, directory, env);
   server = await Switchboard.start(env);
   const after = await open();
   await report(after, 7);
   await server.end('SIGTERM');
-  await bash(putBack, env);
+  await bash(putBack, directory, env);
   server = await Switchboard.start(env);
   await isAsBefore(before, after);
 });
@@ -71,7 +63,7 @@ test('A copy of the embedded storage, made and put back as docs/operations.md sa
 const skipped = reasonToSkipPostgres() ?? reasonToSkip(() => findBinary('pg_dump', 'postgresql', postgresFolders()));
 
 describe.skipIf(skipped !== undefined)(`A dump of PostgreSQL ${skipped ?? ''}`, () => {
-  test('made while the service runs and restored as docs/operations.md says, is what was', async () => {
+  test('made while the service runs and restored as docs/backup.md and docs/restore.md say, is what was', async () => {
     directory = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
     const [first, second] = [await neededDatabase(), await neededDatabase()];
     databases.push(first, second);
@@ -79,12 +71,14 @@ describe.skipIf(skipped !== undefined)(`A dump of PostgreSQL ${skipped ?? ''}`, 
     server = await Switchboard.start({ DATABASE_URL: first.url });
     const before = await open();
     await report(before, 5);
-    await bash(dump, env);
+    await bash(dump + readDump, directory, env);
     const after = await open();
     await report(after, 7);
     await server.end('SIGTERM');
-    await bash(restore, env);
-    server = await Switchboard.start({ DATABASE_URL: second.url });
+    await bash(restore, directory, env);
+    server = await Switchboard.start({ DATABASE_URL: second.url, SERVICE_TOKENS: TOKEN });
+    const told = await bash(check, directory, { BASE: server.origin, TOKEN });
+    expect(told).toContain('w_demo_local_');
     await isAsBefore(before, after);
   });
 });

@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openExternal } from '../../src/database/external.ts';
+import { migrateBefore } from '../database/support/older-schema.ts';
+import { bash, commandsOf } from '../support/manual.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { runToEnd, Switchboard } from '../support/switchboard.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const [migrateFirst = '', isReady = ''] = commandsOf('docs/upgrade.md');
+const TOKEN = 'a-token-of-a-back-end-of-ours';
+const skipped = reasonToSkipPostgres();
+
+let fresh: FreshDatabase | undefined;
+let server: Switchboard | undefined;
+
+afterEach(async () => {
+  await server?.end('SIGKILL');
+  await fresh?.drop();
+});
+
+describe.skipIf(skipped !== undefined)(`An upgrade ${skipped ?? ''}`, () => {
+  test('goes as docs/upgrade.md says on the database of an earlier build, which then is not served by that build any more', async () => {
+    fresh = await neededDatabase();
+    const database = openExternal({ url: fresh.url, maxConnections: 1, deadlineMs: 60_000 });
+    const env = { DATABASE_URL: fresh.url, SERVICE_TOKENS: TOKEN };
+    try {
+      await migrateBefore(database, '040');
+      expect(await bash(migrateFirst, root, env)).toMatch(/Applied[^]*045_ratings\.sql/);
+      server = await Switchboard.start(env);
+      const told = await bash(isReady, root, { BASE: server.origin, TOKEN });
+      expect(told).toMatch(/^\{"ready":true,[^]*\}switchboard_build_info\{/);
+      // To a build, the migrations of a later one are strangers.
+      await database.run(
+        (sql) => sql`insert into schema_migration (id, name, sha256) values (999, '999_later.sql', '')`,
+      );
+    } finally {
+      await database.close();
+    }
+    const { code, stderr } = await runToEnd([], env);
+    expect(code).toBe(69);
+    expect(stderr).toContain('999_later.sql');
+    expect(server.isRunning).toBe(true);
+  });
+});
