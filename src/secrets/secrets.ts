@@ -4,7 +4,7 @@ import type { Sealer } from '../kernel/seal.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ActAction } from '../stores/journal/act-contract.ts';
 import { audited, newAct, type ActLog, type ChangedBy } from '../stores/journal/contract.ts';
-import type { TenantSecret, TenantSecrets } from '../stores/tenant-secrets/contract.ts';
+import type { SealedSecret, TenantSecret, TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
 const MAX_SECRET_BYTES = 1024;
 /** The secret by which requests to a tenant's tools are signed. No name that anybody may set has a colon. */
@@ -114,18 +114,23 @@ export async function readSecret(
   deps: Pick<SecretsDeps, 'secrets' | 'sealer'>,
 ): Promise<string | undefined> {
   if (findNameFault(name) !== undefined) return undefined;
-  const [newest] = await readAll(tenantId, name, deps);
-  return newest?.value;
+  // The former version is not used: it need not open.
+  const [newest] = await deps.secrets.find(tenantId, name);
+  return newest && opened(newest, deps).value;
 }
 
 async function readAll(
   tenantId: string,
   name: string,
-  { secrets, sealer }: Pick<SecretsDeps, 'secrets' | 'sealer'>,
+  deps: Pick<SecretsDeps, 'secrets' | 'sealer'>,
 ): Promise<readonly OpenSecret[]> {
-  const found = await secrets.find(tenantId, name);
-  if (found.length > 0 && sealer === undefined) throw new Error(NO_KEY);
-  return found.map(({ sealed, ...secret }) => ({ ...secret, value: sealer?.open(sealed, placeOf(secret)) ?? '' }));
+  return (await deps.secrets.find(tenantId, name)).map((secret) => opened(secret, deps));
+}
+
+/** @throws SealBroken; Error where nothing seals */
+function opened({ sealed, ...secret }: SealedSecret, { sealer }: Pick<SecretsDeps, 'sealer'>): OpenSecret {
+  if (sealer === undefined) throw new Error(NO_KEY);
+  return { ...secret, value: sealer.open(sealed, placeOf(secret)) };
 }
 
 /** Keeps the next version of a secret. @returns what is told of it; a Refusal where nothing seals it, or others set it again and again @throws Unavailable */
