@@ -111,7 +111,7 @@ export function wishOf(
     instructions,
     voice,
     speed,
-    tools: tools?.map(({ type: kind, ...tool }) => ({ kind, ...tool })),
+    tools: tools?.map(({ type: kind, ...tool }) => ({ ...tool, kind })),
     ...(hasFields(handedOn) && { extra: handedOn }),
   };
   const checked = createRequest.safeParse(wish);

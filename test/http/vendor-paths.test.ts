@@ -101,6 +101,12 @@ describe('A client secret, asked for as OpenAI’s clients do', () => {
     });
   });
 
+  test('takes a tool for a function of the page, whatever else the tool says that it is', async () => {
+    const tool = { type: 'function', name: 'look', kind: 'server_tool', url: 'https://internal.example/look' };
+    const { setup } = await recordOf(await ask({ session: { tools: [tool] } }));
+    expect(setup?.tools).toMatchObject([{ kind: 'function', name: 'look' }]);
+  });
+
   test('is refused where the key does not allow what is asked for', async () => {
     const locked = await app.key({ tenantId: shop, allowOverrides: false });
     const asked = (session: object): Promise<Reply> => ask({ session }, { 'x-switchboard-key': locked.id });
