@@ -14,6 +14,12 @@ export const sample = {
     durationSec: 90,
     idleSec: 0,
   } satisfies SessionView,
+  heartbeat: {
+    intervalSec: 45,
+    url: 'https://voice.example.com/api/realtime/heartbeat',
+    socketUrl: 'wss://voice.example.com/api/realtime/socket',
+  },
+  limits: { maxMinutes: 15, maxIdleSec: 300 },
   usage: {
     tokens: 1200,
     dollars: 0.02,

@@ -1,5 +1,5 @@
 import { durationEndMs, longestEndMs, nextMove } from '../../machines/voice-session/selectors.ts';
-import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { VoiceLimits, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import type {
   HistoryFilter,
   HistoryPage,
@@ -62,6 +62,13 @@ export async function endingSoon(
   };
 }
 
+const NOTHING: Source = { candidates: [], end: undefined };
+
+/** Whether a filter is for none of the state. A reason is of what has ended. */
+function excludes({ states, reasons }: HistoryFilter, state: VoiceState): boolean {
+  return reasons !== undefined || (states !== undefined && !states.includes(state));
+}
+
 async function engaged(
   filter: HistoryFilter,
   untilMs: number,
@@ -69,8 +76,7 @@ async function engaged(
   limit: number,
   deps: EndingSoonDeps,
 ): Promise<Source> {
-  const { states = ['engaged'] } = filter;
-  if (!states.includes('engaged') || filter.reasons !== undefined) return { candidates: [], end: undefined };
+  if (excludes(filter, 'engaged')) return NOTHING;
   const lastsMs = deps.limits.maxMinutes * 60_000 + 1;
   const toMs = Math.min(filter.toMs ?? Infinity, untilMs - lastsMs + 1);
   const page = await deps.history.list(
@@ -95,8 +101,7 @@ async function unheard(
   limit: number,
   deps: EndingSoonDeps,
 ): Promise<Source> {
-  const { states = ['engaged'] } = filter;
-  if (!states.includes('engaged') || filter.reasons !== undefined) return { candidates: [], end: undefined };
+  if (excludes(filter, 'engaged')) return NOTHING;
   const position = after && { atMs: after.atMs - UNHEARD_MS, id: after.id };
   const page = await deps.history.wordsDueBefore(filter, untilMs, position, limit + 1);
   // The order is that of the history; whether they were heard meanwhile, the registry tells.
@@ -118,8 +123,7 @@ async function stale(
   limit: number,
   deps: EndingSoonDeps,
 ): Promise<Source> {
-  const { states = ['stale'] } = filter;
-  if (!states.includes('stale') || filter.reasons !== undefined) return { candidates: [], end: undefined };
+  if (excludes(filter, 'stale')) return NOTHING;
   const { staleGraceSec, staleReapSec } = deps.limits;
   const lastsMs = (staleGraceSec + 1 + staleReapSec) * 1000;
   const page = await deps.history.silentSince(

@@ -54,12 +54,8 @@ const exampleReply: CreateReply = {
   id: 'sess_C9CwUVUzUzYIssh3ELY1d',
   sm_session_id: sample.sm_session_id,
   client_secret: { value: 'ek_68af296e8e408191a1120ab6383263c2', expires_at: 1_893_499_260 },
-  heartbeat: {
-    intervalSec: 45,
-    url: 'https://voice.example.com/api/realtime/heartbeat',
-    socketUrl: 'wss://voice.example.com/api/realtime/socket',
-  },
-  limits: { maxMinutes: 15, maxIdleSec: 300 },
+  heartbeat: sample.heartbeat,
+  limits: sample.limits,
   call: { mode: 'direct', url: 'https://api.openai.com/v1/realtime/calls', dataChannel: 'open' },
   agent: { captions: false, greets: true, push: false, tellAi: true },
 };

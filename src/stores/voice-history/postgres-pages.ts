@@ -109,7 +109,7 @@ export async function silentSessions(
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const found = await sql<(Listed & Pick<Scanned, 'isHit'>)[]>`
+  const found = await sql<Hit[]>`
     select * from (
       select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['stale'] })} as "isHit" from voice_session
       where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MAX_SCANNED}
@@ -117,10 +117,7 @@ export async function silentSessions(
     where "isHit" and "lastActivityAtMs" < ${beforeMs}
       and ${after === undefined ? sql`true` : sql`("lastActivityAtMs", id) > (${after.atMs}, ${after.id})`}
     order by "lastActivityAtMs", id limit ${limit + 1}`;
-  const shown = found.slice(0, limit);
-  const last = found.length > limit ? shown.at(-1) : undefined;
-  const rows = shown.map(({ isHit: _hit, ...row }) => toRow(row));
-  return { rows, next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
+  return pageOf(found, limit, ({ lastActivityAtMs }) => lastActivityAtMs);
 }
 
 /** See `VoiceHistory.wordsDueBefore`. */
@@ -131,7 +128,7 @@ export async function wordsDueSessions(
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const found = await sql<(Listed & Pick<Scanned, 'isHit'>)[]>`
+  const found = await sql<Hit[]>`
     select * from (
       select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['engaged'] })} as "isHit" from voice_session
       where ended_at_ms is null and words_due_at_ms > 0 and words_due_at_ms < ${beforeMs}
@@ -139,10 +136,17 @@ export async function wordsDueSessions(
       order by words_due_at_ms, id limit ${MAX_SCANNED}
     ) as scanned
     where "isHit" order by "wordsDueAtMs", id limit ${limit + 1}`;
+  return pageOf(found, limit, ({ wordsDueAtMs }) => wordsDueAtMs);
+}
+
+type Hit = Listed & Pick<Scanned, 'isHit'>;
+
+/** @param found one more than the page has, where there are more */
+function pageOf(found: readonly Hit[], limit: number, atMsOf: (row: Hit) => number): HistoryPage {
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   const rows = shown.map(({ isHit: _hit, ...row }) => toRow(row));
-  return { rows, next: last && { atMs: last.wordsDueAtMs, id: last.id }, isPartial: false };
+  return { rows, next: last && { atMs: atMsOf(last), id: last.id }, isPartial: false };
 }
 
 /** See `VoiceHistory.newestOf`. Ids begin with their subject; the semicolon is the character after the colon. */

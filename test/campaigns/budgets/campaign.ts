@@ -9,7 +9,7 @@ import { Random } from '../faults/random.ts';
 import { DATABASE_DEADLINE_MS } from '../support/freeze.ts';
 import { Hooks } from '../support/hooks.ts';
 import { Receiver } from '../support/receiver.ts';
-import { faultsOf, type ObservedStory, type ToldEvent } from './judge.ts';
+import { faultsOf, type ObservedStory, type BudgetEvent } from './judge.ts';
 import { kindsOfInstallation, kindsOfTenants, type Kind } from './kinds.ts';
 import { Stored } from './stored.ts';
 import { Story } from './story.ts';
@@ -141,7 +141,7 @@ async function run({ world, database, sql, receiver, random }: Parts, options: C
   for (const kind of kindsOfInstallation(random)) await tell(kind);
 
   const isQuiet = await rest(hooks, receiver);
-  const eventsOf = (budgetId: string, account: string): ToldEvent[] => eventsAt(receiver, budgetId, account);
+  const eventsOf = (budgetId: string, account: string): BudgetEvent[] => eventsAt(receiver, budgetId, account);
   const observed: ObservedStory[] = [];
   for (const story of told) observed.push(await story.observe(eventsOf));
   const broken = observed.flatMap(faultsOf);
@@ -159,11 +159,11 @@ async function run({ world, database, sql, receiver, random }: Parts, options: C
   return { text, broken };
 }
 
-function eventsAt(receiver: Receiver, budgetId: string, account: string): ToldEvent[] {
+function eventsAt(receiver: Receiver, budgetId: string, account: string): BudgetEvent[] {
   return receiver.received.flatMap(({ type, data, webhookId, status, timestamp }) => {
     const about = data as { budget: { id: string }; account: string; percent: number };
     if (about.budget.id !== budgetId || about.account !== account || status !== 204) return [];
-    return [{ code: type as ToldEvent['code'], percent: about.percent, atMs: Date.parse(timestamp), webhookId }];
+    return [{ code: type as BudgetEvent['code'], percent: about.percent, atMs: Date.parse(timestamp), webhookId }];
   });
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { faultsOf, spentBy, type ObservedAccount, type ObservedStory, type Told } from './judge.ts';
+import { faultsOf, spentBy, type ObservedAccount, type ObservedStory, type BudgetFact } from './judge.ts';
 
 const entry = (atMs: number, amount: number, sessionId = 's1') => ({ atMs, amount, sessionId });
-const warned = (percent: number, atMs: number): Told => ({ code: 'budget.warned', percent, atMs });
-const exceeded: Told = { code: 'budget.exceeded', percent: 100, atMs: 300 };
-const raised: Told = { code: 'budget.raised', percent: 40, atMs: 9000 };
-const eventsOf = (facts: readonly Told[]) => facts.map((fact, n) => ({ ...fact, webhookId: `evt_${n}` }));
+const warned = (percent: number, atMs: number): BudgetFact => ({ code: 'budget.warned', percent, atMs });
+const exceeded: BudgetFact = { code: 'budget.exceeded', percent: 100, atMs: 300 };
+const raised: BudgetFact = { code: 'budget.raised', percent: 40, atMs: 9000 };
+const eventsOf = (facts: readonly BudgetFact[]) => facts.map((fact, n) => ({ ...fact, webhookId: `evt_${n}` }));
 
 const facts = [warned(40, 100), warned(80, 200), exceeded, raised];
 const account: ObservedAccount = {
@@ -39,7 +39,7 @@ const good: ObservedStory = {
 const ofAccount = (changes: Partial<ObservedAccount>): Partial<ObservedStory> => ({
   accounts: [{ ...account, ...changes }],
 });
-const told = (all: readonly Told[]) => ofAccount({ facts: all, events: eventsOf(all) });
+const told = (all: readonly BudgetFact[]) => ofAccount({ facts: all, events: eventsOf(all) });
 const goingOn = account.sessions.map(({ id }) => ({ id, endReason: null }));
 
 test('A budget of which all was told once, and whose sessions ended in time, is not complained of', () => {

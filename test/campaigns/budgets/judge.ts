@@ -11,14 +11,14 @@ export interface ObservedSession {
 }
 
 /** A fact of the journal, or an event that a receiver of webhooks was told. */
-export interface Told {
+export interface BudgetFact {
   readonly code: 'budget.warned' | 'budget.exceeded' | 'budget.raised';
   readonly percent: number;
   readonly atMs: number;
 }
 
 /** An event, once for each id under which it came. */
-export interface ToldEvent extends Told {
+export interface BudgetEvent extends BudgetFact {
   readonly webhookId: string;
 }
 
@@ -28,8 +28,8 @@ export interface ObservedAccount {
   readonly entries: readonly Entry[];
   /** All that count for it. */
   readonly sessions: readonly ObservedSession[];
-  readonly facts: readonly Told[];
-  readonly events: readonly ToldEvent[];
+  readonly facts: readonly BudgetFact[];
+  readonly events: readonly BudgetEvent[];
 }
 
 /** A create that was tried while the budget of its account was in some state. */
@@ -106,7 +106,7 @@ function judgeTold(story: ObservedStory, account: ObservedAccount, say: Say): vo
   const raisedAtMs = raised?.askedAtMs ?? Infinity;
   const usedBefore = sumOf(entries.filter(({ atMs }) => atMs < raisedAtMs));
   const at = facts.findIndex(({ code }) => code === 'budget.raised');
-  const isLater = ({ atMs }: Told): boolean => atMs >= raisedAtMs;
+  const isLater = ({ atMs }: BudgetFact): boolean => atMs >= raisedAtMs;
   const [first, later] =
     at === -1 ? [facts.filter((fact) => !isLater(fact)), facts.filter(isLater)] : [facts.slice(0, at), facts.slice(at)];
   const highest = reached(usedBefore, limit, warnAt);
@@ -126,7 +126,7 @@ function judgeTold(story: ObservedStory, account: ObservedAccount, say: Say): vo
   if (most > now) say(`of ${name} ${most} % was told after it was raised, and ${now} % reached`);
 }
 
-function ascends(facts: readonly Told[], name: string, say: Say): void {
+function ascends(facts: readonly BudgetFact[], name: string, say: Say): void {
   for (const [n, { percent, code }] of facts.entries()) {
     const before = facts[n - 1];
     if (before !== undefined && before.percent >= percent)
@@ -141,7 +141,7 @@ function reached(used: number, limit: number, warnAt: readonly number[]): number
 
 /** A receiver is told of each fact under one id, and of nothing else. */
 function judgeEvents({ name, facts, events }: ObservedAccount, say: Say): void {
-  const nameOf = ({ code, percent, atMs }: Told): string => `${code} ${percent} % at ${atMs}`;
+  const nameOf = ({ code, percent, atMs }: BudgetFact): string => `${code} ${percent} % at ${atMs}`;
   const left = new Map<string, number>();
   for (const fact of facts) left.set(nameOf(fact), (left.get(nameOf(fact)) ?? 0) + 1);
   const ids = new Map(events.map((event) => [event.webhookId, nameOf(event)]));

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { Entry, ObservedSession, Told } from './judge.ts';
+import type { Entry, ObservedSession, BudgetFact } from './judge.ts';
 import type { Kind } from './kinds.ts';
 
 /** Whose usage counts for an account: all fields that are there must fit. */
@@ -12,7 +12,7 @@ export interface Scope {
 }
 
 /** A fact of the journal about a budget. */
-export interface StoredFact extends Told {
+export interface StoredFact extends BudgetFact {
   readonly account: string;
 }
 
@@ -49,7 +49,7 @@ export class Stored {
 
   /** What operators were told of a budget, the oldest first, with its account. */
   async facts(target: string): Promise<StoredFact[]> {
-    const rows = await this.#sql<{ code: Told['code']; atMs: string; percent: number; account: string }[]>`
+    const rows = await this.#sql<{ code: BudgetFact['code']; atMs: string; percent: number; account: string }[]>`
       select code, at_ms as "atMs", (detail ->> 'percent')::integer as percent, detail ->> 'account' as account from journal
       where kind = 'fact' and target = ${target} order by ordinal`;
     return rows.map((row) => ({ ...row, atMs: Number(row.atMs) }));

@@ -61,12 +61,8 @@ const exampleReply: ClientSecretsReply = {
   session: { type: 'realtime', object: 'realtime.session', id: 'sess_C9CwUVUzUzYIssh3ELY1d' },
   switchboard: {
     sm_session_id: sample.sm_session_id,
-    heartbeat: {
-      intervalSec: 45,
-      url: 'https://voice.example.com/api/realtime/heartbeat',
-      socketUrl: 'wss://voice.example.com/api/realtime/socket',
-    },
-    limits: { maxMinutes: 15, maxIdleSec: 300 },
+    heartbeat: sample.heartbeat,
+    limits: sample.limits,
     call: { mode: 'brokered', url: 'https://voice.example.com/api/realtime/calls', dataChannel: 'open' },
     keyId: 'site',
   },
