@@ -14,12 +14,17 @@ const escape = (text) =>
 /** @throws where a document that is listed is missing */
 export async function buildGuides() {
   const guides = JSON.parse(await readFile(join(root, 'src/site/guides.json'), 'utf8'));
-  const shell = await readFile(join(out, 'guide.html'), 'utf8');
+  const shell = await readFile(join(out, 'index.html'), 'utf8');
   const names = new Set(guides.map(({ name }) => name));
   await mkdir(join(out, 'guides'), { recursive: true });
   for (const guide of guides) {
     const text = await readFile(join(root, `docs/${guide.name}.md`), 'utf8');
-    const places = { title: escape(guide.title), about: escape(guide.about), ...writeGuide(text, names) };
+    const places = {
+      title: escape(guide.title),
+      about: escape(guide.about),
+      languages: '',
+      ...writeGuide(text, names),
+    };
     const page = shell.replaceAll(/\{\{(\w+)\}\}/g, (place, name) => places[name] ?? place);
     await writeFile(join(out, `guides/${guide.name}.html`), page);
   }
@@ -30,7 +35,7 @@ export async function buildGuides() {
 /**
  * @param {string} text a document of docs/
  * @param {Set<string>} names of those that are pages
- * @returns {{ parts: string, article: string }} the list of its headings, and all of it
+ * @returns {{ parts: string, text: string }} the list of its headings, and all of it
  */
 export function writeGuide(text, names) {
   const marked = new Marked({ renderer: rendererFor(names) });
@@ -41,7 +46,7 @@ export function writeGuide(text, names) {
       .map(({ id, depth, title }) => `<li${depth === 3 ? ' class="below"' : ''}><a href="#${id}">${title}</a></li>`)
       .join(''),
     // A place of the page is written with two braces: in a document they are text.
-    article: parts.map(writePart).join('\n').replaceAll('{{', '&#123;{'),
+    text: `<article class="guide">${parts.map(writePart).join('\n').replaceAll('{{', '&#123;{')}</article>`,
   };
 }
 

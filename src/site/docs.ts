@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { AsyncApi, OpenApi } from './reference/document.ts';
 import type { ExampleKey } from './reference/request.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
-import { guideContents, guides, type Guide } from './guides.ts';
+import { referencePages, referencePath, type ReferencePage } from './reference/groups.ts';
+import type { Answer, Call, Result, Route } from '../http/route.ts';
+import { docsContents, guidePath, guides, type Guide } from './guides.ts';
+import { html } from './html.ts';
 import { searchParts } from './search-parts.ts';
 import { sendLongPage } from './files.ts';
 import { sendDocument } from '../http/documents.ts';
@@ -22,49 +24,77 @@ export interface Documents {
  * itself, when it is first asked for.
  */
 export function docsRoutes(services: DemoServices, documents: Documents, webDirectory: URL): Route[] {
+  const shell = new URL('docs/index.html', webDirectory);
   const baseUrl = services.core.publicUrl;
-  const write = async (key?: ExampleKey) => {
-    // Loaded with the first visit: most processes have none.
-    const { writeReference } = await import('./reference/page.ts');
+  const described = (key?: ExampleKey) => {
     const [openapi, asyncapi] = [documents.openapi() as OpenApi, documents.asyncapi() as AsyncApi];
-    return writeReference({ openapi, asyncapi, baseUrl: baseUrl(), key });
+    return { openapi, asyncapi, baseUrl: baseUrl(), key };
+  };
+  // Loaded with the first visit: most processes have none.
+  const write = async (page: ReferencePage | undefined, key?: ExampleKey) => {
+    const { writeReference, writeStart } = await import('./reference/page.ts');
+    return page === undefined ? writeStart(described(key)) : writeReference(page, described(key));
   };
   // The examples work as they stand where there is a key that everybody knows.
   const keyFor = ({ request }: Call): ExampleKey | undefined => {
     const found = findDemo(services, request.headers['host']);
     return found && { widgetKey: found.key.key, agentId: found.agentId, origin: found.key.origin };
   };
-  const about = 'Every request, frame and error, with examples to copy.';
-  const page = sendLongPage(new URL('docs/index.html', webDirectory), keyFor, async (key) => ({
-    ...(await write(key)),
-    share: shareTags(baseUrl(), '/docs', REFERENCE, about),
-  }));
+  const reference = [undefined, ...referencePages].map((page) => {
+    const path = page === undefined ? '/docs' : referencePath(page);
+    const title = page?.title ?? 'API reference';
+    const about = page?.about ?? 'Every request, frame and error, with examples to copy.';
+    return {
+      path,
+      page,
+      send: sendLongPage(shell, keyFor, async (key) => ({
+        ...(await write(page, key)),
+        title,
+        about,
+        languages,
+        documentation: docsContents(path),
+        share: shareTags(baseUrl(), path, `Switchboard: ${title}`, about),
+      })),
+    };
+  });
   const guideFile = ({ name }: Guide): URL => new URL(`docs/guides/${name}.html`, webDirectory);
   return [
-    ...['/docs', '/docs/'].map((path) => pageRoute(path, page)),
-    ...guides.map((guide) => pageRoute(`/docs/${guide.name}`, sendGuide(guide, guideFile(guide), baseUrl))),
+    ...reference.flatMap(({ path, send }) => pageRoutes(path, send)),
+    ...guides.flatMap((guide) => pageRoutes(guidePath(guide), sendGuide(guide, guideFile(guide), baseUrl))),
     pageRoute(
       '/docs/search.json',
       sendOnceMade(async () => {
-        const written = await Promise.all(
-          guides.map(async (guide) => [guide, await readFile(guideFile(guide), 'utf8')] as const),
+        const ofGuides = guides.map(async (guide) =>
+          searchParts(guidePath(guide), guide.title, await readFile(guideFile(guide), 'utf8')),
         );
-        return [
-          ...written.flatMap(([{ name, title }, text]) => searchParts(`/docs/${name}`, title, text)),
-          ...searchParts('/docs', 'API reference', (await write()).entries.text),
-        ];
+        const ofReference = reference.map(async ({ path, page }) =>
+          searchParts(path, 'API reference', (await write(page)).text.text),
+        );
+        return (await Promise.all([...ofGuides, ...ofReference])).flat();
       }),
     ),
     assetRoute('docs', webDirectory),
   ];
 }
 
-const REFERENCE = 'Switchboard API reference';
+/** What the examples are in: the style sheet shows one of them, without a script. */
+const languages = html`<fieldset class="languages">
+  <legend>Language of the examples</legend>
+  <label><input type="radio" name="language" id="in-curl" value="curl" checked />curl</label>
+  <label><input type="radio" name="language" id="in-js" value="js" />JavaScript</label>
+  <label><input type="radio" name="language" id="in-python" value="python" />Python</label>
+</fieldset>`;
 
-function sendGuide({ name, title, about }: Guide, file: URL, publicUrl: () => string) {
+/** A page, which an address with a slash at its end leads to as well. */
+function pageRoutes(path: string, send: (call: Call) => Promise<Result>): Route[] {
+  return [path, `${path}/`].map((address) => pageRoute(address, send));
+}
+
+function sendGuide(guide: Guide, file: URL, publicUrl: () => string) {
+  const path = guidePath(guide);
   return sendLongPage(file, publicUrl, (baseUrl) => ({
-    documentation: guideContents(name),
-    share: shareTags(baseUrl, `/docs/${name}`, `Switchboard: ${title}`, about),
+    documentation: docsContents(path),
+    share: shareTags(baseUrl, path, `Switchboard: ${guide.title}`, guide.about),
   }));
 }
 

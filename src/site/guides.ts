@@ -1,4 +1,5 @@
 import { html, type Html } from './html.ts';
+import { referencePages, referencePath } from './reference/groups.ts';
 import list from './guides.json' with { type: 'json' };
 
 /** A document of `docs/` that is a page of its own. */
@@ -13,18 +14,27 @@ export interface Guide {
 /** What the build makes pages of (config/build-guides.mjs), in the order in which they are listed. */
 export const guides: readonly Guide[] = list;
 
-/** The part of the contents that all pages of /docs have. @param current the page that it is on: a guide's name, or none for the reference */
-export function guideContents(current?: string): Html {
-  const reference = { name: undefined, path: '/docs', title: 'API reference' };
-  const all = [reference, ...guides.map(({ name, title }) => ({ name, path: `/docs/${name}`, title }))];
+/** Where the page of a guide is. */
+export function guidePath({ name }: Pick<Guide, 'name'>): string {
+  return `/docs/${name}`;
+}
+
+/** The part of the contents that all pages of /docs have. @param current the path of the page that it is on */
+export function docsContents(current: string): Html {
+  const line = (path: string, title: string): Html =>
+    path === current
+      ? html`<li><a href="${path}" aria-current="page">${title}</a></li>`
+      : html`<li><a href="${path}">${title}</a></li>`;
   return html`<section>
-    <h2>Documentation</h2>
-    <ul>
-      ${all.map(({ name, path, title }) =>
-        name === current
-          ? html`<li><a href="${path}" aria-current="page">${title}</a></li>`
-          : html`<li><a href="${path}">${title}</a></li>`,
-      )}
-    </ul>
-  </section>`;
+      <h2>Guides</h2>
+      <ul>
+        ${guides.map((guide) => line(guidePath(guide), guide.title))}
+      </ul>
+    </section>
+    <section>
+      <h2>API reference</h2>
+      <ul>
+        ${line('/docs', 'Every request')}${referencePages.map((page) => line(referencePath(page), page.title))}
+      </ul>
+    </section> `;
 }

@@ -2,13 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { DocsPart } from '../../src/protocol/docs-index.ts';
-import { guides } from '../../src/site/guides.ts';
+import { guidePath, guides } from '../../src/site/guides.ts';
+import { referencePages, referencePath } from '../../src/site/reference/groups.ts';
 import type { TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from '../http/app.ts';
 
 const { buildForFile } = useApps();
-const paths = ['/docs', ...guides.map(({ name }) => `/docs/${name}`)];
+const paths = ['/docs', ...referencePages.map((page) => referencePath(page)), ...guides.map(guidePath)];
 const pages = new Map<string, string>();
 let app: TestApp;
 
@@ -63,7 +64,7 @@ describe('A guide', () => {
     }
   });
 
-  test('is listed on every page of the documentation, which marks the one that it is', () => {
+  test('and each page of the reference is listed on all of them, which mark the one that they are', () => {
     for (const [path, text] of pages) {
       expect(linksOf(text)).toEqual(expect.arrayContaining(paths));
       expect(text.match(/<a href="[^"]*" aria-current="page">/g)).toEqual([`<a href="${path}" aria-current="page">`]);
@@ -96,9 +97,9 @@ describe('The search of the documentation', () => {
   test('finds settings, codes, fields and operations by their names, as people read them', () => {
     expect(with_('trust_proxy')).toContain('/docs/operations#configuration');
     expect(with_('origin_mismatch')).toEqual(
-      expect.arrayContaining(['/docs/contract#23-codes', '/docs#ORIGIN_MISMATCH']),
+      expect.arrayContaining(['/docs/contract#23-codes', '/docs/reference/errors#ORIGIN_MISMATCH']),
     );
-    expect(with_('createsession')).toContain('/docs#createSession');
+    expect(with_('createsession')).toContain('/docs/reference/pages#createSession');
     expect(parts.find(({ path }) => path === '/docs/contract#45-new-visitors')).toMatchObject({
       page: 'Contract',
       title: '4.5 New visitors',
@@ -115,12 +116,15 @@ describe('The search of the documentation', () => {
 });
 
 describe('What a document holds', () => {
-  type Write = (text: string, names: ReadonlySet<string>) => { readonly parts: string; readonly article: string };
+  type Write = (text: string, names: ReadonlySet<string>) => { readonly parts: string; readonly text: string };
   let write: (text: string) => string;
   beforeAll(async () => {
     const builder = fileURLToPath(new URL('../../config/build-guides.mjs', import.meta.url));
     const { writeGuide } = (await import(builder)) as { readonly writeGuide: Write };
-    write = (text) => writeGuide(`# T\n\n${text}`, new Set(['widget'])).article.replace(/^.*<\/h1>\n/, '');
+    write = (text) =>
+      writeGuide(`# T\n\n${text}`, new Set(['widget']))
+        .text.replace(/^.*<\/h1>\n/, '')
+        .replace(/<\/article>$/, '');
   });
 
   test('of HTML is text, and its comments are left out', () => {

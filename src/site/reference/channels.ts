@@ -72,19 +72,19 @@ export function channelEntry({ id, title, address, description, frames }: Channe
   );
   return html`<article class="entry" id="${id}">
       <div class="told">
-        <h3><a href="#${id}">${title}</a></h3>
+        <h2><a href="#${id}">${title}</a></h2>
         <p class="path"><span class="method ws">WS</span> <code>${address}</code></p>
         ${paragraphs(about)}
         ${
           closings.length > 0 &&
-          html`<h4>Close codes</h4>
+          html`<h3>Close codes</h3>
             <ul class="fields">
               ${closings}
             </ul>`
         }
       </div>
       <div class="shown">
-        <h4>Frames</h4>
+        <h3>Frames</h3>
         <ul class="codes">
           ${links}
         </ul>
@@ -102,15 +102,15 @@ function frameEntry({ id, type, direction, summary, payload, answers }: Frame): 
   );
   return html`<article class="entry" id="${id}">
     <div class="told">
-      <h3>
+      <h2>
         <a href="#${id}"><code>${type}</code></a>
         <span class="type">${direction === 'sent' ? 'you send it' : 'you receive it'}</span>
-      </h3>
+      </h2>
       <p class="summary">${prose(sentence(summary))}</p>
       ${fieldList(payload, {}, direction)}
       ${
         links.length > 0 &&
-        html`<h4>Answered by</h4>
+        html`<h3>Answered by</h3>
           <ul class="codes">
             ${links}
           </ul>`

@@ -3,6 +3,7 @@ import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { codeBlock, json } from './code.ts';
 import type { Endpoint } from './document.ts';
+import { operationPath } from './groups.ts';
 import { codesOf } from './operation.ts';
 import { prose, sentence, titleOf } from './words.ts';
 
@@ -18,13 +19,13 @@ export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
   const userMessage = new Refusal(code, error, additions).wordsIn('en');
   return html`<article class="entry" id="${code}">
     <div class="told">
-      <h3>
+      <h2>
         <a href="#${code}"><code>${code}</code></a> <span class="type">${status}</span>
-      </h3>
+      </h2>
       <p class="summary">${prose(sentence(meaning))}</p>
-      <h4>What to do</h4>
+      <h3>What to do</h3>
       <p>${prose(sentence(action))}</p>
-      <h4>Why it happens</h4>
+      <h3>Why it happens</h3>
       <ul class="causes">
         ${causes.map((cause) => html`<li>${prose(cause)}</li>`)}
       </ul>
@@ -39,7 +40,7 @@ function answeredBy(from: readonly Endpoint[], all: number): Html | undefined {
   if (from.length === 0) return undefined;
   if (from.length === all) return html`<p>Every operation may answer with it.</p>`;
   const links = from.map(
-    ({ operation: { operationId } }) => html`<li><a href="#${operationId}">${titleOf(operationId)}</a></li>`,
+    (endpoint) => html`<li><a href="${operationPath(endpoint)}">${titleOf(endpoint.operation.operationId)}</a></li>`,
   );
   return html`<details class="reply">
     <summary>${from.length === 1 ? 'One operation answers' : `${from.length} operations answer`} with it</summary>

@@ -1,5 +1,6 @@
 import { html, type Html } from '../html.ts';
 import { nameOf, type Parameter, type Schema, type Schemas } from './document.ts';
+import { referencePath, shapes } from './groups.ts';
 import { prose, sentence } from './words.ts';
 
 /** Deeper than any shape goes; a shape that held itself would never end. */
@@ -26,7 +27,7 @@ export function fieldList(schema: Schema, schemas: Schemas, direction: Direction
   const base = direction === 'received' && depth <= 1 ? baseOf(fields, schemas) : undefined;
   if (base === undefined) return listOf(fields, schemas, direction, depth);
   const own = fields.filter(({ name }) => schemas[base]?.properties?.[name] === undefined);
-  return html`<p>All fields of <a href="#${base}">${base}</a>, and:</p>
+  return html`<p>All fields of <a href="${referencePath(shapes, base)}">${base}</a>, and:</p>
     ${listOf(own, schemas, direction, depth)}`;
 }
 
@@ -98,7 +99,8 @@ function shapeOf({ $ref, items, additionalProperties, anyOf = [] }: Schema): str
 function typeMark(type: string, shape: string | undefined): Html {
   const at = shape === undefined ? -1 : type.indexOf(shape);
   if (shape === undefined || at < 0) return html`${type}`;
-  return html`${type.slice(0, at)}<a href="#${shape}">${shape}</a>${type.slice(at + shape.length)}`;
+  return html`${type.slice(0, at)}<a href="${referencePath(shapes, shape)}">${shape}</a
+    >${type.slice(at + shape.length)}`;
 }
 
 /** What lists its values needs no example of them. */

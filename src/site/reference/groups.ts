@@ -1,12 +1,22 @@
-/** The groups of operations by who they are for, which their tags say. */
-export interface Group {
+import type { Endpoint } from './document.ts';
+
+/** A page of the reference. */
+export interface ReferencePage {
+  /** The last part of its address: `keys` is /docs/reference/keys. */
   readonly id: string;
   readonly title: string;
-  readonly tag: string;
+  /** A sentence on what is in it. */
   readonly about: string;
 }
 
-export const groups: readonly Group[] = [
+/** Operations that are for the same people, by their tag and, where a tag has too many, by what their paths are of. */
+interface Group extends ReferencePage {
+  readonly tag: string;
+  /** What follows `/api/operator/`. */
+  readonly of?: readonly string[];
+}
+
+const groups: readonly Group[] = [
   {
     id: 'pages',
     title: 'Pages and widgets',
@@ -28,10 +38,40 @@ export const groups: readonly Group[] = [
       'What software that speaks to a vendor asks for under the vendor’s own paths: another base URL and key is all it needs.',
   },
   {
-    id: 'operators',
-    title: 'Operators',
+    id: 'sessions',
+    title: 'Operators: sessions and calls',
     tag: 'Operators',
-    about: 'What the console shows and does: sessions and why they ended, refusals, usage, keys, logins, processes.',
+    of: ['overview', 'sessions', 'calls', 'refusals', 'changes', 'machines', 'feed'],
+    about: 'What runs and what ran, why each session ended or was refused, and how an operator ends one.',
+  },
+  {
+    id: 'usage',
+    title: 'Operators: usage and budgets',
+    tag: 'Operators',
+    of: ['usage', 'export', 'reconciliation', 'budgets', 'stop', 'resume'],
+    about: 'Tokens and dollars by day, what the provider says of them, budgets, and the emergency stop.',
+  },
+  {
+    id: 'keys',
+    title: 'Operators: keys and secrets',
+    tag: 'Operators',
+    of: ['keys', 'secrets', 'settings'],
+    about: 'Widget keys with their limits, the secrets of tools and webhooks, and the settings that are in force.',
+  },
+  {
+    id: 'webhooks',
+    title: 'Operators: webhooks',
+    tag: 'Operators',
+    of: ['webhooks'],
+    about: 'Where facts are delivered, what was delivered, and sending it again.',
+  },
+  {
+    id: 'people',
+    title: 'Operators: people and processes',
+    tag: 'Operators',
+    of: ['me', 'audit', 'logins', 'challenges', 'addresses', 'nodes', 'search'],
+    about:
+      'Who is logged in, what operators did, addresses that are locked out, challenges to bots, and the processes of the service.',
   },
   {
     id: 'console-login',
@@ -46,3 +86,41 @@ export const groups: readonly Group[] = [
     about: 'What load balancers, orchestrators and Prometheus ask.',
   },
 ];
+
+export const sockets: ReferencePage = {
+  id: 'sockets',
+  title: 'Sockets',
+  about: 'The frames of the two WebSockets: one that holds a session, and one that tells operators what happens.',
+};
+
+export const shapes: ReferencePage = {
+  id: 'shapes',
+  title: 'Shapes',
+  about: 'Objects that stand in several replies; generated clients have a type of each of these names.',
+};
+
+export const errors: ReferencePage = {
+  id: 'errors',
+  title: 'Error codes',
+  about: 'Every code that a client can receive, why, and what to do.',
+};
+
+/** All but the first, which /docs is, in the order in which they are listed. */
+export const referencePages: readonly ReferencePage[] = [...groups, sockets, shapes, errors];
+
+/** The groups that an operation is in: one, or the reference is not whole. */
+export function groupsOf({ path, operation }: Endpoint): readonly Group[] {
+  const [, part = ''] = /^\/api\/operator\/([^/]+)/.exec(path) ?? [];
+  return groups.filter(({ tag, of }) => operation.tags.includes(tag) && (of === undefined || of.includes(part)));
+}
+
+/** Where a page of the reference is. @param place what it leads to on it: `createSession`, `NOT_FOUND` */
+export function referencePath({ id }: Pick<ReferencePage, 'id'>, place?: string): string {
+  return `/docs/reference/${id}${place === undefined ? '' : `#${place}`}`;
+}
+
+/** Where the entry of an operation is. */
+export function operationPath(endpoint: Endpoint): string {
+  const [group] = groupsOf(endpoint);
+  return group === undefined ? '/docs' : referencePath(group, endpoint.operation.operationId);
+}

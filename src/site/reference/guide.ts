@@ -1,6 +1,7 @@
 import { html, type Html } from '../html.ts';
 import { codeBlock, json } from './code.ts';
 import { endpointsOf, type OpenApi } from './document.ts';
+import { errors, referencePath } from './groups.ts';
 import { codesEverywhere } from './operation.ts';
 import { prose } from './words.ts';
 
@@ -17,7 +18,7 @@ export function guide(openapi: OpenApi, baseUrl: string): Html {
   const everywhere = codesEverywhere(endpointsOf(openapi).map(({ operation }) => operation)).map(
     (code) =>
       html`<li>
-        <a href="#${code}"><code>${code}</code></a>
+        <a href="${referencePath(errors, code)}"><code>${code}</code></a>
       </li>`,
   );
   const header = (name: string): Html =>
@@ -30,7 +31,7 @@ export function guide(openapi: OpenApi, baseUrl: string): Html {
       <div class="field"><span class="name">${title}</span></div>
       <p>${prose(securitySchemes[name]?.description ?? '')}</p>
     </li>`;
-  return html`<article class="entry intro" id="introduction">
+  return html`<article class="entry" id="introduction">
       <div class="told">
         <h2>Introduction</h2>
         <p class="summary">${prose(info.description)}</p>
@@ -43,7 +44,7 @@ export function guide(openapi: OpenApi, baseUrl: string): Html {
     </article>
     <article class="entry" id="authentication">
       <div class="told">
-        <h3><a href="#authentication">Authentication</a></h3>
+        <h2><a href="#authentication">Authentication</a></h2>
         <p>
           A widget key needs no secret: it stands in the page, and works only from the origin that it is bound to.
           Whoever holds an <code>sm_session_id</code> may keep that session alive and end it.
@@ -58,11 +59,11 @@ export function guide(openapi: OpenApi, baseUrl: string): Html {
     </article>
     <article class="entry" id="error-bodies">
       <div class="told">
-        <h3><a href="#error-bodies">Errors</a></h3>
+        <h2><a href="#error-bodies">Errors</a></h2>
         <p>
           Every error has a <code>code</code> to decide by, an <code>error</code> for a developer, and a
-          <code>userMessage</code> that can be shown as it is. <a href="#errors">Each code</a> has an entry that says
-          why and what to do. The log tells more under the id of the header <code>X-Request-Id</code>.
+          <code>userMessage</code> that can be shown as it is. <a href="${referencePath(errors)}">Each code</a> has an
+          entry that says why and what to do. The log tells more under the id of the header <code>X-Request-Id</code>.
         </p>
         <p>Beside those of its entry, every request may be answered with:</p>
         <ul class="codes">
@@ -75,7 +76,7 @@ export function guide(openapi: OpenApi, baseUrl: string): Html {
     </article>
     <article class="entry" id="rate-limits">
       <div class="told">
-        <h3><a href="#rate-limits">Rate limits</a></h3>
+        <h2><a href="#rate-limits">Rate limits</a></h2>
         <p>Replies of the API say how many requests are left.</p>
         <ul class="fields">
           ${['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After'].map(header)}

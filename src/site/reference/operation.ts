@@ -4,6 +4,7 @@ import { codeBlock, json } from './code.ts';
 import { contentOf, type Endpoint, type Operation, type Schemas } from './document.ts';
 import { examplesOf } from './examples.ts';
 import { fieldList, parameterList } from './fields.ts';
+import { errors as errorPage, referencePath } from './groups.ts';
 import { requestOf, type ExampleKey } from './request.ts';
 import { paragraphs, prose, sentence, titleOf } from './words.ts';
 
@@ -22,7 +23,7 @@ export function operationEntry(endpoint: Endpoint, context: OperationContext): H
   const examples = examplesOf(operationId, requestOf(endpoint, context.baseUrl, context.key), context.baseUrl);
   return html`<article class="entry" id="${operationId}">
     <div class="told">
-      <h3><a href="#${operationId}">${titleOf(operationId)}</a></h3>
+      <h2><a href="#${operationId}">${titleOf(operationId)}</a></h2>
       <p class="path" ${mayBeTried(endpoint) && html` data-try`}>${methodMark(method)} <code>${path}</code></p>
       <p class="summary">${prose(sentence(summary))}</p>
       ${description !== summary && paragraphs(description)} ${credentials(operation)}
@@ -55,7 +56,7 @@ function credentials({ security, requestBody }: Operation): Html {
   const names = security.map((one) => Object.keys(one)[0]);
   const nothing = requestBody === undefined ? 'nothing' : 'what the body holds';
   const all = names.map((name) => (name === undefined ? nothing : (credentialNames[name] ?? name)));
-  return html`<p class="proof"><a href="#authentication">Needs</a> ${all.join(', or ')}.</p>`;
+  return html`<p class="proof"><a href="/docs#authentication">Needs</a> ${all.join(', or ')}.</p>`;
 }
 
 const places = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
@@ -66,7 +67,7 @@ function parameters({ parameters: all = [] }: Operation, schemas: Schemas): Html
     return here.length === 0
       ? []
       : [
-          html`<h4>${places[place]}</h4>
+          html`<h3>${places[place]}</h3>
             ${parameterList(here, schemas)}`,
         ];
   });
@@ -75,7 +76,7 @@ function parameters({ parameters: all = [] }: Operation, schemas: Schemas): Html
 function body({ requestBody }: Operation, schemas: Schemas): Html | undefined {
   const content = contentOf(requestBody);
   if (content === undefined) return undefined;
-  return html`<h4>Body <span class="type">${content.type}</span></h4>
+  return html`<h3>Body <span class="type">${content.type}</span></h3>
     ${fieldList(content.schema, schemas, 'sent') ?? html`<p>A text as it is.</p>`}`;
 }
 
@@ -91,7 +92,7 @@ function repliesOf({ responses }: Operation) {
 function goodReplies(operation: Operation, schemas: Schemas): Html[] {
   return repliesOf(operation).map(({ status, description, found }) => {
     const fields = found && fieldList(found.schema, schemas, 'received');
-    return html`<h4>${status} <span class="type">${found?.type}</span></h4>
+    return html`<h3>${status} <span class="type">${found?.type}</span></h3>
       <p>${prose(sentence(description))}</p>
       ${
         fields &&
@@ -128,10 +129,10 @@ function errors(operation: Operation, everywhere: readonly Code[]): Html | undef
   const items = own.map(
     (code) =>
       html`<li>
-        <a href="#${code}">${ERROR_CODES[code].status} <code>${code}</code></a>
+        <a href="${referencePath(errorPage, code)}">${ERROR_CODES[code].status} <code>${code}</code></a>
       </li>`,
   );
-  return html`<h4>Errors</h4>
+  return html`<h3>Errors</h3>
     <ul class="codes">
       ${items}
     </ul>`;

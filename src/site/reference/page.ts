@@ -1,9 +1,8 @@
-import { guideContents } from '../guides.ts';
 import { html, type Html } from '../html.ts';
 import { channelEntry, channelsOf } from './channels.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from './document.ts';
 import { codes, errorEntry } from './errors.ts';
-import { groups, type Group } from './groups.ts';
+import { errors, groupsOf, referencePages, referencePath, shapes, sockets, type ReferencePage } from './groups.ts';
 import { guide, topics } from './guide.ts';
 import { codesEverywhere, methodMark, operationEntry } from './operation.ts';
 import type { ExampleKey } from './request.ts';
@@ -18,108 +17,112 @@ export interface Described {
   readonly key?: ExampleKey | undefined;
 }
 
-interface Section extends Omit<Group, 'tag'> {
-  readonly links: readonly Html[];
-  readonly entries: readonly Html[];
+/** A page of the reference as pieces of HTML: the list of what is on it, and all of it. It needs no script to be read. */
+export interface WrittenPage {
+  readonly parts: Html;
+  readonly text: Html;
 }
 
-/** The API reference as two pieces of a page: the list of what is in it, and all of it. It needs no script to be read. */
-export function writeReference(described: Described): { readonly contents: Html; readonly entries: Html } {
-  const sections = [
-    ...operationSections(described),
-    socketSection(described),
-    shapeSection(described),
-    errorSection(described),
-  ];
-  const first = html`<li><a href="#introduction">Introduction</a></li>
-    ${topics.map(([id, title]) => link(id, html`${title}`))}`;
+/** What an entry is found by. */
+interface Listed {
+  readonly id: string;
+  readonly label: Html;
+}
+
+interface Section {
+  readonly listed: readonly Listed[];
+  /** Written when it is asked for: that takes its time. */
+  readonly entries: () => readonly Html[];
+}
+
+/** The first page: what holds for every request, and where each operation, frame, shape and code has its entry. */
+export function writeStart(described: Described): WrittenPage {
+  const index = referencePages.map((page) => {
+    const lines = sectionOf(page, described).listed.map(
+      ({ id, label }) => html`<li id="${id}"><a href="${referencePath(page, id)}">${label}</a></li>`,
+    );
+    return html`<section class="index" aria-labelledby="${page.id}">
+      <h2 id="${page.id}"><a href="${referencePath(page)}">${page.title}</a></h2>
+      <p>${page.about}</p>
+      <ul>
+        ${lines}
+      </ul>
+    </section> `;
+  });
   return {
-    contents: html`${guideContents()}
-      <section>
-        <h2>Start</h2>
-        <ul>
-          ${first}
-        </ul>
-      </section>
-      ${sections.map(
-        ({ id, title, links }) =>
-          html`<section>
-            <h2><a href="#${id}">${title}</a></h2>
-            <ul>
-              ${links}
-            </ul>
-          </section> `,
-      )}`,
-    entries: html`${guide(described.openapi, described.baseUrl)}${sections.map(
-      ({ id, title, about, entries }) =>
-        html`<section class="group" aria-labelledby="${id}">
-          <header>
-            <h2 id="${id}">${title}</h2>
-            <p>${about}</p>
-          </header>
-          ${entries}
-        </section> `,
-    )}`,
+    parts: html`${[['introduction', 'Introduction'], ...topics].map(([id = '', title]) => link({ id, label: html`${title}` }))}`,
+    text: html`<header class="group"><h1>API reference</h1></header>
+      ${guide(described.openapi, described.baseUrl)}${index}`,
   };
 }
 
-function link(id: string, title: Html): Html {
-  return html`<li><a href="#${id}">${title}</a></li>`;
+/** The entries of one page. */
+export function writeReference(page: ReferencePage, described: Described): WrittenPage {
+  const { listed, entries } = sectionOf(page, described);
+  return {
+    parts: html`${listed.map(link)}`,
+    text: html`<header class="group">
+        <h1>${page.title}</h1>
+        <p>${page.about}</p>
+      </header>
+      ${entries()}`,
+  };
 }
 
-function operationSections({ openapi, baseUrl, key }: Described): Section[] {
-  const { schemas } = openapi.components;
-  const everywhere = codesEverywhere(endpointsOf(openapi).map(({ operation }) => operation));
-  return groups.map(({ tag, ...group }) => {
-    const members = endpointsOf(openapi).filter(({ operation }) => operation.tags.includes(tag));
-    return {
-      ...group,
-      links: members.map(({ method, operation: { operationId } }) =>
-        link(operationId, html`${titleOf(operationId)} ${methodMark(method)}`),
-      ),
-      entries: members.map((endpoint) => operationEntry(endpoint, { schemas, baseUrl, key, everywhere })),
-    };
-  });
+function link({ id, label }: Listed): Html {
+  return html`<li><a href="#${id}">${label}</a></li>`;
+}
+
+function sectionOf({ id }: ReferencePage, described: Described): Section {
+  if (id === sockets.id) return socketSection(described);
+  if (id === shapes.id) return shapeSection(described);
+  return id === errors.id ? errorSection(described) : operationSection(id, described);
+}
+
+function operationSection(id: string, { openapi, baseUrl, key }: Described): Section {
+  const all = endpointsOf(openapi);
+  const members = all.filter((endpoint) => groupsOf(endpoint).some((group) => group.id === id));
+  return {
+    listed: members.map(({ method, operation: { operationId } }) => ({
+      id: operationId,
+      label: html`${titleOf(operationId)} ${methodMark(method)}`,
+    })),
+    entries: () => {
+      const everywhere = codesEverywhere(all.map(({ operation }) => operation));
+      const context = { schemas: openapi.components.schemas, baseUrl, key, everywhere };
+      return members.map((endpoint) => operationEntry(endpoint, context));
+    },
+  };
 }
 
 function socketSection({ asyncapi }: Described): Section {
   const channels = channelsOf(asyncapi);
   return {
-    id: 'sockets',
-    title: 'Sockets',
-    about: 'The frames of the two WebSockets: one that holds a session, and one that tells operators what happens.',
-    links: channels.flatMap(({ id, title, frames }) => [
-      link(id, html`${title}`),
-      ...frames.map((frame) =>
-        link(
-          frame.id,
-          html`<code>${frame.type}</code>
-            <span class="method ws">${frame.direction === 'sent' ? 'send' : 'get'}</span>`,
-        ),
-      ),
+    listed: channels.flatMap(({ id, title, frames }) => [
+      { id, label: html`${title}` },
+      ...frames.map((frame) => ({
+        id: frame.id,
+        label: html`<code>${frame.type}</code>
+          <span class="method ws">${frame.direction === 'sent' ? 'send' : 'get'}</span>`,
+      })),
     ]),
-    entries: channels.map(channelEntry),
+    entries: () => channels.map(channelEntry),
   };
 }
 
 function shapeSection({ openapi }: Described): Section {
   const names = linkedShapes(openapi);
   return {
-    id: 'shapes',
-    title: 'Shapes',
-    about: 'Objects that stand in several replies; generated clients have a type of each of these names.',
-    links: names.map((name) => link(name, html`<code>${name}</code>`)),
-    entries: names.map((name) => shapeEntry(name, openapi.components.schemas)),
+    listed: names.map(inCode),
+    entries: () => names.map((name) => shapeEntry(name, openapi.components.schemas)),
   };
 }
 
 function errorSection({ openapi }: Described): Section {
-  const endpoints = endpointsOf(openapi);
   return {
-    id: 'errors',
-    title: 'Error codes',
-    about: 'Every code that a client can receive, why, and what to do.',
-    links: codes.map((code) => link(code, html`<code>${code}</code>`)),
-    entries: codes.map((code) => errorEntry(code, endpoints)),
+    listed: codes.map(inCode),
+    entries: () => codes.map((code) => errorEntry(code, endpointsOf(openapi))),
   };
 }
+
+const inCode = (id: string): Listed => ({ id, label: html`<code>${id}</code>` });

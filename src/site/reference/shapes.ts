@@ -38,9 +38,9 @@ export function shapeEntry(name: string, schemas: Schemas): Html {
   const { [name]: schema = {} } = schemas;
   return html`<article class="entry" id="${name}">
     <div class="told">
-      <h3>
+      <h2>
         <a href="#${name}"><code>${name}</code></a>
-      </h3>
+      </h2>
       ${schema.description !== undefined && paragraphs(sentence(schema.description))}${fieldList(schema, schemas, 'received')}
     </div>
     <div class="shown">${codeBlock('Example', json(exampleOf(schema, schemas)))}</div>

@@ -1,6 +1,7 @@
 /** Marks in the contents where the visitor is reading, and closes the contents of a phone once something was chosen. */
 export function followPlace(): void {
-  openOldAddress();
+  followOldAddress();
+  addEventListener('hashchange', followOldAddress);
   const contents = document.querySelector<HTMLElement>('.contents');
   if (!contents) return;
   contents.addEventListener('click', ({ target }) => {
@@ -31,8 +32,12 @@ function keepInView(contents: HTMLElement, link: HTMLElement): void {
   if (at.top < box.top + 40 || at.bottom > box.bottom - 40) contents.scrollTop += at.top - box.top - box.height / 3;
 }
 
-/** Addresses like `#/Voice%20sessions/createSession` were given out once. */
-function openOldAddress(): void {
-  const old = /^#\/[^/]+\/(\w+)$/.exec(location.hash)?.[1];
-  if (old !== undefined && document.getElementById(old)) location.replace(`#${old}`);
+/**
+ * Addresses like `/docs#createSession` and `#/Voice%20sessions/createSession` were given out when the reference was one page: what they lead to is
+ * on a page of its own now, which the line of the index with that id links to.
+ */
+function followOldAddress(): void {
+  const place = location.hash.slice(1).replace(/^\/[^/]+\//, '');
+  const link = place === '' ? null : document.getElementById(place)?.querySelector<HTMLAnchorElement>(':scope > a');
+  if (link?.closest('.index')) location.replace(link.href);
 }

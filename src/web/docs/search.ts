@@ -1,19 +1,14 @@
 import type { DocsPart } from '../../protocol/docs-index.ts';
 
 const SHOWN = 30;
-/** Where the filter shows what the reference has. */
-const SHOWN_BESIDE_ENTRIES = 3;
 
-/**
- * Lists parts of all pages that have every word of the field, as links; on the reference those of guides, whose own entries its filter shows.
- * Arrows go through the links.
- */
+/** Lists the parts of all pages that have every word of the field, as links in the place of the page. Arrows go through them. */
 export function startSearch(field: HTMLInputElement): void {
   const told = document.querySelector('#found');
   const results = document.querySelector<HTMLElement>('#results');
-  if (!told || !results) return;
-  const guide = document.querySelector<HTMLElement>('.guide');
+  const page = document.querySelector<HTMLElement>('#text');
   const heading = document.querySelector<HTMLElement>('#searching');
+  if (!told || !results || !page || !heading) return;
   let index: Promise<readonly DocsPart[]> | undefined = load();
 
   const show = async (): Promise<void> => {
@@ -22,17 +17,17 @@ export function startSearch(field: HTMLInputElement): void {
     const parts = words.length === 0 ? [] : await (index ??= load());
     // The visitor may have typed on meanwhile.
     if (field.value !== asked) return;
-    if (guide) guide.hidden = words.length > 0;
-    if (heading) heading.hidden = words.length === 0;
+    page.hidden = words.length > 0;
+    heading.hidden = words.length === 0;
     const isAway = words.length > 0 && parts.length === 0;
     if (isAway) index = undefined;
-    const found = find(parts, words).filter(({ path }) => guide !== null || !path.startsWith('/docs#'));
-    results.replaceChildren(...found.slice(0, guide ? SHOWN : SHOWN_BESIDE_ENTRIES).map(item));
+    const found = find(parts, words);
+    results.replaceChildren(...found.slice(0, SHOWN).map(item));
     told.textContent = isAway
       ? 'The search does not answer. Type on to try again.'
       : words.length === 0
         ? ''
-        : summaryOf(found.length, guide !== null, asked.trim());
+        : summaryOf(found.length, asked.trim());
   };
   const empty = (): void => {
     if (field.value === '') return;
@@ -45,9 +40,8 @@ export function startSearch(field: HTMLInputElement): void {
   void show();
   document.addEventListener('click', ({ target }) => {
     // Where it leads may be on this page, and hidden.
-    const leads = guide ? '.results a, .contents a' : '.results a';
-    if (target instanceof Element && target.closest(leads)) {
-      if (guide) guide.hidden = false;
+    if (target instanceof Element && target.closest('.results a, .contents a')) {
+      page.hidden = false;
       empty();
     }
   });
@@ -56,7 +50,7 @@ export function startSearch(field: HTMLInputElement): void {
     const links = [...results.querySelectorAll('a')];
     const at = links.findIndex((link) => link === target);
     if (links.length === 0 || (target !== field && at < 0)) return;
-    if (key === 'Enter' && target === field && guide) links[0]?.click();
+    if (key === 'Enter' && target === field) links[0]?.click();
     if (key === 'Escape' && at >= 0) {
       field.focus();
       empty();
@@ -93,9 +87,7 @@ function find(parts: readonly DocsPart[], words: readonly string[]): DocsPart[] 
   return scored.toSorted((one, other) => other.score - one.score).map(({ part }) => part);
 }
 
-function summaryOf(found: number, isGuide: boolean, asked: string): string {
-  if (!isGuide)
-    return found === 0 ? '' : `${found} ${found === 1 ? 'part of a guide has' : 'parts of guides have'} “${asked}”.`;
+function summaryOf(found: number, asked: string): string {
   return `${found === 0 ? 'Nothing has' : found === 1 ? '1 part has' : `${found} parts have`} “${asked}”.`;
 }
 

@@ -7,8 +7,8 @@ import { ERROR_CODES } from '../../../src/protocol/error-codes.ts';
 import { channelsOf } from '../../../src/site/reference/channels.ts';
 import { exampleOf } from '../../../src/site/reference/example-of.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from '../../../src/site/reference/document.ts';
-import { groups } from '../../../src/site/reference/groups.ts';
-import { writeReference } from '../../../src/site/reference/page.ts';
+import { groupsOf, referencePages, referencePath } from '../../../src/site/reference/groups.ts';
+import { writeReference, writeStart } from '../../../src/site/reference/page.ts';
 import { clientFrames } from '../../../src/protocol/frames.ts';
 
 const baseUrl = 'https://voice.example.com';
@@ -17,36 +17,47 @@ const asyncapi = describeChannel(
   { serverUrl: baseUrl, path: SOCKET_PATH, subprotocol: SUBPROTOCOL },
   '0.0.0',
 ) as AsyncApi;
-const { contents, entries } = writeReference({ openapi, asyncapi, baseUrl });
-const page = contents.text + entries.text;
+const described = { openapi, asyncapi, baseUrl };
+const pages = new Map([
+  ['/docs', writeStart(described)],
+  ...referencePages.map((page) => [referencePath(page), writeReference(page, described)] as const),
+]);
+const entries = [...pages.values()].map(({ text }) => text.text).join('');
 
-const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+const idsOf = (text: string): string[] => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 const operations = endpointsOf(openapi).map(({ operation }) => operation.operationId);
 
 /** The entry that an address leads to. */
 function entry(id: string): string {
-  const from = entries.text.indexOf(`<article class="entry" id="${id}">`);
+  const from = entries.indexOf(`<article class="entry" id="${id}">`);
   expect(from, id).toBeGreaterThan(0);
-  const text = entries.text.slice(from, entries.text.indexOf('</article>', from));
+  const text = entries.slice(from, entries.indexOf('</article>', from));
   return text.replaceAll(/\s+/g, ' ').replaceAll(' >', '>').replaceAll('> <', '><');
 }
 
 describe('The API reference', () => {
-  test('has an entry for every operation under its name, which addresses go by', () => {
+  test('has every operation on one page, whose address the index of the first page leads to', () => {
     expect(operations.length).toBeGreaterThan(30);
-    expect(operations.filter((id) => !ids.includes(id))).toEqual([]);
-    expect(
-      endpointsOf(openapi)
-        .flatMap(({ operation }) => operation.tags)
-        .toSorted(),
-    ).toEqual(expect.arrayContaining(groups.map(({ tag }) => tag)));
+    const start = pages.get('/docs')?.text.text ?? '';
+    for (const endpoint of endpointsOf(openapi)) {
+      const { operationId } = endpoint.operation;
+      const [group, ...others] = groupsOf(endpoint);
+      expect([operationId, group, others]).toEqual([operationId, expect.anything(), []]);
+      const path = referencePath({ id: group?.id ?? '' });
+      expect(idsOf(pages.get(path)?.text.text ?? '')).toContain(operationId);
+      expect(start).toContain(`<li id="${operationId}"><a href="${path}#${operationId}">`);
+    }
   });
 
-  test('names each entry once, and leads nowhere that is not there', () => {
-    expect(ids.length).toBe(new Set(ids).size);
-    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id = '']) => id);
-    expect([...new Set(links)].filter((id) => !ids.includes(id))).toEqual([]);
-    expect(ids.filter((id) => !links.includes(id))).toEqual([]);
+  test('names each entry once on a page, and leads nowhere that is not there', () => {
+    for (const [path, { parts, text }] of pages) {
+      const ids = idsOf(text.text);
+      expect(ids.length, path).toBe(new Set(ids).size);
+      const links = [...(parts.text + text.text).matchAll(/href="(?:(\/docs[^"#]*))?#([^"]+)"/g)];
+      for (const [, to = path, id = ''] of links) expect(idsOf(pages.get(to)?.text.text ?? ''), to).toContain(id);
+      const listed = [...parts.text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+      expect(listed, path).toEqual([...text.text.matchAll(/<article class="entry" id="([^"]+)"/g)].map(([, id]) => id));
+    }
   });
 
   test('shows the same request in curl, in JavaScript and in Python for every operation', () => {
@@ -73,17 +84,17 @@ describe('The API reference', () => {
     const create = entry('createSession');
     expect(create).toContain('Reply 200');
     expect(create).toContain('"client_secret"');
-    expect(create).toContain('<a href="#ORIGIN_MISMATCH">403 <code>ORIGIN_MISMATCH</code></a>');
+    expect(create).toContain('<a href="/docs/reference/errors#ORIGIN_MISMATCH">403 <code>ORIGIN_MISMATCH</code></a>');
   });
 
   test('is no place for what a description holds to become markup', () => {
     const hostile = structuredClone(openapi) as { info: { description: string } } & OpenApi;
     hostile.info.description = '<script>alert(1)</script>';
-    expect(writeReference({ openapi: hostile, asyncapi, baseUrl }).entries.text).not.toContain('<script>alert');
+    expect(writeStart({ openapi: hostile, asyncapi, baseUrl }).text.text).not.toContain('<script>alert');
   });
 
   test('needs no style and no script of its own within it: the policy of pages forbids both', () => {
-    expect(page).not.toMatch(/ style=| on\w+="|<script|<style/);
+    expect(entries).not.toMatch(/ style=| on\w+="|<script|<style/);
   });
 });
 
