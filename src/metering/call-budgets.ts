@@ -130,7 +130,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     if (watched === undefined || kind === 'replayed') return;
     const { atMs, day } = usage;
     watched.spending = addSpending(watched.spending, added, atMs);
-    const accounts = await this.#accountsOf(call, atMs, { day, ...totals });
+    const accounts = await this.#accountsOf(call, atMs, { day, added, ...totals });
     watched.accounts = accounts;
     this.#shorten(watched, accounts);
     this.#project(watched, accounts, usage);

@@ -283,7 +283,12 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await tokens({ keyId: 'shop' }, DAY_BEGIN)).toBe(4);
       const ofAll = await parts().use.ofHours({ tenantId: null, agentId: null, keyId: null }, DAY_BEGIN);
       expect(ofAll.tokens).toBeGreaterThanOrEqual(15);
-      expect(await parts().use.ofSession(support!.sessionId)).toEqual({ tokens: 11, microDollars: 110 });
+      const { sessionId, subject } = support!;
+      expect(await parts().use.ofSession(sessionId, subject, '2030-01-01')).toEqual({
+        used: { tokens: 11, microDollars: 110 },
+        ofSubject: { tokens: 11, microDollars: 110 },
+      });
+      expect((await parts().use.ofSession(sessionId, subject, '2029-12-31')).ofSubject.tokens).toBe(0);
     });
 
     test('subjects and sessions over a limit are those that are live, or ended lately', async () => {

@@ -2,10 +2,11 @@ import type { Eventually } from '../../kernel/eventually.ts';
 import { Lru } from '../../kernel/lru.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { Budget, BudgetUse, BudgetUsed, UsageScope } from '../../stores/budgets/contract.ts';
-import { NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
 import { ConnectedOfBudgets, MAX_ACCOUNTS, scopeOf } from './connected.ts';
 import { accountOf, countedBy, isUsedUp, minutesMs, type BudgetOwner, type CountedBy } from './matching.ts';
+import { SessionSums } from './session-sums.ts';
 
 /** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
 const MAX_PROJECTED_MS = Date.UTC(9999, 0);
@@ -19,9 +20,11 @@ export interface KnownDay {
   readonly day: string;
   readonly totals: UsageTotals;
   readonly keyTotals: UsageTotals | null;
+  /** What the entry added that told it; null for a repeat. */
+  readonly added?: UsageTotals | null;
 }
 
-/** What an entry of the ledger added, and the totals of its day right after it. */
+/** An entry of the ledger, and the totals of its day right after it. */
 export interface CountedEntry extends KnownDay {
   readonly added: UsageTotals | null;
   readonly atMs: number;
@@ -62,13 +65,13 @@ export class UsedOfBudgets {
   readonly #deps: UseDeps;
   readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
   readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
-  /** What sessions had used right after an entry, by the totals that it told: several budgets, and what is left of them, ask for it. */
-  readonly #ofEntries = new WeakMap<UsageTotals, Promise<UsageTotals>>();
+  readonly #sessions: SessionSums;
   /** How long calls were connected, of budgets that have minutes. */
   readonly connected: ConnectedOfBudgets;
 
   constructor(deps: UseDeps) {
     this.#deps = deps;
+    this.#sessions = new SessionSums(deps.budgetUse);
     this.connected = new ConnectedOfBudgets(deps.budgetUse);
   }
 
@@ -90,8 +93,7 @@ export class UsedOfBudgets {
     known: KnownDay | undefined,
   ): Eventually<UsageTotals> {
     const by = countedBy(budget);
-    const { sessionId } = owner;
-    if (by === 'session') return sessionId == null ? NOTHING_USED : this.#ofSession(sessionId, known);
+    if (by === 'session') return this.#sessions.of(owner, this.#deps.calendar(atMs).day, known);
     if (isOfHours(by)) return this.#ofHours(budget, period, atMs);
     const totals = by === 'subject' ? known?.totals : known?.keyTotals;
     return this.#ofDays(accountOf(budget, owner), period, atMs, known?.day, totals);
@@ -101,7 +103,7 @@ export class UsedOfBudgets {
   add(budget: Budget, period: Period, added: UsageTotals): void {
     if (!isOfHours(countedBy(budget))) return;
     const sum = this.#hours.get(nameOf(budget, period));
-    if (sum !== undefined) sum.since = plus(sum.since, added);
+    if (sum !== undefined) sum.since = addTotals(sum.since, added);
   }
 
   /** What is known is read again before it is answered: a change of the budget must not be judged by what others had not counted yet. */
@@ -150,14 +152,6 @@ export class UsedOfBudgets {
     return reachedMs < (resetAtMs ?? MAX_PROJECTED_MS) ? reachedMs : null;
   }
 
-  #ofSession(sessionId: string, known: KnownDay | undefined): Promise<UsageTotals> {
-    const ofEntry = known && this.#ofEntries.get(known.totals);
-    if (ofEntry !== undefined) return ofEntry;
-    const used = this.#deps.budgetUse.ofSession(sessionId);
-    if (known !== undefined) this.#ofEntries.set(known.totals, used);
-    return used;
-  }
-
   #ofDays(
     account: string,
     period: Period,
@@ -171,8 +165,8 @@ export class UsedOfBudgets {
     const past = this.before(account, period, atMs);
     const today = isKnown ? knownTotals : this.#deps.ledger.totals(account, day);
     if (past instanceof Promise || today instanceof Promise)
-      return Promise.all([past, today]).then(([before, since]) => plus(before, since));
-    return plus(past, today);
+      return Promise.all([past, today]).then(([before, since]) => addTotals(before, since));
+    return addTotals(past, today);
   }
 
   #ofHours(budget: Budget, period: Period, atMs: number): Eventually<UsageTotals> {
@@ -180,7 +174,7 @@ export class UsedOfBudgets {
     const name = nameOf(budget, period);
     const sum = this.#hours.get(name) ?? newSum(scopeOf(budget));
     this.#hours.set(name, sum);
-    const read = (): UsageTotals => plus(sum.base, plus(sum.recent, sum.since));
+    const read = (): UsageTotals => addTotals(sum.base, addTotals(sum.recent, sum.since));
     if (atMs - sum.readAtMs < FRESH_MS) return read();
     return (sum.reading ??= this.#read(sum, period, atMs)).then(read);
   }
@@ -220,8 +214,4 @@ function newSum(scope: UsageScope): HourSum {
 
 function nameOf({ tenantId, of }: Budget, { name, firstDay }: Period): string {
   return `${tenantId ?? ''} ${of} ${name} ${firstDay}`;
-}
-
-function plus(a: UsageTotals, b: UsageTotals): UsageTotals {
-  return { tokens: a.tokens + b.tokens, microDollars: a.microDollars + b.microDollars };
 }

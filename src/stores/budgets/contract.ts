@@ -105,8 +105,12 @@ export interface BudgetUse {
   ofDays(account: string, firstDay: string, beforeDay: string): Promise<UsageTotals>;
   /** Of a tenant, an agent or the installation, in a span of time. @param untilMs a whole hour of UTC; undefined is until now */
   ofHours(scope: UsageScope, fromMs: number, untilMs?: number): Promise<UsageTotals>;
-  /** Of a session, whoever told of it. */
-  ofSession(sessionId: string): Promise<UsageTotals>;
+  /** Of a session, whoever told of it, and what its subject had used of a day at that instant. */
+  ofSession(
+    sessionId: string,
+    subject: string,
+    day: string,
+  ): Promise<{ readonly used: UsageTotals; readonly ofSubject: UsageTotals }>;
   /**
    * How long calls were connected in a span of time: from when a call was opened until it began to close, or the provider ended it at the
    * latest. It is worked out from the records of calls, so that each instant counts once, whichever nodes held the call.

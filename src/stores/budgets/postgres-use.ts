@@ -12,6 +12,12 @@ interface SpanQuery extends UsageScope {
   readonly untilMs: number | null;
 }
 
+interface SessionQuery {
+  readonly sessionId: string;
+  readonly subject: string;
+  readonly day: string;
+}
+
 interface DaysQuery {
   readonly account: string;
   readonly firstDay: string;
@@ -32,10 +38,13 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
     );
   const ofAll = [sums('usage_hour', false), sums('usage_entry', false)] as const;
   const ofTenants = [sums('usage_hour', true), sums('usage_entry', true)] as const;
-  const sessions = grouped((ids: readonly string[]) => database.run((sql) => sumSessions(sql, ids)), MAX_AT_ONCE);
+  const sessions = grouped(
+    (asked: readonly SessionQuery[]) => database.run((sql) => sumSessions(sql, asked)),
+    MAX_AT_ONCE,
+  );
   return {
     ofDays: (account, firstDay, beforeDay) => days({ account, firstDay, beforeDay }),
-    ofSession: (sessionId) => sessions(sessionId),
+    ofSession: (sessionId, subject, day) => sessions({ sessionId, subject, day }),
     connected: createPostgresConnected(database),
 
     async ofHours(scope, fromMs, untilMs) {
@@ -121,12 +130,22 @@ function sumDays(sql: AnySql, asked: readonly DaysQuery[]) {
     group by n order by n`;
 }
 
-function sumSessions(sql: AnySql, ids: readonly string[]) {
-  return sql<UsageTotals[]>`
-    select used.* from unnest(${[...ids]}::text[]) with ordinality as asked (id, n) cross join lateral (
+/** In one statement, so that both are of one instant. */
+async function sumSessions(sql: AnySql, asked: readonly SessionQuery[]) {
+  const rows = await sql<(UsageTotals & { readonly dayTokens: number; readonly dayMicroDollars: number })[]>`
+    select used.*, coalesce(total.tokens, 0) as "dayTokens", coalesce(total.micro_dollars, 0) as "dayMicroDollars"
+    from unnest(${asked.map(({ sessionId }) => sessionId)}::text[], ${asked.map(({ subject }) => subject)}::text[],
+      ${asked.map(({ day }) => day)}::text[]) with ordinality as asked (id, subject, day, n)
+    cross join lateral (
       select ${totals(sql)}
       from usage_entry where usage_entry.session_id = asked.id
-    ) as used order by n`;
+    ) as used
+    left join usage_total as total on total.subject = asked.subject and total.day = asked.day
+    order by n`;
+  return rows.map(({ tokens, microDollars, dayTokens, dayMicroDollars }) => ({
+    used: { tokens, microDollars },
+    ofSubject: { tokens: dayTokens, microDollars: dayMicroDollars },
+  }));
 }
 
 /** @param isOfTenants whether each is of a tenant, whose rows an index has; else all rows of the span are looked through */

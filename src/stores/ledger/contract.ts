@@ -8,6 +8,10 @@ export interface UsageTotals {
 
 export const NOTHING_USED: UsageTotals = { tokens: 0, microDollars: 0 };
 
+export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
+  return { tokens: a.tokens + b.tokens, microDollars: a.microDollars + b.microDollars };
+}
+
 export interface UsageEntry {
   readonly subject: string;
   /** Calendar day as YYYY-MM-DD in QUOTA_TIMEZONE. */

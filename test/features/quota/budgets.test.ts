@@ -134,13 +134,19 @@ describe('What an entry has told', () => {
     for (const id of ['s1', 's2']) await make({ id, period: 'session' });
     const { budgetLimits, stores, calendar } = one.service;
     const atMs = one.clock.now();
-    const totals = { tokens: 1, microDollars: 2 };
-    const entry = { day: calendar(atMs).day, totals, keyTotals: null, added: totals, atMs };
+    const added = { tokens: 1, microDollars: 2 };
     const owner = { subject: 'somebody', tenantId: 'acme', keyId: null, sessionId: 's:somebody:1' };
+    const { day } = calendar(atMs);
+    const shared = { keyAccount: null, tenantAccount: null, sessionAtMost: null, idempotency: null };
     const asked = [vi.spyOn(stores.ledger, 'totals'), vi.spyOn(stores.budgetUse, 'ofSession')] as const;
-    await budgetLimits.counted(owner, entry);
-    const left = await budgetLimits.accountsOf(owner, atMs, entry);
-    expect(left.map(({ total }) => total.microDollars)).toEqual([2, 0, 0]);
+    for (const nth of [1, 2, 3]) {
+      const answer = await stores.ledger.record({ ...owner, ...added, ...shared, day, atMs });
+      if (answer.kind !== 'counted') throw new Error(answer.kind);
+      const entry = { ...answer, added, atMs };
+      await budgetLimits.counted(owner, entry);
+      const left = await budgetLimits.accountsOf(owner, atMs, entry);
+      expect(left.map(({ total }) => total.microDollars)).toEqual([2 * nth, 2 * nth, 2 * nth]);
+    }
     expect(asked.map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
     for (const spy of asked) spy.mockRestore();
   });

@@ -1,0 +1,53 @@
+import type { Eventually } from '../../kernel/eventually.ts';
+import { Lru } from '../../kernel/lru.ts';
+import type { BudgetUse } from '../../stores/budgets/contract.ts';
+import { addTotals, NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { MAX_ACCOUNTS } from './connected.ts';
+import type { BudgetOwner } from './matching.ts';
+import type { KnownDay } from './use.ts';
+
+interface SessionSum {
+  readonly used: UsageTotals;
+  /** What the session's subject had used of this day at that instant. */
+  readonly ofSubject: UsageTotals;
+  readonly day: string;
+}
+
+/**
+ * What sessions have used, read once for most of them: an entry of the ledger tells what its subject has used of the day, and if that has grown
+ * by the entry alone, nobody else has counted anything for the session meanwhile.
+ */
+export class SessionSums {
+  readonly #budgetUse: Pick<BudgetUse, 'ofSession'>;
+  readonly #sums = new Lru<SessionSum>(MAX_ACCOUNTS);
+
+  constructor(budgetUse: Pick<BudgetUse, 'ofSession'>) {
+    this.#budgetUse = budgetUse;
+  }
+
+  /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
+  of({ sessionId, subject }: BudgetOwner, day: string, known: KnownDay | undefined): Eventually<UsageTotals> {
+    if (sessionId == null) return NOTHING_USED;
+    const sum = this.#sums.get(sessionId);
+    if (known !== undefined && sum?.day === known.day) {
+      const { totals, added } = known;
+      if (areEqual(sum.ofSubject, totals)) return sum.used;
+      if (added != null && areEqual(addTotals(sum.ofSubject, added), totals)) {
+        const used = addTotals(sum.used, added);
+        this.#sums.set(sessionId, { ...sum, used, ofSubject: totals });
+        return used;
+      }
+    }
+    return this.#read(sessionId, subject, known?.day ?? day);
+  }
+
+  async #read(sessionId: string, subject: string, day: string): Promise<UsageTotals> {
+    const { used, ofSubject } = await this.#budgetUse.ofSession(sessionId, subject, day);
+    this.#sums.set(sessionId, { used, ofSubject, day });
+    return used;
+  }
+}
+
+function areEqual(a: UsageTotals, b: UsageTotals): boolean {
+  return a.tokens === b.tokens && a.microDollars === b.microDollars;
+}
