@@ -4,7 +4,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { BudgetLimits } from '../quota/budgets/budgets.ts';
-import type { KnownDay } from '../quota/budgets/use.ts';
+import type { KnownDay } from '../quota/budgets/matching.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { boundedDays, totalCeilings, type CallerCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';

@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.ts';
+import { activityRoute } from './overview/activity-routes.ts';
 import { callRoute } from './calls/routes.ts';
 import { callsRoute, namedCallRoute } from './calls/list-routes.ts';
 import { changesRoute } from './overview/changes-routes.ts';
@@ -44,6 +45,7 @@ import type { Services } from '../http/services.ts';
 export function operatorRoutes(services: Services): Route[] {
   return [
     overviewRoute(services),
+    activityRoute(services),
     sessionsRoute(services),
     sessionRoute(services),
     eventsRoute(services),

@@ -133,6 +133,29 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(await of({ tenants: [] })).toEqual({ counted: {}, kept: {}, series: [] });
     });
 
+    test('tells each bucket of several stretches, of a tenant alone', async () => {
+      const tenantId = randomId();
+      for (const hours of [0, 1, 24, 25, 26])
+        await activity().add(
+          [counted({ tenantId, n: hours + 1 }), counted({ tenantId: randomId() })],
+          DAY_BEGIN + hours * HOUR,
+          hours % 2,
+        );
+      const stretches = [24, 0].map((hours) => ({
+        fromMs: DAY_BEGIN + hours * HOUR,
+        toMs: DAY_BEGIN + (hours + 2) * HOUR,
+      }));
+      const found = await activity().byBucket(60, stretches, [tenantId]);
+      expect(found?.map(({ atMs, n }) => [(atMs - DAY_BEGIN) / HOUR, n])).toEqual([
+        [0, 1],
+        [1, 2],
+        [24, 25],
+        [25, 26],
+      ]);
+      expect(await activity().byBucket(60, [], [tenantId])).toEqual([]);
+      expect(await activity().byBucket(1, stretches, [])).toEqual([]);
+    });
+
     test('is not added up where that is too much, and that of one tenant among them is', async () => {
       const [tenantId, begin] = [randomId(), DAY_BEGIN + 1000 * HOUR];
       const end = begin + HOUR;
@@ -145,6 +168,9 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(await activity().moved(60, begin - HOUR, begin, end, '*')).toBeUndefined();
       expect(await activity().refused(60, begin, end, { tenants: '*', keyId: 'a' })).toBeUndefined();
       expect(await activity().ofKeys(['refused'], 60, begin, end, '*')).toBeUndefined();
+      const stretch = { fromMs: begin, toMs: end };
+      expect(await activity().byBucket(60, [stretch], '*')).toBeUndefined();
+      expect(await activity().byBucket(60, [stretch], [tenantId])).toHaveLength(1);
       expect(await activity().moved(60, begin - HOUR, begin, end, [tenantId])).toMatchObject([
         { label: 'BOT', now: 1 },
       ]);

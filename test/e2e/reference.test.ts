@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { referencePages, referencePath } from '../../src/site/reference/groups.ts';
 import { endpointsOf, type OpenApi } from '../../src/site/reference/document.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { Switchboard } from '../support/switchboard.ts';
@@ -89,8 +90,9 @@ describe.skipIf(skipped)('The curl examples of the API reference', () => {
 
   beforeAll(async () => {
     server = await Switchboard.start({ DATA_DIR: join(directory, 'data'), SERVICE_TOKENS: token });
-    page = await (await fetch(`${server.origin}/docs`)).text();
     const document = (await (await fetch(`${server.origin}/openapi.json`)).json()) as OpenApi;
+    const pages = referencePages.map(async (each) => (await fetch(server.origin + referencePath(each))).text());
+    page = (await Promise.all(pages)).join('');
     operations = endpointsOf(document).map(({ operation }) => operation.operationId);
   });
 

@@ -196,6 +196,7 @@ async function driveOperators(id: string): Promise<void> {
   for (const headers of callers) {
     const shown = [
       'overview',
+      'activity',
       'sessions?limit=5',
       'usage',
       'export/sessions',
@@ -237,7 +238,14 @@ async function driveOperators(id: string): Promise<void> {
       await post(`/api/operator/keys/${keyId}/${what}`, { tenantId: 'acme' }, headers);
   }
   const tooLong = ['refusals?from=2020-01-01T00:00:00Z', 'changes?since=2020-01-01T00:00:00Z'];
-  const wrong = ['sessions?limit=0', 'usage?limit=0', 'refusals?limit=0', 'changes?since=never', 'machines?id=all'];
+  const wrong = [
+    'sessions?limit=0',
+    'usage?limit=0',
+    'refusals?limit=0',
+    'changes?since=never',
+    'machines?id=all',
+    'activity?span=week',
+  ];
   for (const query of [
     ...wrong,
     'audit?limit=0',

@@ -159,6 +159,64 @@ describe('The overview', () => {
   });
 });
 
+describe('How it went on', () => {
+  interface Series {
+    readonly seriesBy: string;
+    readonly series: readonly { at: string; started: number; ended: number; refused: number }[];
+  }
+  const ask = async (query: string, headers: Readonly<Record<string, string>> = service): Promise<Series> => {
+    await app.service.activityWriter.flush();
+    app.clock.advance(5 * SECOND);
+    const { status, body } = await app.get(`/api/operator/activity${query}`, headers);
+    expect(status).toBe(200);
+    return body as unknown as Series;
+  };
+  const sums = ({ series }: Series) =>
+    (['started', 'ended', 'refused'] as const).map((what) => series.reduce((sum, each) => sum + each[what], 0));
+
+  test('is told by the minute or by the hour, also where nothing did, to each of what it may see', async () => {
+    // No other test has counted anything there.
+    app.clock.advance(100 * 24 * HOUR);
+    const key = await app.key();
+    const id = await app.open(key);
+    await app.sessions.end(id, 'closed_by_client', app.clock.now());
+    await app.service.activityWriter.flush();
+    app.clock.advance(2 * MINUTE);
+    await app.create(key, {}, { origin: 'https://evil.example' });
+    const hour = await ask('');
+    expect([hour.seriesBy, hour.series.length, sums(hour)]).toEqual(['minute', 60, [1, 1, 1]]);
+    expect(hour.series.findIndex(({ started }) => started === 1)).toBe(57);
+    expect(hour.series[59]).toEqual({
+      at: new Date(app.clock.now() - (app.clock.now() % MINUTE)).toISOString(),
+      started: 0,
+      ended: 0,
+      refused: 1,
+    });
+    const day = await ask('?span=day');
+    expect([day.seriesBy, day.series.length, sums(day)]).toEqual(['hour', 24, [1, 1, 1]]);
+    expect(sums(await ask('?tenantId=globex'))).toEqual([0, 0, 0]);
+    expect(sums(await ask('', await app.as('boss@globex.example')))).toEqual([0, 0, 0]);
+    expect(errorOf(await app.get('/api/operator/activity?span=week', service))).toEqual({
+      status: 400,
+      code: 'INVALID_REQUEST',
+    });
+    expect(errorOf(await app.get('/api/operator/activity'))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+  });
+
+  test('is usual by the third day at the same time', async () => {
+    app.clock.advance(200 * 24 * HOUR + HOUR / 2);
+    const key = await app.key();
+    const usual = async () => ((await look()).activity.hour as { usual?: unknown }).usual;
+    for (let day = 0; day < 3; day += 1) {
+      expect(await usual()).toBeNull();
+      for (let n = 0; n < 4; n += 1) await app.create(key, {}, { origin: 'https://evil.example' });
+      await app.service.activityWriter.flush();
+      app.clock.advance(24 * HOUR);
+    }
+    expect(await usual()).toEqual({ started: 0, ended: {}, refused: { ORIGIN_MISMATCH: 2 } });
+  });
+});
+
 describe('The list of processes', () => {
   test('is answered from memory while the database is away', async () => {
     await app.service.presence.beat();

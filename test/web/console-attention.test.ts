@@ -45,7 +45,7 @@ function overview(fields: Partial<Overview> = {}): Overview {
     unexplainedDollars: 0,
     webhooks: { failing: 0, disabled: 0 },
     lateHangups: 0,
-    activity: { minute: quiet, hour: quiet, day: quiet },
+    activity: { minute: quiet, hour: { ...quiet, usual: null }, day: quiet },
     verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
     dependencies: [],
     nodes: [node('a'), node('b')],
@@ -138,24 +138,32 @@ describe('The overview says what stands out', () => {
     expect(whatStandsOut(overview({ spend }))[1]).toMatchObject({ href: '/console/budgets?tenantId=acme', at: AT });
   });
 
-  test('refusals and ends that came up by half within the hour, where there are ten; usual ends never', () => {
+  test('refusals and ends that are three times what is usual at this time, where there are ten; ends by a wish or a clock never', () => {
+    const usual = { started: 0, refused: { BOT_BLOCKED: 10, RATE_LIMIT_EXCEEDED: 10 }, ended: { create_failed: 2 } };
     const hour = {
       started: 0,
-      refused: { BOT_BLOCKED: 15, ORIGIN_MISMATCH: 9, RATE_LIMIT_EXCEEDED: 14 },
+      refused: { BOT_BLOCKED: 30, ORIGIN_MISMATCH: 9, RATE_LIMIT_EXCEEDED: 29 },
       ended: { create_failed: 30, closed_by_client: 900 },
-      previous: { started: 0, refused: { BOT_BLOCKED: 10, RATE_LIMIT_EXCEEDED: 10 }, ended: { create_failed: 2 } },
+      previous: { started: 0, refused: { BOT_BLOCKED: 30 }, ended: { create_failed: 30 } },
+      usual,
     };
-    expect(whatStandsOut(overview({ activity: { minute: quiet, hour, day: quiet } }))).toEqual([
+    const of = (changed: object) =>
+      whatStandsOut(overview({ activity: { minute: quiet, hour: { ...hour, ...changed }, day: quiet } }));
+    expect(of({})).toEqual([
       {
         degree: 'watch',
-        sentence: 'Refused more than in the hour before: BOT_BLOCKED 15 (was 10)',
+        sentence: 'Refused more than is usual at this time: BOT_BLOCKED 30 (usually 10)',
         href: '/console/refusals?code=BOT_BLOCKED&from=-1h',
       },
       {
         degree: 'watch',
-        sentence: 'Ended more than in the hour before: create failed 30 (was 2)',
+        sentence: 'Ended more than is usual at this time: create failed 30 (usually 2)',
         href: '/console/sessions?reason=create_failed&sort=-endedAt',
       },
+    ]);
+    expect(of({ usual: null, previous: usual }).map(({ sentence }) => sentence)).toEqual([
+      'Refused more than in the hour before: BOT_BLOCKED 30 (was 10)',
+      'Ended more than in the hour before: create failed 30 (was 2)',
     ]);
   });
 });

@@ -1,6 +1,13 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
-import type { ActivityTallies, OperatorActivity } from '../../protocol/operator/activity.ts';
-import type { ActivityStore, CountChange, RefusedCounts, RefusedFilter, Span } from '../../stores/activity/contract.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../kernel/time.ts';
+import type { ActivitySeries, ActivityTallies, OperatorActivity } from '../../protocol/operator/activity.ts';
+import type {
+  ActivityKind,
+  ActivityStore,
+  CountChange,
+  RefusedCounts,
+  RefusedFilter,
+  Span,
+} from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 
 /** Minutes are kept for two days: a span and the one before it must be within. */
@@ -24,6 +31,7 @@ export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Pro
 /**
  * What went on in the last minute, hour and day, each beside the one before.
  * @param lastMinuteRead see `lastMinute`
+ * @param usualRead see `usualHour`
  * @throws Unavailable when the database is away
  */
 export async function activityOf(
@@ -31,13 +39,18 @@ export async function activityOf(
   atMs: number,
   tenants: TenantScope,
   lastMinuteRead: Promise<readonly CountChange[]>,
+  usualRead: Promise<ActivityTallies | undefined>,
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly CountChange[] }> {
-  const [ofMinute, ofHour, day] = await Promise.all([
+  const [ofMinute, usual, ofHour, day] = await Promise.all([
     lastMinuteRead,
+    usualRead,
     sumsBack(store, 1, endOfBucket(atMs, MINUTE_MS), HOUR_MS, tenants),
     sumsBack(store, 60, endOfBucket(atMs, HOUR_MS), DAY_MS, tenants),
   ]);
-  return { activity: { minute: tally(ofMinute), hour: tally(ofHour), day: tally(day) }, day };
+  return {
+    activity: { minute: tally(ofMinute), hour: { ...tally(ofHour), usual: usual ?? null }, day: tally(day) },
+    day,
+  };
 }
 
 /** What was counted in the last five minutes. @throws Unavailable when the database is away */
@@ -89,6 +102,31 @@ function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
   const span: Span = toMs - fromMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
   const bucketMs = span * MINUTE_MS;
   return { span, begin: fromMs - (fromMs % bucketMs), end: endOfBucket(toMs, bucketMs) };
+}
+
+/** What went on by the minute or by the hour, also where nothing did. @returns undefined where there is too much to add up */
+export async function seriesOf(
+  store: Pick<ActivityStore, 'byBucket'>,
+  of: 'hour' | 'day',
+  atMs: number,
+  tenants: TenantScope,
+): Promise<ActivitySeries['series'] | undefined> {
+  const [span, count]: [Span, number] = of === 'hour' ? [1, 60] : [60, 24];
+  const bucketMs = span * MINUTE_MS;
+  const toMs = endOfBucket(atMs, bucketMs);
+  const fromMs = toMs - count * bucketMs;
+  const counts = await store.byBucket(span, [{ fromMs, toMs }], tenants);
+  if (counts === undefined) return undefined;
+  const series = Array.from({ length: count }, () => ({ started: 0, ended: 0, refused: 0 }));
+  for (const { atMs: beginMs, kind, n } of counts) {
+    const bucket = series[(beginMs - fromMs) / bucketMs];
+    if (bucket !== undefined && isTallied(kind)) bucket[kind] += n;
+  }
+  return series.map((bucket, n) => ({ at: iso(fromMs + n * bucketMs), ...bucket }));
+}
+
+function isTallied(kind: ActivityKind): kind is 'started' | 'ended' | 'refused' {
+  return kind === 'started' || kind === 'ended' || kind === 'refused';
 }
 
 /** The numbers of a kind by their labels. */

@@ -1,6 +1,7 @@
 import { cacheFor } from '../../kernel/cache-for.ts';
 import { MINUTE_MS, DAY_MS } from '../../kernel/time.ts';
 import { LATE_HANGUP_MS } from '../../protocol/languages/hangups.ts';
+import type { ActivityTallies } from '../../protocol/operator/activity.ts';
 import type { DependencyState } from '../../protocol/operator/node.ts';
 import type { ActivityStore, CountChange } from '../../stores/activity/contract.ts';
 import type { VoiceCalls } from '../../stores/voice-calls/contract.ts';
@@ -9,6 +10,7 @@ import type { EndingFilter, HistoryCounts, VoiceHistory } from '../../stores/voi
 import { lately, lastMinute } from './activity-spans.ts';
 import type { Dependencies } from '../live/dependencies.ts';
 import { readMints } from './mints.ts';
+import { usualHour } from './usual.ts';
 
 const SOON_MS = MINUTE_MS;
 /** Many may look at once, and the embedded database does one thing at a time. */
@@ -18,7 +20,7 @@ const COUNTED_MS = 5000;
 
 export interface FiguresDeps {
   readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
-  readonly activity: Pick<ActivityStore, 'sums'>;
+  readonly activity: Pick<ActivityStore, 'byBucket' | 'sums'>;
   readonly calls: Pick<VoiceCalls, 'countClosing'>;
   readonly dependencies: Pick<Dependencies, 'list'>;
   /** Which sessions end by the clock up to an instant. */
@@ -37,6 +39,7 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
   const closing = cacheFor<number>(KEPT_MS);
   const minutes = cacheFor<CountChange[]>(COUNTED_MS);
   const recent = cacheFor<CountChange[]>(KEPT_MS);
+  const usual = cacheFor<ActivityTallies | undefined>(MINUTE_MS);
   const mints = cacheFor<CountChange[]>(COUNTED_MS);
   const named = (tenants: TenantScope): string => JSON.stringify(tenants);
   const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
@@ -64,6 +67,10 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
     /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
     lastMinute: (tenants: TenantScope, atMs: number): Promise<CountChange[]> =>
       minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
+
+    /** What is usual in the last 60 minutes. @throws Unavailable (rejects) when the database is away */
+    usualHour: (tenants: TenantScope, atMs: number): Promise<ActivityTallies | undefined> =>
+      usual(named(tenants), atMs, () => usualHour(activity, atMs, tenants)),
 
     /** What this process stands on, as it was found last: known while the database is away as well. */
     async dependencies(atMs: number): Promise<DependencyState[]> {

@@ -85,7 +85,7 @@ export const exampleOverviewActivity: OverviewActivity = {
   asOf: '2030-01-01T12:00:00.000Z',
   endingSoon: 214,
   lateHangups: 0,
-  activity: { minute: exampleSpan, hour: exampleSpan, day: exampleSpan },
+  activity: { minute: exampleSpan, hour: { ...exampleSpan, usual: exampleTallies }, day: exampleSpan },
   verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
   dependencies: exampleNode.dependencies,
   nodes: [exampleNode],
@@ -115,7 +115,7 @@ async function readActivity(
   const [endingSoon, lateHangups, went, lately] = await Promise.all([
     orNull(figures.endingSoon(tenants, atMs)),
     orNull(figures.lateHangups(tenants, atMs)),
-    orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs))),
+    orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs), figures.usualHour(tenants, atMs))),
     tenants === '*' ? orNull(figures.latelyCounted(atMs)) : null,
   ]);
   return { endingSoon, lateHangups, went, lately };

@@ -20,12 +20,13 @@ import {
   shareOf,
   soleOwner,
   type BudgetOwner,
+  type KnownDay,
 } from './matching.ts';
 import { ApplyingBudgets, type ApplyingDeps } from './applying.ts';
 import { lookedAt } from './looked-at.ts';
 import { BudgetEnds, type EndingDeps } from './ending.ts';
 import { BudgetTelling, type TellingDeps } from './telling.ts';
-import { UsedOfBudgets, type CountedEntry, type KnownDay, type UseDeps } from './use.ts';
+import { UsedOfBudgets, type CountedEntry, type UseDeps } from './use.ts';
 import { usedUpOf, type UsedUp } from './used-up.ts';
 
 /** Records of accounts that are looked at after a change of their budget, or at the end of their period. */

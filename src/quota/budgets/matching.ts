@@ -1,7 +1,7 @@
 import { iso } from '../../kernel/time.ts';
 import { idOfBudget, type BudgetNamed } from '../../protocol/budget.ts';
 import type { Budget, BudgetUsed, LeastUsed } from '../../stores/budgets/contract.ts';
-import { keyAccount } from '../../stores/ledger/contract.ts';
+import { keyAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import type { Ceilings } from '../ceilings.ts';
 
@@ -14,6 +14,15 @@ export interface BudgetOwner {
   readonly agentId?: string | null | undefined;
   /** Undefined or null before there is one. */
   readonly sessionId?: string | null | undefined;
+}
+
+/** What is known of the present day without asking. */
+export interface KnownDay {
+  readonly day: string;
+  readonly totals: UsageTotals;
+  readonly keyTotals: UsageTotals | null;
+  /** What the entry added that told it; null for a repeat. */
+  readonly added?: UsageTotals | null;
 }
 
 /** What the usage of a budget is added up by. */

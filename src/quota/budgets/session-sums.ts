@@ -3,8 +3,7 @@ import { Lru } from '../../kernel/lru.ts';
 import type { BudgetUse } from '../../stores/budgets/contract.ts';
 import { addTotals, NOTHING_USED, type UsageTotals } from '../../stores/ledger/contract.ts';
 import { MAX_ACCOUNTS } from './connected.ts';
-import type { BudgetOwner } from './matching.ts';
-import type { KnownDay } from './use.ts';
+import type { BudgetOwner, KnownDay } from './matching.ts';
 
 interface SessionSum {
   readonly used: UsageTotals;

@@ -5,7 +5,15 @@ import type { Budget, BudgetUse, BudgetUsed, UsageScope } from '../../stores/bud
 import { addTotals, NOTHING_USED, type Ledger, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period, QuotaDay } from '../calendar.ts';
 import { ConnectedOfBudgets, MAX_ACCOUNTS, scopeOf } from './connected.ts';
-import { accountOf, countedBy, isUsedUp, minutesMs, type BudgetOwner, type CountedBy } from './matching.ts';
+import {
+  accountOf,
+  countedBy,
+  isUsedUp,
+  minutesMs,
+  type BudgetOwner,
+  type CountedBy,
+  type KnownDay,
+} from './matching.ts';
 import { SessionSums } from './session-sums.ts';
 
 /** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
@@ -14,15 +22,6 @@ const MAX_PROJECTED_MS = Date.UTC(9999, 0);
 const FRESH_MS = SECOND_MS;
 /** Days that are over hardly change: an entry that waited for the database is seen so much later. */
 const PAST_MS = MINUTE_MS;
-
-/** What is known of the present day without asking. */
-export interface KnownDay {
-  readonly day: string;
-  readonly totals: UsageTotals;
-  readonly keyTotals: UsageTotals | null;
-  /** What the entry added that told it; null for a repeat. */
-  readonly added?: UsageTotals | null;
-}
 
 /** An entry of the ledger, and the totals of its day right after it. */
 export interface CountedEntry extends KnownDay {

@@ -41,7 +41,7 @@ const groups: readonly Group[] = [
     id: 'sessions',
     title: 'Operators: sessions and calls',
     tag: 'Operators',
-    of: ['overview', 'sessions', 'calls', 'refusals', 'changes', 'machines', 'feed'],
+    of: ['overview', 'activity', 'sessions', 'calls', 'refusals', 'changes', 'machines', 'feed'],
     about: 'What runs and what ran, why each session ended or was refused, and how an operator ends one.',
   },
   {

@@ -56,6 +56,20 @@ export interface CountChange {
   readonly before: number;
 }
 
+/** What was counted in a bucket. */
+export interface BucketCount {
+  readonly atMs: number;
+  readonly kind: ActivityKind;
+  readonly label: string;
+  readonly n: number;
+}
+
+/** From a time until before another. */
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** What was refused in a span. */
 export interface RefusedCounts {
   /** By code. */
@@ -83,6 +97,8 @@ export interface ActivityStore {
     toMs: number,
     tenants: TenantScope,
   ): Promise<CountChange[] | undefined>;
+  /** By bucket: those that begin within any of some stretches, the first one first; undefined where that is too much to add up. */
+  byBucket(span: Span, stretches: readonly Stretch[], tenants: TenantScope): Promise<BucketCount[] | undefined>;
   /** Refusals of the buckets that begin within [fromMs, toMs); undefined where there is too much to add up. */
   refused(span: Span, fromMs: number, toMs: number, filter: RefusedFilter): Promise<RefusedCounts | undefined>;
   /** Of some kinds, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */

@@ -4,6 +4,7 @@ import type { TenantScope } from '../tenants/contract.ts';
 import {
   MAX_ROWS,
   type ActivityStore,
+  type BucketCount,
   type KeyCounted,
   type CountChange,
   type RefusedFilter,
@@ -52,6 +53,22 @@ export function createPostgresActivity(database: Database): ActivityStore {
     async moved(span, fromMs, midMs, toMs, tenants) {
       const rows = await database.run((sql) => sums(sql, midMs, someBuckets(sql, span, fromMs, toMs, tenants)));
       return isTooMuch(rows) ? undefined : movedOf(rows);
+    },
+
+    async byBucket(span, stretches, tenants) {
+      const rows = await database.run(
+        (sql) => sql<(BucketCount & ScannedRow)[]>`
+          with scanned as materialized (
+            select found.* from json_to_recordset(${JSON.stringify(stretches)}::text::json) as stretch ("fromMs" bigint, "toMs" bigint)
+            cross join lateral (
+              ${buckets(sql, span, sql`stretch."fromMs"`, sql`stretch."toMs"`, tenants)}
+            ) as found limit ${MAX_ROWS + 1}
+          )
+          select bucket_ms as "atMs", kind, label, coalesce(sum(n), 0)::int8 as n, (select count(*) from scanned) as scanned
+          from scanned group by grouping sets ((bucket_ms, kind, label), ()) order by bucket_ms, kind, label`,
+      );
+      if (isTooMuch(rows)) return undefined;
+      return rows.flatMap(({ scanned: _scanned, ...counted }) => (counted.kind === null ? [] : [counted]));
     },
 
     async refused(span, fromMs, toMs, filter) {
@@ -119,7 +136,13 @@ function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants
 }
 
 /** The rows of tenants are found by an index of theirs. */
-function buckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
+function buckets(
+  sql: Sql,
+  span: Span,
+  fromMs: number | Fragment,
+  toMs: number | Fragment,
+  tenants: TenantScope,
+): Fragment {
   return sql`
     select bucket_ms, kind, label, tenant_id, key_id, shard, n from activity
     where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}

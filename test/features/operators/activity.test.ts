@@ -4,10 +4,11 @@ import { ActivityWriter } from '../../../src/operators/overview/activity-writer.
 import { byLabel, movedBetween } from '../../../src/operators/overview/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operators/overview/changes.ts';
 import { readMints } from '../../../src/operators/overview/mints.ts';
-import type { ActivityCount, CountChange } from '../../../src/stores/activity/contract.ts';
+import { usualHour } from '../../../src/operators/overview/usual.ts';
+import type { ActivityCount, CountChange, Stretch } from '../../../src/stores/activity/contract.ts';
 import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';
 import { Activity } from '../../../src/telemetry/activity.ts';
-import { ManualClock, MINUTE, NOON } from '../../support/clock.ts';
+import { DAY, HOUR, ManualClock, MINUTE, NOON } from '../../support/clock.ts';
 
 describe('The writer of activity', () => {
   function write() {
@@ -98,6 +99,45 @@ const moved = (kind: CountChange['kind'], label: string, now: number, before: nu
   label,
   now,
   before,
+});
+
+describe('What is usual', () => {
+  /** A store that has so many of each label in each hour of some days before noon. */
+  const storeOf = (days: readonly number[], counts: (day: number, hour: number) => Record<string, number>) => ({
+    async byBucket(_: number, stretches: readonly Stretch[]) {
+      const known = days.flatMap((day) =>
+        [11, 12].flatMap((hour) => {
+          const atMs = NOON - day * DAY + (hour - 12) * HOUR;
+          return Object.entries(counts(day, hour)).map(([label, n]) => ({ kind: 'refused' as const, label, atMs, n }));
+        }),
+      );
+      const isAsked = ({ atMs }: { readonly atMs: number }): boolean =>
+        stretches.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);
+      return Promise.resolve(known.filter(isAsked));
+    },
+  });
+
+  test('is the median of the same 60 minutes of the last seven days, each part of an hour by its length', async () => {
+    const store = storeOf([1, 2, 3, 4, 5, 6, 7, 8], (day, hour) => ({
+      BOT: day * (hour === 12 ? 100 : 20),
+      RATE: day === 7 ? 900 : 0,
+    }));
+    // To the whole minute that ends at a quarter past.
+    expect(await usualHour(store, NOON + 14 * MINUTE, '*')).toEqual({
+      started: 0,
+      ended: {},
+      refused: { BOT: 4 * (15 + 25) },
+    });
+    expect(await usualHour(store, NOON - 1, '*')).toMatchObject({ refused: { BOT: 4 * 20 } });
+  });
+
+  test('leaves out days of which nothing was counted, and is not known of two', async () => {
+    const counts = (day: number) => ({ BOT: day * 10 });
+    expect(await usualHour(storeOf([2, 5, 7], counts), NOON - 1, '*')).toMatchObject({ refused: { BOT: 50 } });
+    expect(await usualHour(storeOf([1, 2, 4, 6], counts), NOON - 1, '*')).toMatchObject({ refused: { BOT: 30 } });
+    expect(await usualHour(storeOf([2, 5], counts), NOON - 1, '*')).toBeUndefined();
+    expect(await usualHour({ byBucket: () => Promise.resolve(undefined) }, NOON, '*')).toBeUndefined();
+  });
 });
 
 describe('Mints', () => {

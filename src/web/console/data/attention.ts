@@ -5,7 +5,7 @@ import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { isLate, oddNodes } from './nodes.ts';
 import { queryText } from './query.ts';
-import type { Activity, Overview } from './shapes.ts';
+import type { Overview } from './shapes.ts';
 
 export interface Matter {
   /** Wrong now, or to be watched. */
@@ -16,9 +16,10 @@ export interface Matter {
   readonly href: string;
 }
 
-/** As the changes are judged: less is chance. */
+/** Less is chance. */
 const MIN_EVENTS = 10;
-const MIN_FACTOR = 1.5;
+/** So many times what is usual. */
+const MIN_FACTOR = 3;
 const MIN_LEAD_MS = 1000;
 /** Ends that are as they should be, however many there are. */
 const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
@@ -164,22 +165,39 @@ function ofSpend(spend: Overview['spend']): Matter[] {
   return matters;
 }
 
-function ofRefusals({ refused, previous }: Activity): Matter[] {
-  const codes = surges(refused, previous.refused);
+function ofRefusals(hour: Hour): Matter[] {
+  const { counts, words } = comparedWith(hour, 'refused');
+  const codes = surges(hour.refused, counts);
   const [code] = codes;
   if (code === undefined) return [];
-  const told = codes.map((each) => `${each} ${fromTo(refused[each], previous.refused[each])}`);
+  const told = codes.map((each) => `${each} ${fromTo(hour.refused[each], counts[each], words)}`);
   const only = codes.length === 1 ? code : undefined;
   const href = `/console/refusals${queryText({ code: only, from: '-1h' })}`;
-  return [{ degree: 'watch', sentence: `Refused more than in the hour before: ${told.join(', ')}`, href }];
+  return [{ degree: 'watch', sentence: `Refused more than ${words.than}: ${told.join(', ')}`, href }];
 }
 
-function ofEnds({ ended, previous }: Activity): Matter[] {
-  const reasons = surges(ended, previous.ended).filter((reason) => !USUAL_ENDS.has(reason));
+function ofEnds(hour: Hour): Matter[] {
+  const { counts, words } = comparedWith(hour, 'ended');
+  const reasons = surges(hour.ended, counts).filter((reason) => !USUAL_ENDS.has(reason));
   if (reasons.length === 0) return [];
-  const told = reasons.map((each) => `${reasonWords(each)} ${fromTo(ended[each], previous.ended[each])}`);
+  const told = reasons.map((each) => `${reasonWords(each)} ${fromTo(hour.ended[each], counts[each], words)}`);
   const href = `/console/sessions${queryText({ reason: reasons.join(','), sort: '-endedAt' })}`;
-  return [{ degree: 'watch', sentence: `Ended more than in the hour before: ${told.join(', ')}`, href }];
+  return [{ degree: 'watch', sentence: `Ended more than ${words.than}: ${told.join(', ')}`, href }];
+}
+
+type Hour = NonNullable<Overview['activity']>['hour'];
+type Words = (typeof COMPARED)[keyof typeof COMPARED];
+
+const COMPARED = {
+  usual: { than: 'is usual at this time', was: 'usually' },
+  before: { than: 'in the hour before', was: 'was' },
+} as const;
+
+/** What is usual at this time of the day; before the service knows it, and by an older one, the hour before. */
+function comparedWith({ usual, previous }: Hour, what: 'ended' | 'refused'): { counts: Counts; words: Words } {
+  return usual == null
+    ? { counts: previous[what], words: COMPARED.before }
+    : { counts: usual[what], words: COMPARED.usual };
 }
 
 type Counts = Readonly<Record<string, number>>;
@@ -191,6 +209,6 @@ function surges(now: Counts, before: Counts): string[] {
     .map(([name]) => name);
 }
 
-function fromTo(now = 0, before = 0): string {
-  return `${countText(now)} (was ${countText(before)})`;
+function fromTo(now = 0, before = 0, { was }: Words): string {
+  return `${countText(now)} (${was} ${countText(before)})`;
 }

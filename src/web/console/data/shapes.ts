@@ -1,5 +1,6 @@
 /** What the operator API answers, without the whole id of any session: it is its caller's proof, and no view needs it. */
 import type { OperatorChanges } from '../../../protocol/operator/change.ts';
+import type { activitySeries } from '../../../protocol/operator/activity.ts';
 import type { DependencyState, OperatorNode, operatorNodes } from '../../../protocol/operator/node.ts';
 import type {
   exactRefusal,
@@ -44,7 +45,8 @@ export type CallList = Output<typeof operatorCallPage>;
 export type EventPage = Output<typeof operatorEventPage>;
 
 export type Overview = Output<typeof overview>;
-export type Activity = NonNullable<Overview['activity']>['hour'];
+export type Activity = NonNullable<Overview['activity']>['day'];
+export type ActivitySeries = Output<typeof activitySeries>;
 export type Node = OperatorNode;
 export type Dependency = DependencyState;
 export type NodeList = Output<typeof operatorNodes>;

@@ -114,14 +114,14 @@ export const PLACES: readonly Place[] = [
     icon: 'M6 2.5h7.5v11H6M2 8h7.5M7 5.5 9.5 8 7 10.5',
     needs: 'see-installation',
     covers: '/console/challenges',
-    component: later(() => import('./lists.ts').then(({ LoginsPage }) => LoginsPage)),
+    component: later(() => import('./people.ts').then(({ LoginsPage }) => LoginsPage)),
   },
   {
     path: '/console/audit',
     title: 'Audit',
     key: 'a',
     icon: 'M3.5 1.5h9v13h-9zM6 5h4M6 8h4M6 11h2.5',
-    component: later(() => import('./lists.ts').then(({ AuditPage }) => AuditPage)),
+    component: later(() => import('./people.ts').then(({ AuditPage }) => AuditPage)),
   },
   {
     path: '/console/settings',
@@ -169,11 +169,11 @@ export const DETAILS: readonly Page[] = [
   },
   {
     path: '/console/your-logins',
-    component: later(() => import('./webhook-pages.ts').then(({ OwnLoginsPage }) => OwnLoginsPage)),
+    component: later(() => import('./people.ts').then(({ OwnLoginsPage }) => OwnLoginsPage)),
   },
   {
     path: '/console/challenges',
-    component: later(() => import('./lists.ts').then(({ ChallengesPage }) => ChallengesPage)),
+    component: later(() => import('./people.ts').then(({ ChallengesPage }) => ChallengesPage)),
   },
   {
     path: '/console/challenges/:id',

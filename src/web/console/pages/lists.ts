@@ -1,6 +1,3 @@
-/** Pages that are lists: one file, because each window gets all pages soon. */
-export { AuditPage } from './audit.tsx';
+/** The lists of sessions and of calls: one file, because each window gets all pages soon. */
 export { CallsPage } from './calls.tsx';
-export { ChallengesPage } from './challenges.tsx';
-export { LoginsPage } from './logins.tsx';
 export { SessionsPage } from './sessions.tsx';

@@ -22,6 +22,7 @@ import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES, STATES } from '../words/states.ts';
 import { OverviewHeading } from './overview/emergency-stop.tsx';
+import { OverTime } from './overview/over-time.tsx';
 import { SpendCard } from './overview/spend.tsx';
 import { Verdict } from './overview/verdict.tsx';
 
@@ -80,6 +81,9 @@ function Standing({ overview }: { readonly overview: Overview }) {
       {!isWhole(overview) && (
         <p class="soft">What is not shown is in the database, which is away. It is read as soon as that is back.</p>
       )}
+      <Card title="Over time" aside={chips}>
+        <OverTime span={span} tenantId={tenantId} />
+      </Card>
       <div class="stacks">
         <div class="stack">
           {activity !== null && (

@@ -132,6 +132,7 @@ function Series({ series, nameOf, isByHour = false }: SeriesProps) {
   return (
     <ColumnsChart
       title={`${costs ? 'Dollars' : 'Tokens'} by the ${isByHour ? 'hour, in the last 24 h' : 'day'}`}
+      write={costs ? moneyText : countText}
       columns={series.map(({ at, tokens, dollars }) => ({
         label: nameOf(at),
         amount: costs ? dollars : tokens,

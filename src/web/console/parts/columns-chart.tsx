@@ -1,3 +1,5 @@
+import { countText } from '../words/format.ts';
+
 /** Amounts over time as columns: the same is in a table below it. */
 export interface Column {
   readonly label: string;
@@ -9,42 +11,62 @@ export interface Column {
 interface Props {
   readonly title: string;
   readonly columns: readonly Column[];
+  /** How an amount is written beside the axis. */
+  readonly write?: (amount: number) => string;
 }
 
 const WIDTH = 100;
 const HEIGHT = 40;
 const GAP = 0.2;
+/** So many labels fit below it on a phone. */
+const MAX_LABELS = 4;
 
-export function ColumnsChart({ title, columns }: Props) {
+export function ColumnsChart({ title, columns, write = countText }: Props) {
   const most = columns.reduce((top, each) => (each.amount > top.amount ? each : top), columns[0] ?? NONE);
+  const top = roundAbove(most.amount);
   const step = WIDTH / Math.max(1, columns.length);
+  const labelled = labelledOf(columns.length);
   return (
     <figure class="columns-chart">
       <figcaption class="soft">
         {title}; at most {most.text}
       </figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${title}; at most ${most.text}, ${most.label}`}
-      >
-        {columns.map(({ label, amount, text }, index) => {
-          const height = most.amount === 0 ? 0 : (HEIGHT * amount) / most.amount;
-          return (
-            <g key={label}>
-              <title>{`${label}: ${text}`}</title>
-              {/* What is aimed at is as high as the chart. */}
-              <rect class="aim" x={index * step} width={step} height={HEIGHT} />
-              <rect x={(index + GAP / 2) * step} width={step * (1 - GAP)} y={HEIGHT - height} height={height} />
-            </g>
-          );
-        })}
-      </svg>
-      <p class="soft columns-ends">
-        <span>{columns[0]?.label}</span>
-        <span>{columns.at(-1)?.label}</span>
-      </p>
+      <div class="columns-plot">
+        {/* What the axes say is in the table as well. */}
+        <div class="columns-amounts soft" aria-hidden="true">
+          {[top, top / 2, 0].map((amount) => (
+            <span key={amount}>{write(amount)}</span>
+          ))}
+        </div>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${title}; at most ${most.text}, ${most.label}`}
+        >
+          {[0, HEIGHT / 2].map((y) => (
+            <line key={y} x1={0} x2={WIDTH} y1={y} y2={y} />
+          ))}
+          {columns.map(({ label, amount, text }, index) => {
+            const height = (HEIGHT * amount) / top;
+            return (
+              <g key={label}>
+                <title>{`${label}: ${text}`}</title>
+                {/* What is aimed at is as high as the chart. */}
+                <rect class="aim" x={index * step} width={step} height={HEIGHT} />
+                <rect x={(index + GAP / 2) * step} width={step * (1 - GAP)} y={HEIGHT - height} height={height} />
+              </g>
+            );
+          })}
+        </svg>
+        <div class="columns-times soft" aria-hidden="true">
+          {columns
+            .filter((_, index) => index % labelled === 0)
+            .map(({ label }) => (
+              <span key={label}>{label}</span>
+            ))}
+        </div>
+      </div>
       <details>
         <summary>As a table</summary>
         <table class="plain">
@@ -64,3 +86,17 @@ export function ColumnsChart({ title, columns }: Props) {
 }
 
 const NONE: Column = { label: '', amount: 0, text: '' };
+
+/** Each so many columns one is labelled: all labels are as far apart where that can be. */
+function labelledOf(columns: number): number {
+  const least = Math.max(1, Math.ceil(columns / MAX_LABELS));
+  const choices = Array.from({ length: least }, (_, n) => least + n);
+  return choices.find((each) => columns % each === 0) ?? least;
+}
+
+/** The least of 2, 4, 6, 8 and 10, times a power of ten, that an amount does not exceed: half of it is as round. */
+function roundAbove(amount: number): number {
+  if (amount <= 0) return 2;
+  const power = 10 ** Math.floor(Math.log10(amount));
+  return ([2, 4, 6, 8].find((times) => times * power >= amount) ?? 10) * power;
+}

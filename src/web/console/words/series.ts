@@ -10,18 +10,20 @@ export function columnsOf(
   by: keyof typeof STEPS,
   zone: Zone,
 ): { readonly label: string; readonly amount: number; readonly text: string }[] {
+  if (series.length === 0) return [];
   const counts = new Map(series.map(({ at, count }) => [Date.parse(at), count]));
   const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
-  const steps = series.length === 0 ? 0 : Math.min(MAX_STEPS, (last - first) / STEPS[by] + 1);
+  const isOneDay = dayText(first, zone) === dayText(last, zone);
+  const steps = Math.min(MAX_STEPS, (last - first) / STEPS[by] + 1);
   return Array.from({ length: steps }, (_, step) => {
     const atMs = first + step * STEPS[by];
     const amount = counts.get(atMs) ?? 0;
-    return { label: labelOf(atMs, last - first, zone), amount, text: countText(amount) };
+    return { label: labelOf(atMs, isOneDay, zone), amount, text: countText(amount) };
   });
 }
 
 /** The day is named where there is more than one. */
-function labelOf(atMs: number, lengthMs: number, zone: Zone): string {
+function labelOf(atMs: number, isOneDay: boolean, zone: Zone): string {
   const time = clockText(atMs, zone).slice(0, 5);
-  return lengthMs < 24 * STEPS.hour ? time : `${dayText(atMs, zone).slice(5)} ${time}`;
+  return isOneDay ? time : `${dayText(atMs, zone).slice(5)} ${time}`;
 }

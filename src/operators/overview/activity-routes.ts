@@ -1,0 +1,48 @@
+import { cacheFor } from '../../kernel/cache-for.ts';
+import { iso } from '../../kernel/time.ts';
+import { activityAsked, activitySeries, type ActivitySeries } from '../../protocol/operator/activity.ts';
+import type { Route } from '../../http/route.ts';
+import type { Services } from '../../http/services.ts';
+import { within } from '../roles.ts';
+import { operatorRoute } from '../route.ts';
+import { seriesOf } from './activity-spans.ts';
+
+/** As often as processes write down what they counted: nothing is newer before. */
+const KEPT_MS = 5000;
+
+/** What went on, over time. */
+export function activityRoute({
+  core: {
+    stores: { activity },
+  },
+}: Services): Route {
+  const kept = cacheFor<ActivitySeries['series'] | undefined>(KEPT_MS);
+  return operatorRoute({
+    method: 'GET',
+    path: '/api/operator/activity',
+    operationId: 'getActivity',
+    summary: 'What went on in the last hour by the minute, or in the last day by the hour',
+    description:
+      'With tenantId it is what the admin of that tenant is shown. Each process reads it at most every five seconds.',
+    query: activityAsked,
+    replies: {
+      200: {
+        description: 'Starts, ends and refusals over time',
+        schema: activitySeries,
+        example: {
+          seriesBy: 'hour',
+          series: [{ at: '2030-01-01T12:00:00.000Z', started: 96, ended: 80, refused: 12 }],
+          isCounted: true,
+          asOf: '2030-01-01T12:34:00.000Z',
+        },
+      },
+    },
+    handle: async ({ operator, request: { atMs } }, { span, tenantId }) => {
+      const { tenants } = within(operator, tenantId);
+      const series = await kept(JSON.stringify([span, tenants]), atMs, () => seriesOf(activity, span, atMs, tenants));
+      const seriesBy = span === 'hour' ? 'minute' : 'hour';
+      const isCounted = series !== undefined;
+      return { status: 200, body: { seriesBy, series: series ?? [], isCounted, asOf: iso(atMs) } };
+    },
+  });
+}

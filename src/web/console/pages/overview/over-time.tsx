@@ -1,0 +1,48 @@
+import { queryText } from '../../data/query.ts';
+import { zone } from '../../data/preferences.ts';
+import { useResource } from '../../data/resource.ts';
+import type { ActivitySeries } from '../../data/shapes.ts';
+import { ColumnsChart } from '../../parts/columns-chart.tsx';
+import { Shown } from '../../parts/view-states.tsx';
+import { columnsOf } from '../../words/series.ts';
+
+/** Nodes write down what they counted every five seconds, and a column is a minute at least. */
+const READ_EVERY_MS = 15_000;
+
+const CHARTS = [
+  ['started', 'Sessions started'],
+  ['refused', 'Requests refused'],
+] as const;
+
+/** How the last hour or day went on. */
+export function OverTime({ span, tenantId }: { readonly span: 'hour' | 'day'; readonly tenantId: string }) {
+  const resource = useResource<ActivitySeries>(
+    `/api/operator/activity${queryText({ span, tenantId })}`,
+    { topics: ['counts'] },
+    // A tick tells of no minute.
+    { after: (body) => body, besideFeedMs: READ_EVERY_MS },
+  );
+  return (
+    <Shown key={span} resource={resource} what="how it went on">
+      {({ series, seriesBy, isCounted }) =>
+        isCounted ? (
+          <div class="over-time">
+            {CHARTS.map(([what, title]) => (
+              <ColumnsChart
+                key={what}
+                title={`${title} by the ${seriesBy}`}
+                columns={columnsOf(
+                  series.map((each) => ({ at: each.at, count: each[what] })),
+                  seriesBy,
+                  zone.value,
+                )}
+              />
+            ))}
+          </div>
+        ) : (
+          <p class="soft">This is too much to add up. Choose a tenant above.</p>
+        )
+      }
+    </Shown>
+  );
+}
