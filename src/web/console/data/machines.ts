@@ -6,6 +6,8 @@ import { get } from './api.ts';
 import type { Output } from './shapes.ts';
 
 const machines = signal<readonly OperatorMachine[] | undefined>(undefined);
+/** Whether they were asked for once: a page whose chart comes later than its words would move under whoever reads. */
+const wereRead = signal(false);
 let reading: Promise<unknown> | undefined;
 
 async function read(): Promise<void> {
@@ -13,13 +15,20 @@ async function read(): Promise<void> {
   if (answer.ok) machines.value = answer.body.machines;
   // The next view that needs them asks again.
   else reading = undefined;
+  wereRead.value = true;
+}
+
+/** Reads them, and says whether they are there, or could not be read. */
+export function useMachinesRead(): boolean {
+  useEffect(() => {
+    reading ??= read();
+  }, []);
+  return wereRead.value;
 }
 
 /** One machine by its id, as soon as it is known. */
 export function useMachine(id: string): OperatorMachine | undefined {
-  useEffect(() => {
-    reading ??= read();
-  }, []);
+  useMachinesRead();
   return machines.value?.find((machine) => machine.id === id);
 }
 

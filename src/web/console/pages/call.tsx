@@ -5,6 +5,7 @@ import { titleOf, UTC } from '../chart/words.ts';
 import { keyPage } from '../data/keys.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { useMachine } from '../data/machines.ts';
+import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
 import { CallFacts } from '../parts/calls.tsx';
@@ -30,10 +31,11 @@ export function CallPage() {
   useKeys({ Escape: () => route(ofSession === undefined ? to('/console/calls') : `/console/sessions/${ref}`) });
   const name = encodeURIComponent(ofSession ?? ref);
   const path = `/api/operator/calls/${name}`;
+  const isReady = useMachinesRead();
   const resource = useResource<CallDetail>(path, { topics: ['counts'] }, { besideFeedMs: UNTOLD_MS });
   const { body, text } = resource;
   const call = body.value;
-  if (call === undefined) return <Unread title="Call" resource={resource} what="this call" />;
+  if (call === undefined || !isReady) return <Unread title="Call" resource={resource} what="this call" />;
   const { machine, state, events, moreEvents, model, session, why, createdAt, tenantId, agentId, keyId, captions } =
     call;
   return (

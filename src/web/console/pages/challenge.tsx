@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { ChallengeDetail } from '../data/logins.ts';
+import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import { Fact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
@@ -18,10 +19,11 @@ export function ChallengePage() {
   usePage('Code');
   useKeys({ Escape: () => route('/console/challenges') });
   const path = `/api/operator/challenges/${encodeURIComponent(id)}`;
+  const isReady = useMachinesRead();
   const resource = useResource<ChallengeDetail>(path, { topics: ['counts', 'audit'] });
   const { body, text } = resource;
   const challenge = body.value;
-  if (challenge === undefined) return <Unread title="Code" resource={resource} what="this code" />;
+  if (challenge === undefined || !isReady) return <Unread title="Code" resource={resource} what="this code" />;
   const { machine, subject, state, events, issuedAt, expiresAt, attempts, maxAttempts } = challenge;
   return (
     <div class="page session-page">

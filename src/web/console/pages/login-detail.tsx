@@ -3,6 +3,7 @@ import { auditOf } from '../data/audit.ts';
 import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
+import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import { Fact } from '../parts/card.tsx';
 import { History } from '../parts/history.tsx';
@@ -21,10 +22,11 @@ export function LoginDetailPage() {
   usePage('Login');
   useKeys({ Escape: () => route('/console/logins') });
   const path = `/api/operator/logins/${encodeURIComponent(id)}`;
+  const isReady = useMachinesRead();
   const resource = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
   const { body, text } = resource;
   const login = body.value;
-  if (login === undefined) return <Unread title="Login" resource={resource} what="this login" />;
+  if (login === undefined || !isReady) return <Unread title="Login" resource={resource} what="this login" />;
   const { email, state, events, createdAt, renewedAt, expiresAt, endedAt, reason, moreEvents } = login;
   const isActive = state === 'active';
   return (

@@ -5,6 +5,7 @@ import { get, type ReadMore } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { UNTOLD_MS } from '../data/live.ts';
+import { useMachinesRead } from '../data/machines.ts';
 import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
 import type { EventPage, OperatorEvent, SessionDetail } from '../data/shapes.ts';
@@ -25,6 +26,7 @@ import { Whisper } from './session/whisper.tsx';
 export function SessionPage() {
   const ref = useRoute().params['ref'] ?? '';
   const path = `/api/operator/sessions/${ref}`;
+  const isReady = useMachinesRead();
   const resource = useResource<SessionDetail>(path, { topics: ['counts'], ref });
   const { body, text } = resource;
   const detail = body.value;
@@ -34,7 +36,7 @@ export function SessionPage() {
       noteServerTime(Date.parse(detail.session.startedAt) + (detail.session.durationSec + 0.5) * 1000, true);
   }, [detail]);
 
-  if (detail === undefined) return <Unread title="Session" resource={resource} what="this session" />;
+  if (detail === undefined || !isReady) return <Unread title="Session" resource={resource} what="this session" />;
   return <Shown detail={detail} path={path} text={text.value} />;
 }
 

@@ -70,7 +70,9 @@ export function UsagePage() {
           <>
             <Card title={totalTitle(report, isToday)} aside={<span class="soft">{zoneNote(by)}</span>}>
               {isToday || by === 'session' ? (
-                <Hours tenantId={tenantId} />
+                <div class="hours">
+                  <Hours tenantId={tenantId} />
+                </div>
               ) : (
                 <Series series={everyDay(report.series, range, now.peek())} nameOf={(at) => at} />
               )}
@@ -93,7 +95,8 @@ export function UsagePage() {
           </>
         )}
       </Shown>
-      {may('see-installation') && <Reconciled />}
+      {/* Below what is longer the more was used: it would be pushed down. */}
+      {may('see-installation') && (list.page.value ?? list.failure.value) !== undefined && <Reconciled />}
     </div>
   );
 }
