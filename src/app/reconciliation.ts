@@ -3,8 +3,11 @@ import type { Config } from '../../config/config.ts';
 import { priceTokens } from '../metering/price-usage.ts';
 import type { Prices } from '../metering/prices.ts';
 import type { ReconcileDeps } from '../reconciliation/reconcile.ts';
+import { DAY_MS, iso } from '../kernel/time.ts';
 import { addressesOf } from '../protocol/email.ts';
+import { driftsOf } from '../reconciliation/drift-ratio.ts';
 import { chargeOf } from '../stores/ledger/contract.ts';
+import { RECONCILED_DAYS } from '../stores/reconciliations/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { OpenAiUsage } from '../upstream/openai-usage.ts';
 
@@ -36,11 +39,21 @@ export function worthAt(prices: Pick<Prices, 'find' | 'dearest'>): ReconcileDeps
 /** Every node tells the same, because it is read where it is kept. */
 export function tellDrift(
   { store, clock }: ReconcileDeps,
-  { metrics }: { readonly metrics: Pick<Metrics, 'observe'> },
+  { metrics }: { readonly metrics: Pick<Metrics, 'observe' | 'observeEach'> },
 ): void {
   metrics.observe(
     'switchboard_meter_unexplained_dollars',
     'What was counted of the last three days and is not what the provider says, with nothing that explains it',
     async () => (await store.unexplainedAt(clock.now())) / 1_000_000,
   );
+  metrics.observeEach(
+    'switchboard_meter_drift_ratio',
+    'By how much of the provider’s tokens our count of a model is above it, or below, on the last day that was compared',
+    ['upstream', 'model'],
+    async () => driftsOf(await store.list(dayOf(clock.now() - RECONCILED_DAYS * DAY_MS), dayOf(clock.now()))),
+  );
+}
+
+function dayOf(atMs: number): string {
+  return iso(atMs).slice(0, 10);
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { RequestDurations } from './request-durations.ts';
-import { Unavailable } from '../kernel/errors.ts';
+import { ifAway } from '../kernel/errors.ts';
 import { Activity } from './activity.ts';
 import { ToolMetrics } from './tool-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
@@ -247,17 +247,27 @@ export class Metrics {
 
   /** A gauge whose value is read when somebody scrapes; it is left out while it cannot be read, because an outage is when the others are needed. */
   observe(name: string, help: string, read: () => number | Promise<number>): void {
+    this.observeEach(name, help, [], async () => [{ labels: {}, value: await read() }]);
+  }
+
+  /** The same of a value for each of several labels. */
+  observeEach<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: () => Promise<readonly { readonly labels: Readonly<Partial<Record<L, string>>>; readonly value: number }[]>,
+  ): void {
     const gauge = new Gauge({
       name,
       help,
+      labelNames,
       registers: [],
       async collect() {
-        try {
-          this.set(await read());
-        } catch (error) {
-          if (!(error instanceof Unavailable)) throw error;
-          this.remove();
-        }
+        const found = await read().catch(ifAway(() => []));
+        // Without labels a reset would leave a nought.
+        if (labelNames.length === 0) this.remove();
+        else this.reset();
+        for (const { labels, value } of found) this.set(labels, value);
       },
     });
     this.registry.registerMetric(gauge);

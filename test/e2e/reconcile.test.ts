@@ -30,6 +30,8 @@ describe.skipIf(skipped !== undefined)(`reconcile, beside a running server ${ski
     expect(stdout).not.toContain(api.adminKey);
     const { body } = await world.backend().get('/api/operator/reconciliation');
     expect(body).toMatchObject({ enabled: true, days: [{ day: yesterday, state: 'unexplained' }] });
-    expect((await world.backend().get('/metrics')).text).toContain('\nswitchboard_meter_unexplained_dollars 32\n');
+    const { text } = await world.backend().get('/metrics');
+    expect(text).toContain('\nswitchboard_meter_unexplained_dollars 32\n');
+    expect(text).toContain('\nswitchboard_meter_drift_ratio{upstream="openai",model="gpt-realtime"} -1\n');
   });
 });
