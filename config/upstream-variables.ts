@@ -10,9 +10,9 @@ export const upstream = {
     upstream: {
       provider: variable(
         'UPSTREAM_PROVIDER',
-        s.choice(['openai', 'openai-live', 'azure', 'gemini', 'assemblyai', 'local']),
+        s.choice(['openai', 'openai-live', 'azure', 'gemini', 'assemblyai', 'livekit', 'local']),
         { unset: 'openai when OPENAI_API_KEY is set, else local (simulated)' },
-        'the model provider: openai, openai-live, azure, gemini, assemblyai, or local, a simulated one for development',
+        'the model provider: openai, openai-live, azure, gemini, assemblyai, livekit, or local, a simulated one for development',
         { example: 'openai' },
       ),
       apiKeys: variable('OPENAI_API_KEY', s.credentials, { unset: 'unset' }, `provider key; ${ROTATED}`, {
@@ -78,6 +78,27 @@ export const upstream = {
           neededBy: 'UPSTREAM_PROVIDER=assemblyai',
           secret: 'all',
         },
+      ),
+      liveKitUrl: variable(
+        'LIVEKIT_URL',
+        s.url(['wss', 'https', 'ws', 'http']),
+        { unset: 'unset' },
+        'the address of a LiveKit server or project, for pages and for its API',
+        { example: 'wss://example.livekit.cloud', neededBy: 'UPSTREAM_PROVIDER=livekit', secret: 'in address' },
+      ),
+      liveKitApiKeys: variable(
+        'LIVEKIT_API_KEY',
+        s.credentials,
+        { unset: 'unset' },
+        'API key of LiveKit; comma-separated for rotation: the first signs, all verify webhooks',
+        { example: 'APIexample', neededBy: 'UPSTREAM_PROVIDER=livekit', secret: 'all' },
+      ),
+      liveKitApiSecrets: variable(
+        'LIVEKIT_API_SECRET',
+        s.credentials,
+        { unset: 'unset' },
+        'the secret of each of these keys, in their order',
+        { example: 'secret', neededBy: 'UPSTREAM_PROVIDER=livekit', secret: 'all' },
       ),
       baseUrl: variable(
         'UPSTREAM_BASE_URL',

@@ -49,7 +49,7 @@ const rings: Readonly<Record<string, Ring>> = {
   upstream: {
     files: /^src\/upstream\//,
     rings: ['kernel', 'settings', 'echo', 'contracts', 'protocol'],
-    packages: ['zod', 'ws', 'node:'],
+    packages: ['zod', 'ws', 'jsonwebtoken', 'node:'],
   },
   stores: {
     files: /^src\/stores\//,

@@ -1,11 +1,9 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
-import { askAgainMs, askDelayMs, graceEndMs, provesOver, tryDelayMs, unheardEndMs, untoldMs } from './selectors.ts';
-import type { CallEvent, CallFact, CallLimits, CallRecord, Door, Hangup } from './types.ts';
+import { answeredHangup, NOTHING_SAID, saidOver } from './hang-up.ts';
+import { graceEndMs, provesOver, unheardEndMs, untoldMs } from './selectors.ts';
+import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
 
-/** A hang-up that the provider has begun is asked for once more after this long, to see that it is done. */
-const CONFIRM_MS = 1000;
-const NOTHING_SAID = { overAtMs: null, overDoor: null } as const;
 /** A hang-up is tried at least this long, also where the provider should have ended the call by itself. */
 const TRY_AT_LEAST_MS = 60_000;
 
@@ -40,29 +38,6 @@ function askedBy({ context, event }: At, nextTryAtMs: number | null): Partial<Ca
 /** How a hang-up stands when the call is over. */
 function hangupWhenOver({ hangup }: CallRecord): Hangup {
   return hangup === 'asked' ? 'confirmed' : 'already_over';
-}
-
-/** The provider's first word that the call is over stands, with its time: a second one is compared with it. */
-function saidOver({ overAtMs, overDoor }: CallRecord, at: number, door: Door) {
-  return overAtMs === null ? { overAtMs: at, overDoor: door } : { overAtMs, overDoor };
-}
-
-function answeredHangup({ context, event }: At): Partial<CallRecord> {
-  assertEvent(event, 'HANGUP_ANSWERED');
-  const { at, answer, dialled } = event;
-  const hangupTries = context.hangupTries + 1;
-  const tried = { hangupTries, nextTryAtMs: at + tryDelayMs(hangupTries) };
-  if (answer === 'failed') return tried;
-  if (dialled === 'known') return { ...tried, ...NOTHING_SAID };
-  if (answer === 'asked' && context.hangup !== 'asked')
-    return { ...NOTHING_SAID, hangup: 'asked', hangupTries, nextTryAtMs: at + CONFIRM_MS };
-  const said = saidOver(context, at, 'hangup');
-  const isBegun = context.hangup === 'asked';
-  return {
-    ...said,
-    hangupTries,
-    nextTryAtMs: isBegun ? at + askDelayMs(hangupTries) : askAgainMs(said.overAtMs, at),
-  };
 }
 
 /**
@@ -108,6 +83,8 @@ export function createVoiceCallMachine(limits: CallLimits) {
       emitted: {} as CallFact,
     },
     guards: {
+      isPages: () => limits.returnSec !== undefined,
+      isReturned: ({ context }) => limits.returnSec !== undefined && context.hangup !== 'unconfirmed',
       isCreated: ({ context }) => context.providerCallId !== null,
       isUncreated: ({ context }) => context.providerCallId === null,
       isAsked: ({ context }) => context.providerCallId !== null && context.hangup !== 'unconfirmed',
@@ -169,15 +146,15 @@ export function createVoiceCallMachine(limits: CallLimits) {
       closeAsFailed: assign((at) => closing(at, 'create_failed')),
       closeAsUnheard: assign((at) => closing(at, 'unheard')),
       closeAsExpired: assign((at) => closing(at, 'expired')),
-      noteAnswer: assign((at) => changed(at.context, answeredHangup(at))),
-      noteSaidOver: assign(({ context, event }) => changed(context, saidOver(context, event.at, 'sideband'))),
+      noteAnswer: assign((at) => changed(at.context, answeredHangup(at.context, at.event, limits))),
+      noteSaidOver: assign(({ context, event }) => changed(context, saidOver(context, event.at, 'sideband', limits))),
       closeAsSaidOver: assign((at) => {
         assertEvent(at.event, 'OVER');
-        return { ...closing(at, at.event.reason), ...saidOver(at.context, at.event.at, 'sideband') };
+        return { ...closing(at, at.event.reason), ...saidOver(at.context, at.event.at, 'sideband', limits) };
       }),
       closeUnanswered: assign((at) => ({
         ...closing(at, 'create_failed'),
-        ...saidOver(at.context, at.event.at, 'sideband'),
+        ...saidOver(at.context, at.event.at, 'sideband', limits),
       })),
       // It goes on, whatever the provider said: nothing that it said counts any more.
       noteAlive: assign(({ context }) => changed(context, NOTHING_SAID)),
@@ -194,6 +171,9 @@ export function createVoiceCallMachine(limits: CallLimits) {
       endQuiet: assign((at) => closed(at, 'confirmed')),
       endUnconfirmed: assign((at) => closed(at, 'unconfirmed')),
       take: assign((at) => changed(at.context, taken(at))),
+      takeAwaited: assign((at) => changed(at.context, { ...taken(at), ...askedBy(at, null) })),
+      // What the provider tells of a call that was hung up is no reason to wait for the next try.
+      tryAtOnce: assign(({ context, event }) => changed(context, { ...NOTHING_SAID, nextTryAtMs: event.at })),
       takeClosing: assign((at) => {
         assertEvent(at.event, 'TAKEN');
         const unheardSinceMs = untoldMs(at.context, at.event.unheardSinceMs);
@@ -238,8 +218,11 @@ export function createVoiceCallMachine(limits: CallLimits) {
             { guard: 'isCreated', target: 'closing', actions: 'closeUnanswered' },
           ],
           CLOSE: { target: 'closing', actions: 'closeAsRequested' },
-          // Whoever would have given the browser its answer is gone.
-          TAKEN: { target: 'closing', actions: 'takeAsFailed' },
+          TAKEN: [
+            { guard: 'isPages', actions: 'takeAwaited' },
+            // Whoever would have given the browser its answer is gone.
+            { target: 'closing', actions: 'takeAsFailed' },
+          ],
           CLOCK: { guard: 'isGivenUp', target: 'closing', actions: 'closeAsFailed' },
         },
       },
@@ -274,6 +257,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
             { guard: 'isNotSaidOver', actions: 'noteSaidOver' },
           ],
           HEARD: { guard: 'isSaidOver', actions: 'noteAlive' },
+          READY: { guard: 'isReturned', actions: 'tryAtOnce' },
           SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheardClosing' },
           TAKEN: { actions: 'takeClosing' },
           CLOCK: [

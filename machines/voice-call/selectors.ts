@@ -19,7 +19,9 @@ export function tryDelayMs(tries: number): number {
 }
 
 /** Until when a call that is closing may have gone on: when it is next asked whether a hang-up is done, it is; unless that was asked before. */
-export function wentOnUntilMs({ hangup, overAtMs, nextTryAtMs }: CallRecord, at: number): number {
+export function wentOnUntilMs({ hangup, overAtMs, nextTryAtMs, closingAtMs }: CallRecord, at: number): number {
+  // Its page might open it again; it did not.
+  if (overAtMs !== null && overAtMs > at) return Math.min(at, closingAtMs ?? at);
   return hangup === 'asked' ? Math.min(at, overAtMs ?? nextTryAtMs ?? at) : at;
 }
 

@@ -48,7 +48,10 @@ export interface CallRecord extends CallTerms {
   readonly hangup: Hangup;
   /** How often the provider was asked to hang up. */
   readonly hangupTries: number;
-  /** Since when the provider's answers say that the call is over, and nothing that was heard of it says otherwise; null where they do not. */
+  /**
+   * Since when the provider's answers say that the call is over, and nothing that was heard of it says otherwise; null where they do not.
+   * Of a call that its page may open again: from when on it may not, which may be still to come.
+   */
   readonly overAtMs: number | null;
   /** Where the provider said so first: as a sideband was dialled or by itself on one, or as it was asked to hang up. */
   readonly overDoor: Door | null;
@@ -78,6 +81,11 @@ export interface CallLimits {
   readonly graceSec: number;
   /** SIDEBAND_LOST_SEC; 0 is as long as its session. */
   readonly unheardSec: number;
+  /**
+   * Of calls that pages open: seconds for which a page may open its call again after it was hung up, so that it is hung up again as long;
+   * undefined of calls that we open.
+   */
+  readonly returnSec?: number | undefined;
 }
 
 /** Every event carries its time: machines have no clock of their own. */

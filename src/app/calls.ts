@@ -7,7 +7,7 @@ import type { ServerToolParts } from '../calls/tools/tool-runner-deps.ts';
 import { BusWhispers } from '../calls/whispers.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
-import { isBrokered, type BrokeredProvider } from '../upstream/contract.ts';
+import { endsCalls, type EndingProvider } from '../upstream/contract.ts';
 import { createCallModes } from './call-mode.ts';
 import type { Core } from './core.ts';
 import type { OpenUsage } from './usage.ts';
@@ -23,14 +23,15 @@ export type OpenCalls = ReturnType<typeof openCalls>;
 /** The calls of the service: those that this node holds, where its provider lets it open them, the tickets for them, and how they are opened. */
 export function openCalls(core: Core, neighbours: CallsNeighbours) {
   const { config, stores, provider } = core;
-  const held = isBrokered(provider) ? openHeld(core, provider, neighbours) : undefined;
+  const held = endsCalls(provider) ? openHeld(core, provider, neighbours) : undefined;
   const calls: Calls = held ?? new NoCalls(stores.calls);
   return {
     open: (request: OpenCallRequest) => calls.open(request),
     ofSession: (sessionId: string) => calls.ofSession(sessionId),
     runningResponses: (callId: string) => calls.runningResponses(callId),
-    /** The calls that this node holds; undefined where browsers open theirs. */
+    /** The calls that this node holds; undefined where it ends none. */
     held,
+    ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
     tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),
     whispers: new BusWhispers({ bus: core.live.bus, clock: core.clock }),
     resumeTokens: new ResumeTokens(stores.resumeTokens),
@@ -38,16 +39,16 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
   };
 }
 
-function openHeld(
-  core: Core,
-  provider: BrokeredProvider,
-  { sessions, usage, serverTools }: CallsNeighbours,
-): VoiceCalls {
+function openHeld(core: Core, provider: EndingProvider, { sessions, usage, serverTools }: CallsNeighbours): VoiceCalls {
   const { config, stores, live, metrics, others, installationKey, clock, events, journal, onError } = core;
   const { calls, voice, upstream } = config;
   const held = new VoiceCalls(
     {
-      limits: { graceSec: calls.graceSec, unheardSec: calls.unheardSec },
+      limits: {
+        graceSec: calls.graceSec,
+        unheardSec: calls.unheardSec,
+        returnSec: provider.capabilities.returnSec,
+      },
       voiceLimits: voice,
       createTimeoutMs: upstream.timeoutMs,
       readyMs: calls.sidebandReadyMs,

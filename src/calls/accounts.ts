@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { BrokeredProvider } from '../upstream/contract.ts';
+import type { EndingProvider } from '../upstream/contract.ts';
 
 /**
  * The provider's accounts that this service has credentials of, known by their fingerprints: one opens calls, all hear and end those that
@@ -8,10 +8,10 @@ import type { BrokeredProvider } from '../upstream/contract.ts';
 export class Accounts {
   /** Of the account that opens calls. */
   readonly fingerprint: string;
-  readonly #opens: BrokeredProvider;
-  readonly #byFingerprint: ReadonlyMap<string, BrokeredProvider>;
+  readonly #opens: EndingProvider;
+  readonly #byFingerprint: ReadonlyMap<string, EndingProvider>;
 
-  constructor(opens: BrokeredProvider, others: readonly BrokeredProvider[], installationKey: Buffer) {
+  constructor(opens: EndingProvider, others: readonly EndingProvider[], installationKey: Buffer) {
     this.#opens = opens;
     this.fingerprint = opens.fingerprint(installationKey);
     this.#byFingerprint = new Map(
@@ -24,7 +24,7 @@ export class Accounts {
   }
 
   /** Who can be asked for a call; undefined where nobody here has its credential. A call of before has no fingerprint, only a provider. */
-  of({ provider, fingerprint }: Pick<CallRecord, 'provider' | 'fingerprint'>): BrokeredProvider | undefined {
+  of({ provider, fingerprint }: Pick<CallRecord, 'provider' | 'fingerprint'>): EndingProvider | undefined {
     if (fingerprint === null) return provider === this.#opens.name ? this.#opens : undefined;
     return this.#byFingerprint.get(fingerprint);
   }
@@ -34,6 +34,6 @@ export class Accounts {
 const UNKNOWN_SEC = 86_400;
 
 /** Milliseconds after which a provider has ended a call by itself. */
-export function maxCallMs(provider: Pick<BrokeredProvider, 'capabilities'> | undefined): number {
+export function maxCallMs(provider: Pick<EndingProvider, 'capabilities'> | undefined): number {
   return (provider?.capabilities.providerMaxSec ?? UNKNOWN_SEC) * 1000;
 }

@@ -1,7 +1,7 @@
 import type { CloseRequest } from '../../machines/voice-call/types.ts';
 import { classify, longestEndMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
-import { MINUTE_MS } from '../kernel/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Budgets } from '../metering/contract.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
@@ -20,7 +20,9 @@ export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
 
 interface FollowDeps {
   readonly limits: VoiceLimits;
-  readonly sessions: Pick<CallSessions, 'lookUp'>;
+  readonly sessions: Pick<CallSessions, 'lookUp' | 'noteActivity'>;
+  /** Who is in a call that its page opened itself is not idle, whatever is said there: nobody hears it. */
+  readonly isOpenedByPages: boolean;
   readonly budgets: Pick<Budgets, 'endsAtMs'>;
   readonly noteHeard: (sessionId: string, at: number, untilMs: number) => void;
 }
@@ -33,7 +35,7 @@ interface FollowDeps {
 export async function followSessions(
   calls: readonly HeldCall[],
   at: number,
-  { limits, sessions, budgets, noteHeard }: FollowDeps,
+  { limits, sessions, budgets, noteHeard, isOpenedByPages }: FollowDeps,
 ): Promise<void> {
   if (calls.length === 0) return;
   const { records } = await sessions.lookUp([...new Set(calls.map(({ record }) => record.sessionId))]);
@@ -49,6 +51,9 @@ export async function followSessions(
       const endsAtMs = Math.min(longestEndMs(session, limits), budgets.endsAtMs(call.record.id));
       if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp();
       const isHeard = call.record.state === 'open' && call.hasSideband;
+      const activeMs = Math.min(HEARD_LEFT_MS, (limits.maxIdleSec * SECOND_MS) / 3);
+      const isThere = isOpenedByPages && call.record.state === 'open' && reason === undefined;
+      if (isThere && at - session.lastActivityAtMs >= activeMs) await sessions.noteActivity(session.id, at);
       if (isHeard && session.heardUntilMs - at < HEARD_LEFT_MS) noteHeard(session.id, at, at + HEARD_MS);
     }),
   );

@@ -2,7 +2,7 @@ import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/
 import type { Host } from '../actors/host.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import type { BrokeredProvider } from '../upstream/contract.ts';
+import type { EndingProvider } from '../upstream/contract.ts';
 import type { HangUps } from './hang-ups.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import type { CallSessions } from './contract.ts';
@@ -14,7 +14,7 @@ import type { RetryOptions } from './sideband-connection.ts';
 /** What a held call is made of: the same for all of a node. */
 export interface HeldCallDeps extends ListenerDeps, Pick<ToolRunnerDeps, 'serverTools'> {
   /** Who can be asked for the call; undefined where nobody here has its credential. */
-  readonly provider: BrokeredProvider | undefined;
+  readonly provider: EndingProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly steps: HeldCallSteps;
   readonly hangUps: HangUps;

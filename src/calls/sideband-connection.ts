@@ -3,7 +3,14 @@ import type { HeldCallCommand, HeldCallEvent } from '../../machines/held-call/ty
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import { CallOver, UpstreamFault, type BrokeredProvider, type Sideband } from '../upstream/contract.ts';
+import {
+  CallOver,
+  isBrokered,
+  UpstreamFault,
+  type BrokeredProvider,
+  type EndingProvider,
+  type Sideband,
+} from '../upstream/contract.ts';
 
 interface SidebandConnectionDeps {
   readonly attach: (signal: AbortSignal) => Promise<Sideband>;
@@ -127,14 +134,14 @@ async function wait(ms: number, signal: AbortSignal): Promise<void> {
  * change nothing: nobody has seen what the page did meanwhile. @throws what the provider's `attach` throws
  */
 export async function attach(
-  provider: BrokeredProvider | undefined,
+  provider: EndingProvider | undefined,
   { providerCallId, state }: Pick<CallRecord, 'providerCallId' | 'state'>,
   setup: SessionSetup | undefined,
   maxOutputTokens: number | undefined,
   hear: Parameters<BrokeredProvider['attach']>[2],
   signal: AbortSignal,
 ): ReturnType<BrokeredProvider['attach']> {
-  if (provider === undefined || setup === undefined || providerCallId === null)
+  if (provider === undefined || !isBrokered(provider) || setup === undefined || providerCallId === null)
     throw new Error('nothing is known of the call to attach to');
   const { model, voice, tools, behaviour } = setup;
   const instructions = setup.instructions ?? undefined;

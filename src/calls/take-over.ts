@@ -82,9 +82,14 @@ async function take(orphan: Orphan, isOrphan: boolean, deps: TakeOverDeps): Prom
   if (record.state !== 'closed') hold(record, setup, unheardSinceMs);
 }
 
-/** Other nodes end calls, and take those that this one cannot ask for: what is not this node's any more is let go of. @throws Unavailable */
+/**
+ * Other nodes end calls, take those that this one cannot ask for, and are told of those that pages open: what is not this node's any more
+ * is let go of. @throws Unavailable
+ */
 export async function reloadChangedCalls(held: Iterable<HeldCall>, store: Pick<CallStore, 'load'>): Promise<void> {
-  const touched = [...held].filter(({ isForeign, record }) => isForeign || record.state === 'closing');
+  const touched = [...held].filter(
+    ({ isForeign, record }) => isForeign || record.state === 'closing' || record.state === 'creating',
+  );
   await Promise.all(
     touched.map(async (call) => {
       const record = await store.load(call.record.id);

@@ -1,62 +1,28 @@
 import { heldCallMachine } from '../../machines/held-call/machine.ts';
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
-import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import { Steps } from '../actors/steps.ts';
-import type { Trace } from '../actors/trace.ts';
 import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { deadline } from '../kernel/deadline.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { NodeLease } from '../node/lease.ts';
-import type { Refusal } from '../protocol/refusal.ts';
-import type { Bus } from '../stores/bus/contract.ts';
-import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
-import type { LiveNodes, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { BrokeredProvider } from '../upstream/contract.ts';
+import { upstreamRefusal, type Refusal } from '../protocol/refusal.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import { isBrokered } from '../upstream/contract.ts';
 import { Accounts } from './accounts.ts';
-import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
 import { closeReasonFor, followSessions } from './follow-sessions.ts';
 import { HangUps } from './hang-ups.ts';
 import { cutOffUnlessTaken, handOverCalls, waitForTools } from './hand-over-calls.ts';
-import type { HeldCallDeps } from './held-call-deps.ts';
 import type { HeldCallSteps } from './held-call-state.ts';
 import { HeldCall } from './held-call.ts';
 import { PageRequests } from './pages/page-requests.ts';
-import { openCall, type OpenCallDeps } from './open-call.ts';
-import type { SealedRecaps } from './sealed-recaps.ts';
+import { openCall } from './open-call.ts';
+import { PageCalls } from './page-calls.ts';
 import { RemoteHangUps } from './remote-hang-ups.ts';
 import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
-
-interface VoiceCallsOptions
-  extends
-    Pick<OpenCallDeps, 'voiceLimits' | 'createTimeoutMs' | 'readyMs' | 'perSession'>,
-    Pick<HeldCallDeps, 'maxOpenResponses'> {
-  readonly limits: CallLimits;
-}
-
-interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause' | 'serverTools'> {
-  /** Of this process, as the owner of calls. */
-  readonly lease: NodeLease;
-  /** Opens new calls. */
-  readonly provider: BrokeredProvider;
-  /** The same provider with other credentials, which hear and end the calls that were opened with them. */
-  readonly others?: readonly BrokeredProvider[] | undefined;
-  readonly installationKey: Buffer;
-  readonly recaps: SealedRecaps;
-  readonly store: CallStore;
-  readonly nodes: Pick<LiveNodes, 'hasOther'>;
-  readonly setups: Pick<SessionSetups, 'find'>;
-  readonly sessions: CallSessions;
-  readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'followed'>;
-  readonly events: Events;
-  readonly trace?: Trace<CallRecord> | undefined;
-  /** Hears of faults that no caller can be told of. */
-  readonly onError: (error: unknown) => void;
-  readonly random?: () => number;
-  readonly after?: HeldCallDeps['after'];
-}
+import type { VoiceCallsDeps, VoiceCallsOptions } from './voice-calls-deps.ts';
 
 /** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
 const LOOK_MS = 1000;
@@ -127,13 +93,29 @@ export class VoiceCalls implements Calls {
   }
 
   async open(request: OpenCallRequest): Promise<OpenedCall | Refusal> {
+    const { provider } = this.#deps;
+    if (!isBrokered(provider)) return upstreamRefusal();
     await this.renewLease();
     return openCall(request, {
+      ...this.#options,
+      ...this.#deps,
+      provider,
+      node: this.node,
+      fingerprint: this.#accounts.fingerprint,
+      host: this.#host,
+      hold: (record, setup) => this.#hold(record, setup),
+    });
+  }
+
+  /** Calls that pages open themselves, of a provider that has such. */
+  get ofPages(): PageCalls {
+    return new PageCalls({
       ...this.#options,
       ...this.#deps,
       node: this.node,
       fingerprint: this.#accounts.fingerprint,
       host: this.#host,
+      renewLease: () => this.renewLease(),
       hold: (record, setup) => this.#hold(record, setup),
     });
   }
@@ -172,7 +154,8 @@ export class VoiceCalls implements Calls {
     if (isLookDue) {
       this.#lookedAtMs = at;
       const [limits, noteHeard] = [this.#options.voiceLimits, this.#noteHeard.bind(this)];
-      await followSessions([...this.#held.values()], at, { ...this.#deps, limits, noteHeard });
+      const isOpenedByPages = this.#options.limits.returnSec !== undefined;
+      await followSessions([...this.#held.values()], at, { ...this.#deps, limits, noteHeard, isOpenedByPages });
     }
     await this.#runDueCalls(at);
     await this.#remote.look();

@@ -41,6 +41,8 @@ export interface SessionConfig {
   /** The agent's own price, of the agent's own model. */
   readonly price: ModelPrice | null;
   readonly metadata: Metadata | null;
+  /** Of the agent, at a provider that has agents of its own; null where it names none. */
+  readonly agentName: string | null;
   /** Of the agent that it names; null without one. */
   readonly agentVersion: string | null;
 }
@@ -93,6 +95,7 @@ export function resolveSessionConfig(
     forbidsOverrides: key !== null && !key.allowOverrides,
     price: model === ownModel ? (agent?.price ?? null) : null,
     metadata: wish.metadata ?? null,
+    agentName: agent?.agentName ?? null,
     agentVersion: agent === undefined ? null : agentVersionOf(agent),
   };
 }

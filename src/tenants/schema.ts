@@ -39,6 +39,7 @@ const agentSchema = z.strictObject(
     id: identifier(128),
     ...agentSettings.shape,
     element: elementSettings.optional(),
+    agentName: text(1, 128).optional(),
     call: callMode.optional(),
     dataChannel: dataChannel.optional(),
     price: modelPrice.optional(),

@@ -98,6 +98,8 @@ const providers: Readonly<Record<string, Rows>> = {
     extra: (value) => value,
   },
   assemblyai: { tellAi: 'ours', transcribe: 'always' },
+  // What speaks is the agent of the room, a program of its own.
+  livekit: { tellAi: 'ours' },
 };
 
 /** What of a behaviour a provider cannot do, by the names of its fields. */

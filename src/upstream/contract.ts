@@ -3,6 +3,7 @@ import type { Behaviour } from '../protocol/behaviour.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import type { UpstreamEvent } from './event-contract.ts';
+import type { RoomEvent, RoomWish } from './room-contract.ts';
 
 export type { Speaker, ToolCall, UpstreamEvent } from './event-contract.ts';
 
@@ -25,6 +26,8 @@ export interface MintRequest {
   readonly subjectHash: string;
   /** Seconds that the session may last, for providers whose secrets can bound it (`capDuration`). */
   readonly maxDurationSec?: number | undefined;
+  /** Who joins the room of the call and which agent is sent there, for providers that have rooms. */
+  readonly room?: RoomWish | undefined;
   /** Aborts when nobody waits for the secret any more. */
   readonly signal: AbortSignal;
 }
@@ -36,6 +39,8 @@ export interface Minted {
   readonly value: string;
   /** Seconds since the Unix epoch. */
   readonly expiresAtSec: number;
+  /** The ref of the one call that it opens, which is the provider's name of it too; undefined where it is the page that learns that name. */
+  readonly callId?: string | undefined;
 }
 
 /** What a provider can do. The service asks this and never which provider it is. */
@@ -56,6 +61,8 @@ export interface Capabilities {
   readonly tools: boolean;
   /** Seconds after which the provider itself ends a call; null where that is not known. */
   readonly providerMaxSec: number | null;
+  /** Of calls that pages open: how long after one was last open its page can open it again with what the provider gave it, in seconds. */
+  readonly returnSec?: number;
 }
 
 /** Whether Switchboard hears what happens in the calls of a session, and so what they use and whether its visitor says something. */
@@ -112,16 +119,10 @@ export interface Sideband {
   close(): void;
 }
 
-/** A provider whose calls we create, hear and end. */
-export interface BrokeredProvider extends UpstreamProvider {
-  readonly capabilities: Capabilities & { readonly call: 'brokered' };
+/** A provider whose calls we end, whoever opens them. */
+export interface EndingProvider extends UpstreamProvider {
   /** Names the provider, its address and our credential there, and tells nothing of them to who has not the key: 16 hexadecimal digits. */
   fingerprint(installationKey: Buffer): string;
-  /**
-   * Creates a call. Never retried: one whose reply was lost may exist.
-   * @throws UnansweredCall where the provider named the call all the same, else UpstreamFault
-   */
-  createCall(request: CallRequest): Promise<CreatedCall>;
   /**
    * Ends a call. @returns `asked` when the provider has begun to, `already_over` when it knows no such call any more
    * @param hear gets what the provider tells of the call's cost as it ends it, where nobody else hears the call
@@ -133,11 +134,21 @@ export interface BrokeredProvider extends UpstreamProvider {
     hear?: (event: UpstreamEvent) => void,
   ): Promise<'asked' | 'already_over'>;
   /**
-   * Dials the call as `attach` does, hears nothing, and lets go.
+   * Asks for the call elsewhere than a hang-up does (as `attach` dials it), hears nothing, and lets go.
    * @returns whether the provider knows it
    * @throws UpstreamFault where it gave no usable answer
    */
   isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** A provider whose calls we create, hear and end. */
+export interface BrokeredProvider extends EndingProvider {
+  readonly capabilities: Capabilities & { readonly call: 'brokered' };
+  /**
+   * Creates a call. Never retried: one whose reply was lost may exist.
+   * @throws UnansweredCall where the provider named the call all the same, else UpstreamFault
+   */
+  createCall(request: CallRequest): Promise<CreatedCall>;
   /**
    * The tokens of a response's usage as a page's data channel tells it, where pages hear of any.
    * @returns undefined for what cannot be: counts that are negative, fractional or beyond belief
@@ -166,6 +177,11 @@ export function isBrokered(provider: UpstreamProvider): provider is BrokeredProv
   return provider.capabilities.call === 'brokered';
 }
 
+/** Whether we end the provider's calls: those that we broker, and those of pages whose names we give. */
+export function endsCalls(provider: UpstreamProvider): provider is EndingProvider {
+  return isBrokered(provider) || provider.capabilities.returnSec !== undefined;
+}
+
 /** The model provider whose client secrets browsers get. Audio never passes through here. */
 export interface UpstreamProvider {
   readonly name: string;
@@ -176,6 +192,10 @@ export interface UpstreamProvider {
   readonly callOrigins: readonly string[];
   /** Where a page posts its offer with a client secret; undefined where it opens no call by one. */
   readonly callUrl?: string | undefined;
+  /** Where a page joins the room of its session with a client secret, of providers that have rooms. */
+  readonly roomUrl?: string | undefined;
+  /** Reads and checks what the provider tells of its rooms; undefined for a word that is not the provider's. @param atMs the time of it */
+  readWebhook?(body: string, authorization: string | undefined, atMs: number): Promise<RoomEvent | undefined>;
   /** The model that writes down what visitors say unless an agent names one; null where the agent must, undefined where no call needs one. */
   readonly transcriber?: string | null | undefined;
   /**

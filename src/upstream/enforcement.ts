@@ -33,7 +33,20 @@ const simulated: Enforcement = {
 
 const reported = 'advisory: what the page and services report';
 
-function describeDirect({ capDuration, lockConfig, providerMaxSec }: Capabilities): Enforcement {
+/** Of calls that pages open by our leave, and that we end. */
+function describeEnded({ hangUp, lockConfig }: Capabilities): Enforcement {
+  return {
+    opens: 'the page, with a token of ours',
+    end: hangUps[hangUp],
+    cap: 'MAX_SESSION_MINUTES, by the hang-up',
+    meter: "connected time, by the provider's webhooks and our clock; tokens as services report them",
+    lock: lockConfig ? 'yes' : 'no',
+  };
+}
+
+function describeDirect(capabilities: Capabilities): Enforcement {
+  const { capDuration, lockConfig, providerMaxSec, returnSec } = capabilities;
+  if (returnSec !== undefined) return describeEnded(capabilities);
   const inToken = capDuration !== null;
   return {
     opens: "the page, with the provider's own secret",

@@ -80,8 +80,11 @@ export const word = z
   .regex(/^[\w.-]{1,64}$/)
   .optional()
   .catch(undefined);
-/** As OpenAI tells errors, and as Google does: a `status` in words, and a reason among the details. */
-const errorReply = z.object({
+/** As OpenAI tells errors, as Google does (a `status` in words, and a reason among the details), and as Twirp does: `{code, msg}`. */
+const twirpError = z
+  .object({ code: z.string().regex(/^\w{1,64}$/), msg: z.string() })
+  .transform(({ code }) => ({ error: { type: undefined, code } }));
+const vendorError = z.object({
   error: z
     .object({
       type: word,
@@ -97,6 +100,7 @@ const errorReply = z.object({
       code: code ?? details?.find(({ reason }) => reason !== undefined)?.reason,
     })),
 });
+const errorReply = z.union([vendorError, twirpError]);
 
 export interface Request {
   /** POST where it is not said. */

@@ -6,6 +6,7 @@ import { AzureProvider } from './azure.ts';
 import { isBrokered, type BrokeredProvider, type UpstreamProvider } from './contract.ts';
 import { EchoProvider } from './echo.ts';
 import { GeminiProvider } from './gemini.ts';
+import { LiveKitProvider } from './livekit.ts';
 import { LocalProvider } from './local.ts';
 import { OpenAiLiveProvider } from './openai-live.ts';
 import { OpenAiProvider } from './openai.ts';
@@ -41,6 +42,8 @@ const providers: Readonly<Record<ProviderOptions['provider'], Row>> = {
     keys: ({ assemblyAiApiKeys }) => assemblyAiApiKeys,
     make: (options, assemblyAiApiKey) => new AssemblyAiProvider({ ...options, assemblyAiApiKey }),
   },
+  // Any key of a project ends any room of it.
+  livekit: { keys: () => undefined, make: (options) => new LiveKitProvider(options) },
 };
 
 /** The provider of the settings, with its first credential. @throws Error when it lacks what it needs */

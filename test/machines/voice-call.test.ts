@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, type CloseReason } from '../../machines/voice-call/close-reasons.ts';
-import { askAgainMs, nextDeadline, tryDelayMs } from '../../machines/voice-call/selectors.ts';
+import { askAgainMs, nextDeadline, tryDelayMs, wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import {
   answered,
@@ -381,5 +381,57 @@ describe('The session of a call', () => {
     const ended = play(opened(), [over(at, 'content')]).record;
     expect(play(ended, [taken(at)]).record).toMatchObject({ state: 'closed', ownerNode: 'two', graceUntilMs: at });
     expect(nextDeadline(play(ended, [clock(at)]).record)).toBe(Infinity);
+  });
+});
+
+describe('A call that its page opens itself, and can open again', () => {
+  const pages = { ...limits, returnSec: 600 };
+  const over = at + 601 * SECOND;
+  const asked = (): CallRecord => play(opened(pages), [close(at), answered(at, 'asked')], pages).record;
+  const gone = (): CallRecord => play(asked(), [answered(at + SECOND, 'already_over')], pages).record;
+
+  test('is hung up again until it cannot be, and only then over', () => {
+    expect(gone()).toMatchObject({ state: 'closing', hangup: 'asked', overAtMs: over });
+    expect(nextDeadline(gone())).toBeLessThan(at + 10 * SECOND);
+    expect(play(gone(), [clock(over)], pages).state).toBe('closing');
+    expect(play(gone(), [clock(over + 2 * SECOND)], pages).record).toMatchObject({
+      state: 'closed',
+      hangup: 'confirmed',
+    });
+  });
+
+  test('is hung up for as long once more where it was open again', () => {
+    const back = play(gone(), [answered(at + 300 * SECOND, 'asked')], pages).record;
+    expect(back.overAtMs).toBe(at + 900 * SECOND);
+    expect(play(back, [clock(over + 2 * SECOND)], pages).state).toBe('closing');
+  });
+
+  test('is over as late where nobody ever opened it, and the provider says so elsewhere as well', () => {
+    const never = play(fresh(pages), [created(SECOND), close(at), answered(at, 'already_over')], pages).record;
+    expect(never).toMatchObject({ hangup: 'none', overAtMs: at + 600 * SECOND });
+    expect(never.nextTryAtMs).toBeLessThanOrEqual(at + 60 * SECOND);
+    const word = (when: number): CallEvent => answered(when, 'already_over', { dialled: 'unknown' });
+    expect(play(never, [word(over)], pages).state).toBe('closing');
+    expect(play(never, [word(over + 5 * SECOND)], pages).record).toMatchObject({
+      state: 'closed',
+      hangup: 'already_over',
+    });
+  });
+
+  test('is hung up at once when the provider tells that it is open again', () => {
+    expect(play(gone(), [ready(at + 9 * SECOND)], pages).record).toMatchObject({
+      nextTryAtMs: at + 9 * SECOND,
+      overAtMs: null,
+    });
+    expect(play(gone(), [ready(at + 9 * SECOND)]).record).toEqual(gone());
+  });
+
+  test('goes on waiting for its visitor when its node dies', () => {
+    const waiting = play(fresh(pages), [created(SECOND)], pages).record;
+    expect(play(waiting, [taken(at)], pages).record).toMatchObject({ state: 'creating', ownerNode: 'two', fence: 2 });
+  });
+
+  test('went on until it was closed, whoever takes it over then', () => {
+    expect(wentOnUntilMs(gone(), at + 300 * SECOND)).toBe(at);
   });
 });

@@ -11,7 +11,7 @@ import { readPrices } from '../../src/metering/prices.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
-import type { BrokeredProvider } from '../../src/upstream/contract.ts';
+import type { UpstreamProvider } from '../../src/upstream/contract.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -63,8 +63,8 @@ export interface TestAppOptions {
   /** In the place of real time, for a request that waits for another. */
   readonly pause?: (ms: number) => Promise<unknown>;
   readonly provider?: FakeProvider;
-  /** In the place of `provider`, one whose calls the service opens itself. */
-  readonly brokered?: BrokeredProvider;
+  /** In the place of `provider`, one whose calls the service opens, or ends, itself. */
+  readonly brokered?: UpstreamProvider;
   readonly bots?: BotDetector;
   /** In the place of the development mailbox. */
   readonly mailer?: Mailer;

@@ -16,6 +16,7 @@ export const exampleCall: OperatorCall = {
   providerCallId: 'rtc_u1_9c6574da8b8a41a18da9308f4ad974ce',
   openedAt: '2030-01-01T12:00:00.412Z',
   closingAt: null,
+  overAt: null,
   closedAt: null,
   closeReason: null,
   hangup: 'none',

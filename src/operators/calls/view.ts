@@ -88,7 +88,7 @@ export function captionsOf(
 }
 
 function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): OperatorCall {
-  const { id, provider, model, state, providerCallId, openedAtMs, closingAtMs, closedAtMs } = record;
+  const { id, provider, model, state, providerCallId, openedAtMs, closingAtMs, overAtMs, closedAtMs } = record;
   const { closeReason, hangup, hangupTries } = record;
   return {
     ref: id,
@@ -98,6 +98,7 @@ function toOperatorCall(record: CallRecord, meter: CallMeter | undefined): Opera
     providerCallId,
     openedAt: isoOrNull(openedAtMs),
     closingAt: isoOrNull(closingAtMs),
+    overAt: isoOrNull(overAtMs),
     closedAt: isoOrNull(closedAtMs),
     closeReason,
     hangup,

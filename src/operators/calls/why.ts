@@ -15,9 +15,11 @@ export function whyOfCall(
 }
 
 function howItStands(call: CallRecord, limits: CallLimits, atMs: number): string {
-  const { state, createdAtMs, openedAtMs, closedAtMs, closeReason, hangup, unheardSinceMs } = call;
+  const { state, providerCallId, createdAtMs, openedAtMs, closedAtMs, closeReason, hangup, unheardSinceMs } = call;
   const because = closeReason === null ? '' : `, because ${closedBecause(closeReason, limits)}`;
   const hungUp = `Hang-up: ${hangupText(call)}.`;
+  if (state === 'creating' && providerCallId !== null)
+    return `It was made ${when(createdAtMs)}, and nobody has joined or heard it yet.`;
   if (state === 'creating') return `The provider was asked for it ${when(createdAtMs)} and has not answered yet.`;
   if (state === 'closing') return [`It ${closing(call, atMs)}${because}. ${hungUp}`, ...next(call, atMs)].join(' ');
   if (state === 'closed') return `It closed ${when(closedAtMs ?? atMs)}${because}. ${hungUp}`;
@@ -34,7 +36,14 @@ function closing({ closingAtMs }: CallRecord, atMs: number): string {
 }
 
 /** What becomes of a call whose hang-up the provider has not begun: the calls that cost although they are over. */
-function next({ hangup, hangupTries, nextTryAtMs, providerEndsAtMs }: CallRecord, atMs: number): readonly string[] {
+function next(
+  { hangup, hangupTries, nextTryAtMs, providerEndsAtMs, overAtMs }: CallRecord,
+  atMs: number,
+): readonly string[] {
+  if (overAtMs !== null && overAtMs > atMs)
+    return [
+      `It is over; its page could open it again until ${when(overAtMs)}, so that it is hung up again until then.`,
+    ];
   if (hangup !== 'none' || hangupTries === 0) return [];
   const tried =
     nextTryAtMs === null || nextTryAtMs <= atMs ? 'It is tried again' : `It is tried again at ${when(nextTryAtMs)}`;

@@ -49,6 +49,8 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     HEARD: 'heard after all',
     TAKEN: 'node took over',
     CLOCK: 'clock',
+    isPages: 'page opens it',
+    isReturned: 'may be reopened',
     isCreated: 'provider has it',
     isUncreated: 'no answer so far',
     isAsked: 'can be asked',

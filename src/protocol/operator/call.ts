@@ -58,6 +58,10 @@ export const operatorCall = z.object({
   closingAt: instant
     .nullable()
     .meta({ description: 'Since when it is to be hung up, also once it is closed; null where nobody closed it' }),
+  overAt: instant.nullable().meta({
+    description:
+      'Since when the provider says that it is over. Of a room that its page may open again it is when it no longer may, which may be still to come. Null where nobody says so',
+  }),
   closedAt: instant.nullable().meta({ description: 'When it was over; null until then' }),
   closeReason: z
     .enum(Object.keys(CLOSE_REASONS) as CloseReason[])

@@ -15,6 +15,8 @@ export function covers(scope: TenantScope, tenantId: string | null): boolean {
 
 export interface Agent extends AgentSettings {
   readonly id: string;
+  /** What LiveKit calls the agent that it sends to rooms of its sessions; without it those come that ask for every room. */
+  readonly agentName?: string | undefined;
   /** How the calls of its sessions are opened, where the key does not say; without either CALL_MODE holds. */
   readonly call?: CallMode | undefined;
   /** Of brokered calls, where the key does not say; without either it is `open`. */

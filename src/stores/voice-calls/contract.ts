@@ -69,7 +69,10 @@ export interface VoiceCalls extends RecordStore<CallRecord> {
   list(filter: CallFilter, after: Position | undefined, limit: number): Promise<CallPage>;
   /** How many calls are not over: those that go on, or are being opened, and those to be hung up. @param tenants whose; undefined: of all */
   countUnclosed(tenants?: readonly string[]): Promise<{ readonly open: number; readonly closing: number }>;
-  /** How many calls are still to be hung up that were so at `beforeMs` already. @param tenants whose; undefined: of all */
+  /**
+   * How many calls are still to be hung up that were so at `beforeMs` already, and of which nobody has said since that they are over.
+   * @param tenants whose; undefined: of all
+   */
   countClosing(beforeMs: number, tenants?: readonly string[]): Promise<number>;
   /** The node's calls whose next deadline (see `nextDeadline`) has come, the longest due first. */
   due(node: string, atMs: number, limit: number): Promise<readonly CallRecord[]>;

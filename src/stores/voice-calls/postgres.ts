@@ -71,6 +71,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
       const [found] = await database.run(
         (sql) => sql<{ calls: number }[]>`
           select count(*)::integer as calls from voice_call where state = 'closing' and closing_at_ms <= ${beforeMs}
+            and coalesce(over_at_ms, 0) <= ${beforeMs}
             and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}`,
       );
       return found?.calls ?? 0;

@@ -16,7 +16,7 @@ import {
   requireLogin,
 } from './admit-caller.ts';
 import { runSteps, whoseOf, type CreateContext, type CreateDeps, type CreateInput, type CreateStep } from './step.ts';
-import { confirmKey, confirmQuota, issueSecret, makeReply, register } from './make-session.ts';
+import { confirmKey, confirmQuota, holdCall, issueSecret, makeReply, register } from './make-session.ts';
 import { beginOpening, countKey, countSubject, countTenant, refuseSpent, takeKeySlot, takeSlot } from './limits.ts';
 import { claimReply, keepReply } from './once-per-key.ts';
 import { closeFormerPage, findResumed, spendResumeToken } from './resume.ts';
@@ -48,6 +48,7 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   takeKeySlot,
   issueSecret,
   register,
+  holdCall,
   confirmQuota,
   confirmKey,
   makeReply,

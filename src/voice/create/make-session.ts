@@ -43,7 +43,7 @@ function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
   return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, keepsCount: true };
 }
 
-async function mint({ input: { request }, caller, config }: OpeningBegun, deps: IssueDeps): Promise<Issued> {
+async function mint({ input: { request, visitor }, caller, config }: OpeningBegun, deps: IssueDeps): Promise<Issued> {
   const { provider, sessions, events } = deps;
   const { model, voice, instructions, tools, behaviour } = config;
   const signal = request.signal();
@@ -53,7 +53,9 @@ async function mint({ input: { request }, caller, config }: OpeningBegun, deps: 
     events.minted(provider.name, outcome, (performance.now() - startedAt) / 1000);
   try {
     const setup = { model, voice, instructions, tools, behaviour, subjectHash: caller.subject };
-    const minted = await provider.mint({ ...setup, maxDurationSec: sessions.limits.maxMinutes * 60, signal });
+    const room = { ...visitor, agentName: config.agentName ?? undefined };
+    const maxDurationSec = sessions.limits.maxMinutes * 60;
+    const minted = await provider.mint({ ...setup, room, maxDurationSec, signal });
     measure('minted');
     return { minted: signal.aborted ? callerGone() : minted, keepsCount: true };
   } catch (fault) {
@@ -84,7 +86,8 @@ export const register: CreateStep<VoiceRecord> = {
     const upstream = { provider: provider.name, upstreamId: minted.sessionId, isHeard };
     const terms = { id: opening.sessionId, ...who, ...upstream };
     const wordsWithinSec = isHeard && isNewVisitor(context) ? context.key?.limits.newVisitorSeconds : undefined;
-    const kept = { setup: setupOf(context, contexts), ticket: context.ticket, wordsWithinSec };
+    context.setup = setupOf(context, contexts);
+    const kept = { setup: context.setup, ticket: context.ticket, wordsWithinSec };
     // No provider was asked for a ticket: where its session can not be kept the caller has not had its try of this minute.
     if (context.ticket !== undefined) context.keepsCount = false;
     const record = await sessions.open(terms, kept, clock.now(), input.request.requestId);
@@ -107,11 +110,11 @@ function isNewVisitor({ caller, hasSolved, input: { isService, vouches } }: Open
 }
 
 /**
- * What its calls are opened with. Of a session whose page opens its calls itself only what its creator noted on it is of use later: without
- * such a note nothing is kept.
+ * What its calls are opened with. Of a session whose page opens its calls itself, and whose calls we do not end, only what its creator noted
+ * on it is of use later: without such a note nothing is kept.
  */
 function setupOf(
-  { input, config, opening: { sessionId, atMs } }: OpeningBegun,
+  { input, config, minted, opening: { sessionId, atMs } }: SecretIssued,
   contexts: CreateDeps['contexts'],
 ): SessionSetup | undefined {
   const {
@@ -127,7 +130,7 @@ function setupOf(
     agentVersion,
     instructions = null,
   } = config;
-  if (callMode === 'direct' && metadata === null) return undefined;
+  if (callMode === 'direct' && metadata === null && minted.callId === undefined) return undefined;
   const { context } = input.body;
   // Nobody else is given it: where the agent has no such tool it is not kept.
   const isAsked = context !== undefined && serverToolsOf(tools).size > 0;
@@ -148,6 +151,18 @@ function setupOf(
   };
   return { sessionId, ...terms, agentVersion, sealedContext, createdAtMs: atMs };
 }
+
+/** Holds the call that the secret opens, before anybody has the secret. The end of the session ends it, also where the create is refused. */
+export const holdCall: CreateStep = {
+  name: 'call',
+  async take(context: Registered, { calls }: Pick<CreateDeps, 'calls'>) {
+    const { record: session, setup, minted, input } = context;
+    const { callId } = minted;
+    const ofPages = calls.ofPages?.();
+    if (callId === undefined || setup === undefined || ofPages === undefined) return;
+    await ofPages.adopt({ session, setup, callId, requestId: input.request.requestId });
+  },
+};
 
 /** The answer to a caller whose session was ended while it was registered. @throws Unavailable for an end that asks for another try */
 function endedMeanwhile(endReason: EndReason): Refusal {

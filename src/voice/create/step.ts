@@ -21,6 +21,7 @@ import type { Events } from '../../telemetry/events.ts';
 import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import type { Minted, UpstreamProvider } from '../../upstream/contract.ts';
+import type { RoomWish } from '../../upstream/room-contract.ts';
 import type { VoiceSessions } from '../sessions.ts';
 
 export interface CreateDeps {
@@ -61,6 +62,17 @@ export interface CreateDeps {
       spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean>;
       giveBack(value: string, ticket: CallTicket, untilMs: number): Promise<void>;
     };
+    /** Holds the calls that pages open themselves; undefined where they learn those names alone. */
+    readonly ofPages?: () =>
+      | {
+          adopt(request: {
+            readonly session: VoiceRecord;
+            readonly setup: SessionSetup;
+            readonly callId: string;
+            readonly requestId: string;
+          }): Promise<void>;
+        }
+      | undefined;
     /** All that were opened, those that are over among them. */
     ofSession(sessionId: string): Promise<readonly unknown[]>;
   };
@@ -74,6 +86,8 @@ export interface CreateInput {
   readonly isService: boolean;
   /** Whether a back end answers for the visitor: its own headers say nothing of who that is, and nobody judges them. */
   readonly vouches?: boolean;
+  /** Who joins the room of the session, as its creator says. */
+  readonly visitor?: Omit<RoomWish, 'agentName'> | undefined;
   readonly origin: string | undefined;
   readonly ip: string;
   /** Under what the address is counted. */
@@ -119,6 +133,8 @@ export interface CreateContext {
   minted?: Minted;
   /** Of a brokered session: it is kept with the record. */
   ticket?: CallTicket;
+  /** What the session is kept with. */
+  setup?: SessionSetup | undefined;
   record?: VoiceRecord;
   /** What the session was created with that another page goes on with. */
   resumed?: SessionSetup;

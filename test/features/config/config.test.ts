@@ -238,6 +238,34 @@ describe('A choice', () => {
     expect(problemsOf({ UPSTREAM_PROVIDER: 'gemini', GEMINI_API_KEY: 'k' })).toEqual({});
   });
 
+  test('of LiveKit needs an address that browsers can use, and a secret for each key', () => {
+    const chosen = { UPSTREAM_PROVIDER: 'livekit' };
+    const needed = ' is missing and UPSTREAM_PROVIDER=livekit needs it'.trim();
+    expect(problemsOf(chosen)).toEqual({ LIVEKIT_URL: needed, LIVEKIT_API_KEY: needed, LIVEKIT_API_SECRET: needed });
+    const set = {
+      ...chosen,
+      LIVEKIT_URL: 'ws://livekit:7880',
+      LIVEKIT_API_KEY: 'a,b',
+      LIVEKIT_API_SECRET: 'short,short',
+    };
+    expect(problemsOf(set)).toEqual({});
+    expect(problemsOf({ ...set, LIVEKIT_API_SECRET: 'short' })).toEqual({
+      LIVEKIT_API_SECRET: 'must have one secret for each key of LIVEKIT_API_KEY, in the same order',
+    });
+    expect(problemsOf({ ...set, LIVEKIT_URL: 'livekit.example.com' })).toEqual({
+      LIVEKIT_URL: 'must be an address that starts with wss:// or https:// or ws:// or http://',
+    });
+    expect(problemsOf({ ...production, ...set })).toEqual({
+      LIVEKIT_URL:
+        'must start with wss:// or https:// in production: browsers and our secret use it (ws:// is only for localhost)',
+      LIVEKIT_API_SECRET: 'must have 32 or more characters each: who guesses one can join and end every room',
+    });
+    const secret = 'x'.repeat(32);
+    const good = { ...production, ...set, LIVEKIT_API_SECRET: `${secret},${secret}` };
+    for (const LIVEKIT_URL of ['wss://a.livekit.cloud', 'https://a.livekit.cloud', 'ws://localhost:7880'])
+      expect(problemsOf({ ...good, LIVEKIT_URL })).toEqual({});
+  });
+
   test('of several workers needs stores that they can share', () => {
     const message = 'is missing and more than one of WORKERS need it';
     expect(problemsOf({ WORKERS: '2' })).toEqual({ DATABASE_URL: message, REDIS_URL: message });

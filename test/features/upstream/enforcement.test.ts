@@ -15,6 +15,9 @@ const keys = {
   AZURE_OPENAI_API_KEY: 'k',
   GEMINI_API_KEY: 'k',
   ASSEMBLYAI_API_KEY: 'k',
+  LIVEKIT_URL: 'wss://example.livekit.cloud',
+  LIVEKIT_API_KEY: 'k',
+  LIVEKIT_API_SECRET: 's',
 };
 const modes: readonly CallMode[] = ['direct', 'brokered'];
 
@@ -107,7 +110,7 @@ describe('What is enforced', () => {
       const capabilities = capabilitiesOf(config);
       if (capabilities.call === 'none') continue;
       const { end, meter } = describeEnforcement(capabilities, mode);
-      const isHeld = mode === 'brokered';
+      const isHeld = mode === 'brokered' || capabilities.returnSec !== undefined;
       expect(end.startsWith('real')).toBe(isHeld && capabilities.hangUp !== 'none');
       expect(meter.startsWith('advisory')).toBe(!isHeld || capabilities.meter === 'none');
     }

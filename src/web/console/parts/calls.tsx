@@ -105,8 +105,9 @@ interface HangUpProps {
 }
 
 /** Words for a hang-up; they have a shape as well where the provider may go on billing: it was given up, or is not confirmed for long. */
-export function HangUp({ call: { state, hangup, closingAt }, children }: HangUpProps) {
-  const lateAtMs = state !== 'closing' || closingAt == null ? Infinity : Date.parse(closingAt) + LATE_HANGUP_MS;
+export function HangUp({ call: { state, hangup, closingAt, overAt }, children }: HangUpProps) {
+  const lateAtMs =
+    state !== 'closing' || closingAt == null ? Infinity : Date.parse(overAt ?? closingAt) + LATE_HANGUP_MS;
   const isLate = useComputed(() => now.value >= lateAtMs).value;
   if (hangup !== 'unconfirmed' && !isLate) return <>{children}</>;
   return (

@@ -1,0 +1,99 @@
+import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
+import { longestEndMs } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Host } from '../actors/host.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
+import type { EndingProvider } from '../upstream/contract.ts';
+import type { RoomEvent } from '../upstream/room-contract.ts';
+import type { CallSessions } from './contract.ts';
+import type { HeldCall } from './held-call.ts';
+
+/** A provider has this long to delete a room that was opened again. */
+const DELETE_MS = 2000;
+
+export interface PageCallsDeps {
+  readonly provider: EndingProvider;
+  readonly fingerprint: string;
+  readonly store: Pick<CallStore, 'insert' | 'load'>;
+  readonly host: Host<CallRecord, CallEvent, CallFact>;
+  readonly sessions: Pick<CallSessions, 'find' | 'end' | 'noteActivity'>;
+  readonly limits: CallLimits;
+  readonly voiceLimits: VoiceLimits;
+  readonly clock: Clock;
+  /** The name of this node. */
+  readonly node: string;
+  readonly renewLease: () => Promise<void>;
+  /** From now on this node holds the call. */
+  readonly hold: (record: CallRecord, setup: SessionSetup) => HeldCall;
+}
+
+export interface AdoptRequest {
+  readonly session: VoiceRecord;
+  readonly setup: SessionSetup;
+  /** The call's ref, and its name at the provider. */
+  readonly callId: string;
+  readonly requestId: string;
+}
+
+/**
+ * Calls that pages open themselves, by a token that names the call: a room of LiveKit. Nobody hears them. They are held from the token on,
+ * are `creating` until the provider tells that the visitor has joined, and are hung up as all others are (docs/contract.md, section 5.17).
+ */
+export class PageCalls {
+  readonly #deps: PageCallsDeps;
+
+  constructor(deps: PageCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Holds the call of a session before its page can open it. @throws Unavailable when the database is away: then nobody may have the token */
+  async adopt({ session, setup, callId: id, requestId }: AdoptRequest): Promise<void> {
+    const { provider, fingerprint, store, host, voiceLimits, clock, node, renewLease, hold } = this.#deps;
+    await renewLease();
+    const { id: sessionId, subject, tenantId, keyId } = session;
+    const terms = {
+      id,
+      sessionId,
+      subject,
+      tenantId,
+      keyId,
+      provider: provider.name,
+      fingerprint,
+      model: setup.model,
+    };
+    const giveUpAtMs = longestEndMs(session, voiceLimits) + MINUTE_MS;
+    const record = host.open({ type: 'CREATE', at: clock.now(), terms, node, giveUpAtMs, requestId });
+    const inserted = await store.insert(record, 1);
+    if (inserted !== 'inserted') throw new Error(`the call of a new session was not its first one (${inserted})`);
+    await hold(record, setup).created({ providerCallId: id, answerSdp: '' });
+  }
+
+  /**
+   * What the provider tells of a room. Whatever is told twice, late or out of order changes nothing: a visitor joins once, and leaves once.
+   * @throws Unavailable, or UpstreamFault where a room that is open after its session cannot be deleted: then it is to be told again
+   */
+  async hear({ type, room, identity }: RoomEvent): Promise<void> {
+    if (type === 'other') return;
+    const { store, sessions, provider, clock } = this.#deps;
+    const call = await store.load(room);
+    if (call === undefined || call.provider !== provider.name) return;
+    const session = await sessions.find(call.sessionId);
+    const isVisitor = identity !== undefined && identity === session?.upstreamId;
+    if (type === 'finished' || (type === 'left' && isVisitor)) {
+      if (call.state === 'creating' || call.state === 'open')
+        await sessions.end(call.sessionId, 'upstream_ended', clock.now());
+    } else if (type === 'started' || type === 'joined') await this.#opened(call, type === 'joined' && isVisitor);
+  }
+
+  async #opened({ id, sessionId, state }: CallRecord, isJoined: boolean): Promise<void> {
+    const { host, sessions, provider, clock } = this.#deps;
+    const at = clock.now();
+    // Opened again after its end, by a token that was not over yet.
+    if (state === 'closed') return void (await provider.hangUp(id, AbortSignal.timeout(DELETE_MS)));
+    if (isJoined || state === 'closing') await host.send(id, { type: 'READY', at });
+    if (isJoined && state !== 'closing') await sessions.noteActivity(sessionId, at);
+  }
+}

@@ -1,0 +1,216 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type jsonwebtokenModule from 'jsonwebtoken';
+import { z } from 'zod';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import { parseJson } from '../kernel/post.ts';
+import { capDuration } from './cap-duration.ts';
+import { UpstreamFault, type EndingProvider, type Minted, type MintRequest } from './contract.ts';
+import { malformed, readReply, request, type Account } from './provider-http.ts';
+import type { RoomEvent, RoomWish } from './room-contract.ts';
+import { makeUpstreamSessionId } from './session-id.ts';
+
+export interface LiveKitOptions {
+  /** LIVEKIT_URL: http, https, ws or wss. */
+  readonly liveKitUrl?: string | undefined;
+  /** LIVEKIT_API_KEY and LIVEKIT_API_SECRET: the first of each signs, all verify. */
+  readonly liveKitApiKeys?: readonly string[] | undefined;
+  readonly liveKitApiSecrets?: readonly string[] | undefined;
+  /** Milliseconds for one exchange, the reply's body included. */
+  readonly timeoutMs: number;
+  /** Seconds in which a room must be joined. */
+  readonly clientSecretTtlSec: number;
+  readonly clock?: Clock | undefined;
+}
+
+/** No token lives longer, whatever the settings say. */
+const MAX_TTL_SEC = 6 * 3600;
+/** Who has joined is given a new token by LiveKit itself, at once and every five minutes, which lives for ten minutes or as long as ours. */
+const REFRESHED_SEC = 600;
+/** By how much clocks may differ, and how long a request that was begun may take. */
+const MARGIN_SEC = 60;
+/** Of the tokens with which we ask LiveKit's API. */
+const ADMIN_TTL_SEC = 60;
+/** LiveKit signs its webhooks for five minutes. */
+const MAX_WEBHOOK_SEC = 600;
+/** Those tokens have some 300 characters; nothing longer is worth a hash. */
+const MAX_TOKEN_LENGTH = 2048;
+
+const roomsReply = z.object({ rooms: z.array(z.object({ name: z.string() })).default([]) });
+const webhookClaims = z.object({ sha256: z.string(), exp: z.number(), nbf: z.number().optional() });
+/** Protocol Buffers allow names and numbers of an enumeration, and both spellings of a field. */
+const reason = z.union([z.string(), z.number()]).optional();
+const webhookEvent = z.object({
+  event: z.string(),
+  room: z.object({ name: z.string().default('') }).default({ name: '' }),
+  participant: z
+    .object({ identity: z.string().default(''), disconnectReason: reason, disconnect_reason: reason })
+    .optional(),
+});
+
+type Library = typeof jsonwebtokenModule;
+/** Loaded when it is first needed: most services never do. */
+const loadLibrary = async (): Promise<Library> => (await import('jsonwebtoken')).default;
+
+/**
+ * LiveKit: the page joins a room of its session with a token that is made here, and that lets it do nothing else. Nobody at LiveKit is
+ * asked for it. At the session's end the room is deleted, and again for as long as a token of it may still be taken.
+ */
+export class LiveKitProvider implements EndingProvider {
+  readonly name = 'livekit';
+  readonly capabilities;
+  readonly simulated = false;
+  readonly callOrigins: readonly string[];
+  readonly roomUrl: string;
+  readonly #account: Account;
+  readonly #keys: readonly (readonly [key: string, secret: string])[];
+  readonly #ttlSec: number;
+  readonly #clock: Clock;
+
+  /** @throws Error without an address, a key or its secret */
+  constructor(options: LiveKitOptions) {
+    const { liveKitUrl, liveKitApiKeys = [], liveKitApiSecrets = [], timeoutMs, clientSecretTtlSec } = options;
+    if (liveKitUrl === undefined) throw new Error('the address of LiveKit is missing (LIVEKIT_URL)');
+    this.#keys = liveKitApiKeys.map((key, at) => [key, liveKitApiSecrets[at] ?? '']);
+    if (this.#keys.length === 0 || this.#keys.some(([, secret]) => secret === ''))
+      throw new Error('LiveKit needs a key and its secret (LIVEKIT_API_KEY, LIVEKIT_API_SECRET)');
+    const baseUrl = withScheme(liveKitUrl, 'http');
+    const socketUrl = withScheme(liveKitUrl, 'ws');
+    this.#account = { title: 'LiveKit', baseUrl, socketUrl, credentials: {}, timeoutMs };
+    this.roomUrl = socketUrl.href.replace(/\/$/, '');
+    this.callOrigins = [baseUrl.origin, socketUrl.origin];
+    this.#ttlSec = Math.min(clientSecretTtlSec, MAX_TTL_SEC);
+    this.#clock = options.clock ?? systemClock;
+    this.capabilities = {
+      call: 'token',
+      hangUp: 'http',
+      lockConfig: true,
+      capDuration: null,
+      meter: 'clock',
+      converses: false,
+      tools: false,
+      providerMaxSec: null,
+      returnSec: Math.max(REFRESHED_SEC, this.#ttlSec) + MARGIN_SEC,
+    } as const;
+  }
+
+  /** Of the project alone: every key of it ends its rooms. */
+  fingerprint(installationKey: Buffer): string {
+    const text = JSON.stringify(['account', this.name, this.#account.baseUrl.href]);
+    return createHmac('sha256', installationKey).update(text).digest('hex').slice(0, 16);
+  }
+
+  async mint({ maxDurationSec, room: wish = {} }: MintRequest): Promise<Minted> {
+    const callId = `call_${randomId()}`;
+    const sessionId = makeUpstreamSessionId();
+    const ttlSec = capDuration({ minSec: 1, maxSec: this.#ttlSec }, { maxDurationSec });
+    const grants = { video: { room: callId, roomJoin: true }, ...describeVisitor(wish) };
+    const { token, expiresAtSec } = await this.#sign({ ...grants, sub: sessionId }, ttlSec);
+    return { sessionId, value: token, expiresAtSec, callId };
+  }
+
+  async hangUp(providerCallId: string, signal: AbortSignal): Promise<'asked' | 'already_over'> {
+    try {
+      // LiveKit asks for the right to create rooms of who deletes them.
+      await this.#ask('DeleteRoom', { room: providerCallId }, { roomCreate: true }, signal, 'hang-up');
+      return 'asked';
+    } catch (fault) {
+      // Twirp says as well that it knows no such path, with another code.
+      if (fault instanceof UpstreamFault && fault.facts.status === 404 && fault.facts.code === 'not_found')
+        return 'already_over';
+      throw fault;
+    }
+  }
+
+  async isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {
+    const wanted = 'list of rooms';
+    const reply = await this.#ask('ListRooms', { names: [providerCallId] }, { roomList: true }, signal, wanted);
+    const { rooms } = readReply(this.#account, wanted, reply, roomsReply);
+    if (rooms.some(({ name }) => name !== providerCallId)) throw malformed(this.#account, wanted, reply, 'rooms');
+    return rooms.length > 0;
+  }
+
+  /**
+   * A webhook is LiveKit's where its Authorization is a token of one of our keys for exactly these bytes, and its time is not over. One
+   * that comes again says nothing new: rooms are joined and left once, and whoever is told twice does nothing.
+   */
+  async readWebhook(body: string, authorization: string | undefined, atMs: number): Promise<RoomEvent | undefined> {
+    const token = (authorization ?? '').replace(/^Bearer +/i, '');
+    if (token.length > MAX_TOKEN_LENGTH) return undefined;
+    const claims = webhookClaims.safeParse(await this.#verify(token, Math.floor(atMs / 1000))).data;
+    if (claims === undefined || claims.exp * 1000 > atMs + MAX_WEBHOOK_SEC * 1000) return undefined;
+    const [theirs, ours] = [
+      Buffer.from(claims.sha256),
+      Buffer.from(createHash('sha256').update(body).digest('base64')),
+    ];
+    if (theirs.length !== ours.length || !timingSafeEqual(theirs, ours)) return undefined;
+    const { data } = webhookEvent.safeParse(parseJson(body));
+    return data === undefined ? { type: 'other', room: '', identity: undefined } : eventOf(data);
+  }
+
+  async #verify(token: string, clockTimestamp: number): Promise<unknown> {
+    const { verify } = await loadLibrary();
+    for (const [issuer, secret] of this.#keys)
+      try {
+        return verify(token, secret, { algorithms: ['HS256'], issuer, clockTimestamp, clockTolerance: MARGIN_SEC });
+      } catch {
+        // Of another key, or of nobody.
+      }
+    return undefined;
+  }
+
+  async #ask(method: string, body: object, video: object, signal: AbortSignal, wanted: string) {
+    const { token } = await this.#sign({ video }, ADMIN_TTL_SEC);
+    return request(this.#account, {
+      path: `twirp/livekit.RoomService/${method}`,
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+      wanted,
+    });
+  }
+
+  async #sign(claims: object, ttlSec: number): Promise<{ readonly token: string; readonly expiresAtSec: number }> {
+    const { sign } = await loadLibrary();
+    const [[issuer, secret] = ['', '']] = this.#keys;
+    const iat = Math.floor(this.#clock.now() / 1000);
+    const exp = iat + ttlSec;
+    // `nbf`: what revokes the tokens of somebody who was removed goes by it. Clocks differ.
+    const token = sign({ ...claims, iss: issuer, iat, nbf: iat - MARGIN_SEC, exp }, secret, { algorithm: 'HS256' });
+    return { token, expiresAtSec: exp };
+  }
+}
+
+/** Ends with a slash, so that what follows is under it. */
+function withScheme(address: string, scheme: 'http' | 'ws'): URL {
+  const url = new URL(address.replace(/^(?:http|ws)(s?):/i, `${scheme}$1:`));
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/`;
+  return url;
+}
+
+/** The claims of who joins; a room that is there already keeps the agents that it has. */
+function describeVisitor({ agentName, agentMetadata, name, metadata, attributes }: RoomWish): object {
+  const agent = { agentName, ...(agentMetadata !== undefined && { metadata: agentMetadata }) };
+  return {
+    ...(name !== undefined && { name }),
+    ...(metadata !== undefined && { metadata }),
+    ...(attributes !== undefined && { attributes }),
+    ...(agentName !== undefined && { roomConfig: { agents: [agent] } }),
+  };
+}
+
+/** Of somebody who joins again at once, or is moved to another server of LiveKit's, nothing ends. */
+const GOES_ON: ReadonlySet<unknown> = new Set(['DUPLICATE_IDENTITY', 2, 'STATE_MISMATCH', 6, 'MIGRATION', 8]);
+
+function eventOf({ event, room: { name: room }, participant }: z.infer<typeof webhookEvent>): RoomEvent {
+  const { identity, disconnectReason, disconnect_reason: why = disconnectReason } = participant ?? {};
+  const type = event === 'participant_left' && GOES_ON.has(why) ? 'other' : (types[event] ?? 'other');
+  return { type, room, identity };
+}
+
+const types: Readonly<Record<string, RoomEvent['type'] | undefined>> = {
+  room_started: 'started',
+  room_finished: 'finished',
+  participant_joined: 'joined',
+  participant_left: 'left',
+};
