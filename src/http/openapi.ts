@@ -117,6 +117,12 @@ export function describeRoutes(routes: readonly Route[], version: string, server
             scheme: 'bearer',
             description: 'A widget key, from a page of its origin: what is public already in the tag of the page.',
           },
+          webhook: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: 'A token that LiveKit signs with the secret of LIVEKIT_API_KEY, for exactly this body.',
+          },
           service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
         },
         headers: replyHeaders,

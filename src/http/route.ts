@@ -145,7 +145,7 @@ export interface Route<B = unknown> {
    * What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. By default a
    * login or a service token where operators have access, else nothing.
    */
-  readonly credentials: readonly ('none' | 'cookie' | 'service' | 'ticket' | 'widgetKey')[];
+  readonly credentials: readonly ('none' | 'cookie' | 'service' | 'ticket' | 'widgetKey' | 'webhook')[];
   /** Whether its answer sets or clears the console cookie, also without a login: then no foreign page may ask for it. */
   readonly cookie: 'read' | 'set';
   /** Whether a body proves its caller, so that it does not use the login that may come along. Where access is `proof` every body does. */

@@ -1,5 +1,6 @@
 import type { SuspectList } from '../bots/contract.ts';
 import type { Calls } from '../calls/contract.ts';
+import type { PageCalls } from '../calls/page-calls.ts';
 import type { Tickets } from '../calls/tickets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EdgeWindows } from '../limits/edge.ts';
@@ -57,7 +58,13 @@ export interface Services extends OperatorServices {
   readonly suspects: SuspectList;
   /** A proof of work for a page's create. */
   readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
-  readonly calls: OperatorServices['calls'] & Calls & { readonly tickets: Tickets; readonly modeOf: CallModeOf };
+  readonly calls: OperatorServices['calls'] &
+    Calls & {
+      readonly tickets: Tickets;
+      readonly modeOf: CallModeOf;
+      /** Of a provider whose rooms pages join themselves. */
+      readonly ofPages: () => Pick<PageCalls, 'hear'> | undefined;
+    };
   readonly webhooks: { readonly endpoints: EndpointsDeps };
   readonly origins: Origins;
   readonly readiness: () => Promise<Readiness>;

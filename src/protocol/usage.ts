@@ -70,6 +70,13 @@ export const usageRequest = z.object({
   sm_session_id: sessionProof.shape.sm_session_id
     .optional()
     .meta({ description: 'Proves the subject; the report is then activity of the session' }),
+  call: text(64)
+    .optional()
+    .meta({
+      ...callRef.meta(),
+      description:
+        'With a service token, in the place of sm_session_id: a call of the session by its ref, which is the name of its room in LiveKit',
+    }),
   tenantId: tenantNamed.optional().meta({
     description:
       'With a service token and no sm_session_id: the e-mail is that of a widget user of this tenant. Without it, of a console user',

@@ -20,6 +20,8 @@ const without: Readonly<Record<string, number>> = {
   rateSession: 404,
   openCall: 401,
   openVendorCall: 401,
+  createRoomToken: 400,
+  hearRoom: 401,
   getCallTicket: 404,
   reportUsage: 404,
   verifyLoginCode: 401,

@@ -3,11 +3,13 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { Refusal } from '../../src/protocol/refusal.ts';
 import { UpstreamFault } from '../../src/upstream/contract.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type Request, type TestApp } from '../support/app.ts';
-import { MINUTE, SECOND } from '../support/clock.ts';
+import { LiveKitProvider } from '../../src/upstream/livekit.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, unique, type Reply, type Request, type TestApp } from '../support/app.ts';
+import { ManualClock, MINUTE, SECOND } from '../support/clock.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { upgrade } from './app.ts';
 import { closedCall, fakeCalls, OFFER, openBrokered } from './calls.ts';
+import { webhookOf } from '../support/livekit-server.ts';
 import { useApps } from '../support/use-apps.ts';
 import { Conformance, operationsOf, type Document } from './conformance.ts';
 
@@ -140,6 +142,45 @@ async function driveVendorPaths(): Promise<void> {
     await send({ method: 'POST', path: '/v1/realtime/client_secrets', headers });
   }
   app.provider.answer = answer;
+}
+
+async function driveRooms(): Promise<void> {
+  const [liveKitApiKeys, liveKitApiSecrets] = [['APIdriven'], ['a-secret-of-livekit-that-nobody-else-has']];
+  const options = { liveKitUrl: 'wss://livekit.invalid', liveKitApiKeys, liveKitApiSecrets };
+  const clock = new ManualClock(Date.now());
+  const provider = new LiveKitProvider({ ...options, timeoutMs: 100, clientSecretTtlSec: 60 });
+  const rooms = await build({ clock, brokered: provider, env: { RATE_PAGE_PER_MIN: '5' } });
+  const key = await rooms.key({ limits: { sessionsPerMinute: 5 }, allowOverrides: false });
+  const token = (body: unknown, headers: Headers = {}): Promise<Reply> => {
+    const page = { origin: key.origin, authorization: `Bearer ${key.key}` };
+    return send({ method: 'POST', path: '/v1/livekit/token', body, headers: { ...page, ...headers } }, rooms);
+  };
+  await token({});
+  await token({ room_name: 'lobby' });
+  await token({ participant_name: 'Ada' });
+  await token({}, { origin: EVIL });
+  await token({}, { authorization: 'Bearer w_nobody' });
+  await token({}, { authorization: '' });
+  const repeated = { 'idempotency-key': 'r'.repeat(16) };
+  await token({}, repeated);
+  await token({ room_config: {} }, repeated);
+  for (let n = 0; n < 5; n += 1) await token({});
+  const over = { ...closedCall('s:driven'), id: unique('call_driven'), provider: provider.name };
+  await rooms.service.stores.calls.insert(over, 1);
+  const tell = async (room: string, headers: Headers = {}): Promise<void> => {
+    const signed = { key: 'APIdriven', secret: liveKitApiSecrets[0] };
+    const { body, authorization } = await webhookOf({ event: 'room_started', room: { name: room } }, signed);
+    const own = { 'content-type': 'application/webhook+json', authorization, ...headers };
+    await send({ method: 'POST', path: '/v1/livekit/webhook', body, headers: own }, rooms);
+  };
+  await tell('lobby');
+  await tell('lobby', { authorization: 'x' });
+  await tell(over.id);
+  database().isAway = true;
+  await tell(over.id);
+  await token({});
+  database().isAway = false;
+  for (let n = 0; n < 3; n += 1) await tell('lobby');
 }
 
 async function driveUsage(): Promise<void> {
@@ -562,6 +603,8 @@ describe('The API description', () => {
     }
     await driveSessions();
     await driveVendorPaths();
+    await driveRooms();
+    await driveRooms();
     for (const path of ['/api/realtime/calls', '/v1/realtime/calls']) await driveCalls(path);
     await driveUsage();
     await driveLogins();

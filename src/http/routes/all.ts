@@ -17,6 +17,8 @@ import { inspectRoute } from '../../operators/machines/routes.ts';
 import { rateSessionRoute } from './rate-session.ts';
 import { socketRoute } from './socket.ts';
 import { clientSecretsRoute } from './vendor-paths/client-secrets.ts';
+import { liveKitTokenRoute } from './vendor-paths/livekit-token.ts';
+import { liveKitWebhookRoute } from './vendor-paths/livekit-webhook.ts';
 import { modelsRoute } from './vendor-paths/models.ts';
 import { reportUsageRoute } from './report-usage.ts';
 
@@ -38,6 +40,8 @@ export function apiRoutes(services: Services): Route[] {
     clientSecretsRoute(services),
     openVendorCallRoute(services),
     modelsRoute(services),
+    liveKitTokenRoute(services),
+    liveKitWebhookRoute(services),
     ...loginRoutes(services),
     ...ownLoginRoutes(services),
     ...healthRoutes(services),

@@ -11,7 +11,7 @@ import { speaksFor } from '../../voice/sessions.ts';
 import type { Services } from '../services.ts';
 import { refusedOf } from '../session-refusal.ts';
 
-type ReportServices = Pick<Services, 'identity' | 'usage' | 'sessions'>;
+type ReportServices = Pick<Services, 'core' | 'identity' | 'usage' | 'sessions'>;
 
 const description = [
   'Proof is one of: `sm_session_id` of one of the user’s sessions, during the session and for five minutes after its end, unless its key is revoked; the console cookie of that e-mail; a service token.',
@@ -66,10 +66,11 @@ export function reportUsageRoute(services: ReportServices): Route {
 async function answer(call: Call<UsageRequest>, services: ReportServices): Promise<Result> {
   const { identity, usage, sessions } = services;
   const { request, isService } = call;
-  const { email, sm_session_id } = call.body;
+  const { email } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
   const badKey = idempotencyKey === undefined ? undefined : refuseKey(idempotencyKey);
   if (badKey !== undefined) return badKey;
+  const sm_session_id = await sessionOf(call, services);
   if (sm_session_id === undefined) return count(subjectOf(call, identity.subjects), call, services);
   const record = await sessions.find(sm_session_id);
   if (record === undefined || !speaksFor(record, email, identity.subjects, isService)) return sessionNotFound();
@@ -77,6 +78,16 @@ async function answer(call: Call<UsageRequest>, services: ReportServices): Promi
   return who instanceof Refusal && who.code === 'SESSION_DURATION_EXCEEDED'
     ? refusedOf(record, who, call, identity)
     : count(who, call, services);
+}
+
+/** The session that a report names: also by a call of it, where a back end reports. An unknown call is a session that is not found. */
+async function sessionOf(
+  { body, isService }: Call<UsageRequest>,
+  { core }: ReportServices,
+): Promise<string | undefined> {
+  const { sm_session_id, call } = body;
+  if (sm_session_id !== undefined || call === undefined || !isService) return sm_session_id;
+  return (await core.stores.calls.load(call))?.sessionId ?? '';
 }
 
 async function count(

@@ -59,7 +59,8 @@ function tooLarge(kib = 64): Refusal {
 
 /** The content type in any case, and a charset that is UTF-8 where one is named. */
 function patternOf(contentType: string): RegExp {
-  return new RegExp(`^${contentType}\\s*(;\\s*charset="?utf-8"?\\s*)?$`, 'i');
+  const name = contentType.replaceAll('+', String.raw`\+`);
+  return new RegExp(`^${name}\\s*(;\\s*charset="?utf-8"?\\s*)?$`, 'i');
 }
 
 function wrongContent({ headers }: HttpRequest, contentType: string, pattern: RegExp): Refusal | undefined {

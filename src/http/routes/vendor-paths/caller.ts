@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { clip } from '../../../kernel/text.ts';
+import type { CreateRequest } from '../../../protocol/create.ts';
 import { Refusal, wrongField } from '../../../protocol/refusal.ts';
 import { text } from '../../../protocol/values.ts';
 import type { Agent, Tenant, WidgetKey } from '../../../stores/tenants/contract.ts';
 import { invalidWidgetKey } from '../../../tenants/directory.ts';
 import type { Call } from '../../route.ts';
 import type { Services } from '../../services.ts';
+import { addressScope } from '../../steps/limit.ts';
+import type { CreateInput } from '../../../voice/create/step.ts';
 
 /** The headers by which a service token says whom it asks for. */
 export const whomHeaders = z.object({
@@ -31,7 +34,7 @@ export const whomHeaders = z.object({
 });
 
 /** Whom a client of a vendor asks for. */
-export interface VendorCaller {
+interface VendorCaller {
   readonly tenant: Tenant;
   readonly agent: Agent | undefined;
 }
@@ -44,10 +47,10 @@ export function findTenant({ request: { headers } }: Call, { tenants }: Director
 }
 
 /** The same with the agent; undefined where the tenant has none. */
-export function findAgent(call: Call, services: Directory): VendorCaller | Refusal {
+function findAgent(call: Call, services: Directory, agentId?: string): VendorCaller | Refusal {
   const tenant = findTenant(call, services);
   if (tenant instanceof Refusal) return tenant;
-  const agent = pick('agent', call.request.headers['x-switchboard-agent'], tenant.agents);
+  const agent = pick('agent', agentId ?? call.request.headers['x-switchboard-agent'], tenant.agents);
   return agent instanceof Refusal ? agent : { tenant, agent };
 }
 
@@ -67,7 +70,7 @@ function pick<T extends { readonly id: string }>(
 }
 
 /** The key whose limits hold for what a service token opens. */
-export function findKey({ tenant, agent }: VendorCaller, { request: { headers } }: Call): WidgetKey | Refusal {
+function findKey({ tenant, agent }: VendorCaller, { request: { headers } }: Call): WidgetKey | Refusal {
   const named = headers['x-switchboard-key'];
   const live = tenant.keys.filter(({ revokedAtMs }) => revokedAtMs === null);
   if (named !== undefined)
@@ -82,6 +85,57 @@ export function findKey({ tenant, agent }: VendorCaller, { request: { headers } 
       `the tenant ${tenant.id} has no widget key that may use this agent: issue one in the console or by \`keys issue\``,
     )
   );
+}
+
+/** Under which key a session is created, with which agent, and for the page of which origin. */
+export interface Whom {
+  readonly named: Pick<CreateRequest, 'widgetKey' | 'tenantId' | 'agentId'>;
+  readonly origin: string | undefined;
+}
+
+/** Who asks with a service token or a widget key. @param agentId in the place of the one that a header names */
+export function findWhom(call: Call, services: Directory, agentId?: string): Whom | Refusal {
+  return call.isService ? whomOfService(call, services, agentId) : whomOfPage(call, agentId);
+}
+
+/** A back end answers for the page that opens the call: that of the key. */
+function whomOfService(call: Call, services: Directory, agentId: string | undefined): Whom | Refusal {
+  const found = findAgent(call, services, agentId);
+  if (found instanceof Refusal) return found;
+  const key = findKey(found, call);
+  if (key instanceof Refusal) return key;
+  const { tenant, agent } = found;
+  return { named: { widgetKey: key.key, tenantId: tenant.id, agentId: agent?.id }, origin: key.origin };
+}
+
+function whomOfPage(call: Call, agent: string | undefined): Whom | Refusal {
+  const widgetKey = bearerOf(call);
+  if (widgetKey === undefined)
+    return new Refusal('AUTH_REQUIRED', 'Send a service token or a widget key: Authorization: Bearer …');
+  const { headers } = call.request;
+  const agentId = agent ?? headers['x-switchboard-agent'];
+  return { named: { widgetKey, tenantId: headers['x-switchboard-tenant'], agentId }, origin: call.origin };
+}
+
+/** The create that a door stands for. */
+export function createFor(
+  { named, origin }: Whom,
+  { ip, request, limit: window, isService }: Call,
+  wish: CreateRequest,
+  visitor?: CreateInput['visitor'],
+): CreateInput {
+  return {
+    body: { ...wish, ...named },
+    login: undefined,
+    isService,
+    vouches: isService,
+    visitor,
+    origin,
+    ip,
+    addressScope: addressScope(ip),
+    window,
+    request,
+  };
 }
 
 /** What a bearer token is that is no service token: a widget key, as pages have it. */

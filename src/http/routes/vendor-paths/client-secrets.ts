@@ -11,8 +11,7 @@ import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import type { Services } from '../../services.ts';
-import { addressScope } from '../../steps/limit.ts';
-import { bearerOf, findAgent, findKey, whomHeaders } from './caller.ts';
+import { createFor, findWhom, whomHeaders } from './caller.ts';
 
 type SecretServices = Pick<Services, 'tenants' | 'createSession'>;
 
@@ -34,26 +33,27 @@ export function clientSecretsRoute(services: SecretServices): Route {
     replies: {
       200: { description: 'The secret that opens the call', schema: clientSecretsReply, example: exampleReply },
     },
-    refusals: [
-      'AUTH_REQUIRED',
-      'INVALID_WIDGET_KEY',
-      'KEY_PAUSED',
-      'SERVICE_STOPPED',
-      'FORBIDDEN',
-      'ORIGIN_MISMATCH',
-      'BOT_BLOCKED',
-      'RATE_LIMIT_EXCEEDED',
-      'DAILY_QUOTA_EXCEEDED',
-      'MAX_CONCURRENT_SESSIONS',
-      'IDEMPOTENCY_MISMATCH',
-      'UPSTREAM_ERROR',
-      'UPSTREAM_TIMEOUT',
-      'SERVICE_UNAVAILABLE',
-    ],
+    refusals: [...createRefusals, 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
     credentials: ['service', 'widgetKey'],
     handle: (call) => create(call, services),
   });
 }
+
+/** What a create through a door may be refused with, whoever the provider is. */
+export const createRefusals: Route['refusals'] = [
+  'AUTH_REQUIRED',
+  'INVALID_WIDGET_KEY',
+  'KEY_PAUSED',
+  'SERVICE_STOPPED',
+  'FORBIDDEN',
+  'ORIGIN_MISMATCH',
+  'BOT_BLOCKED',
+  'RATE_LIMIT_EXCEEDED',
+  'DAILY_QUOTA_EXCEEDED',
+  'MAX_CONCURRENT_SESSIONS',
+  'IDEMPOTENCY_MISMATCH',
+  'SERVICE_UNAVAILABLE',
+];
 
 const exampleReply: ClientSecretsReply = {
   value: 'ek_sb_3kX2vQ9mB4tYw7nLcR1sZ0A',
@@ -72,23 +72,12 @@ async function create(call: Call<ClientSecretsRequest>, { tenants, createSession
   await tenants.refreshIfLate();
   const asked = wishOf(call.body?.session);
   if ('faults' in asked) return invalidFields(asked.faults);
-  const whom = call.isService ? whomOfService(call, { tenants }) : whomOfPage(call);
+  const whom = findWhom(call, { tenants });
   if (whom instanceof Refusal) return whom;
-  const { ip, request, limit: window, isService } = call;
-  const reply = await createSession({
-    body: { ...asked.wish, ...whom.named },
-    login: undefined,
-    isService,
-    vouches: isService,
-    origin: whom.origin,
-    ip,
-    addressScope: addressScope(ip),
-    window,
-    request,
-  });
+  const reply = await createSession(createFor(whom, call, asked.wish));
   if (reply instanceof Refusal) return reply;
   const { id, client_secret, ...switchboard } = reply;
-  const keyId = tenants.keyOf(whom.named.widgetKey)?.key.id ?? '';
+  const keyId = tenants.keyOf(whom.named.widgetKey ?? '')?.key.id ?? '';
   const body: ClientSecretsReply = {
     value: client_secret.value,
     expires_at: client_secret.expires_at,
@@ -96,23 +85,4 @@ async function create(call: Call<ClientSecretsRequest>, { tenants, createSession
     switchboard: { ...switchboard, keyId },
   };
   return { status: 200, body };
-}
-
-/** A back end answers for the page that opens the call: that of the key. */
-function whomOfService(call: Call, services: Pick<Services, 'tenants'>) {
-  const found = findAgent(call, services);
-  if (found instanceof Refusal) return found;
-  const key = findKey(found, call);
-  if (key instanceof Refusal) return key;
-  const { tenant, agent } = found;
-  return { named: { widgetKey: key.key, tenantId: tenant.id, agentId: agent?.id }, origin: key.origin };
-}
-
-function whomOfPage(call: Call) {
-  const widgetKey = bearerOf(call);
-  if (widgetKey === undefined)
-    return new Refusal('AUTH_REQUIRED', 'Send a service token or a widget key: Authorization: Bearer …');
-  const { headers } = call.request;
-  const named = { widgetKey, tenantId: headers['x-switchboard-tenant'], agentId: headers['x-switchboard-agent'] };
-  return { named, origin: call.origin };
 }

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { text } from './values.ts';
+
+/** So much is said of a visitor: the token travels in an address. */
+const MAX_TEXT = 2048;
+const MAX_ATTRIBUTES = 16;
+
+const said = (description: string, example: string) =>
+  z
+    .string()
+    .max(MAX_TEXT)
+    .optional()
+    .meta({ description, examples: [example] });
+
+const agentDispatch = z
+  .strictObject({
+    agent_name: text(128)
+      .optional()
+      .meta({ description: 'The `agentName` of an agent of the tenant, which is then asked for', examples: ['clerk'] }),
+    metadata: said('What the agent is told', '{"language":"de"}'),
+  })
+  .meta({ description: 'An agent that is sent to the room', examples: [{ agent_name: 'clerk' }] });
+
+/** The body of POST /v1/livekit/token, as LiveKit's own clients send it (docs/contract.md, section 5.17). A field that it does not have is refused. */
+export const roomTokenRequest = z
+  .strictObject({
+    room_name: z
+      .string()
+      .optional()
+      .meta({ description: 'Never taken: each session has a room of its own', examples: ['my-room'] }),
+    participant_identity: z
+      .string()
+      .optional()
+      .meta({ description: 'Never taken: it is the session that says who joins', examples: ['user-17'] }),
+    participant_name: text(128)
+      .optional()
+      .meta({ description: 'How the visitor is called in the room', examples: ['Ada'] }),
+    participant_metadata: said('What others in the room read of the visitor', '{"plan":"free"}'),
+    participant_attributes: z
+      .record(text(64), z.string().max(256))
+      .refine((all) => Object.keys(all).length <= MAX_ATTRIBUTES, `must be at most ${MAX_ATTRIBUTES} attributes`)
+      .optional()
+      .meta({ description: 'The same as names and values', examples: [{ language: 'de' }] }),
+    room_config: z
+      .strictObject({
+        agents: z
+          .array(agentDispatch)
+          .max(1, 'must be one agent')
+          .optional()
+          .meta({ description: 'At most one agent' }),
+      })
+      .optional()
+      .meta({ description: 'Which agent is asked for', examples: [{ agents: [{ agent_name: 'clerk' }] }] }),
+  })
+  .optional();
+
+export type RoomTokenRequest = z.infer<typeof roomTokenRequest>;
+
+/** Its reply. */
+export const roomTokenReply = z.object({
+  server_url: z.string().meta({ description: 'Where the page connects', examples: ['wss://example.livekit.cloud'] }),
+  participant_token: z.string().meta({
+    description: 'The token with which it joins the room',
+    examples: ['eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6e319.x'],
+  }),
+});
+
+export type RoomTokenReply = z.infer<typeof roomTokenReply>;
