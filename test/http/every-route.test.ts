@@ -159,6 +159,7 @@ describe('A route of the operator API', () => {
         "see-installation: GET /api/operator/reconciliation",
         "see-installation: GET /api/operator/settings",
         "see-installation: GET /metrics",
+        "see: GET /api/operator/activity",
         "see: GET /api/operator/audit",
         "see: GET /api/operator/budgets",
         "see: GET /api/operator/calls",
