@@ -1,3 +1,4 @@
+import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { Behaviour } from '../../protocol/behaviour.ts';
 import type { Tool } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
@@ -25,6 +26,8 @@ export interface SessionSetup {
   readonly sealedContext: string | null;
   /** The definition that its agent had, see tenants/agent-version.ts; null without an agent. */
   readonly agentVersion: string | null;
+  /** Null where it is not traced. */
+  readonly trace: KeptTrace | null;
   readonly createdAtMs: number;
 }
 

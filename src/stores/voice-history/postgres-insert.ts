@@ -44,12 +44,12 @@ function givenOf({ record, state, setup, ticket }: OpenedSession): InsertedRow {
 function setUp(sql: AnySql) {
   return sql`, set_up as (
       insert into session_setup (session_id, call_mode, model, voice, instructions, tools, behaviour, data_channel, locked, price,
-        metadata, sealed_context, agent_version, created_at_ms)
+        metadata, sealed_context, agent_version, trace, created_at_ms)
       select id, "callMode", model, voice, instructions, tools, behaviour, "dataChannel", "forbidsOverrides", price, metadata,
-        "sealedContext", "agentVersion", "createdAtMs"
+        "sealedContext", "agentVersion", trace, "createdAtMs"
       from given, json_to_record(setup) as its ("callMode" text, model text, voice text, instructions text, tools jsonb,
         behaviour jsonb, "dataChannel" text, "forbidsOverrides" boolean, price jsonb, metadata jsonb, "sealedContext" text,
-        "agentVersion" text, "createdAtMs" bigint)
+        "agentVersion" text, trace jsonb, "createdAtMs" bigint)
       where setup is not null
       on conflict (session_id) do nothing
     )`;

@@ -169,6 +169,9 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         select tenant_id, caller, was as state, -1 as added from newer
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
-    )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}, ${toldMoved(sql)}
+    )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}, ${toldMoved(sql)}, traced as (
+      update session_setup as setup set trace_due_at_ms = newer.ended from newer
+      where setup.session_id = newer.id and newer.ended is not null and (setup.trace ->> 'isSampled')::boolean
+    )
     select id from saved where is_ended`;
 }

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+
+/** One span among all traces, as W3C Trace Context names it. */
+export interface SpanName {
+  /** 32 hexadecimal digits in lower case, not all zero. */
+  readonly traceId: string;
+  /** 16 of them. */
+  readonly spanId: string;
+}
+
+export interface TraceParent extends SpanName {
+  readonly isSampled: boolean;
+}
+
+/** What is kept of a session's trace until its spans are made: where the trace belongs, and how long the steps of the create took. */
+export interface KeptTrace {
+  readonly traceId: string;
+  /** Whether spans are made of it; where not it is kept for the servers that are told of it. */
+  readonly isSampled: boolean;
+  /** The span of a back end under which the session is; null where it begins a trace. */
+  readonly parentId: string | null;
+  /** The span of a page that asked for the session; null where none did, or the page is followed. */
+  readonly link: SpanName | null;
+  readonly requestId: string;
+  /** When the create began. */
+  readonly startedAtMs: number;
+  /** Parts of the create, in milliseconds since it began. */
+  readonly steps: readonly TracedStep[];
+}
+
+export interface TracedStep {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Version, trace, parent, flags (W3C Trace Context, section 3.2); of a later version more may follow. */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const SAMPLED = 1;
+
+/** What a `traceparent` header says; undefined for one that is none, which the recommendation has ignored. */
+export function parseTraceParent(header: string | undefined): TraceParent | undefined {
+  if (header === undefined || header.length > 512) return undefined;
+  const [, version = 'ff', traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
+  const isOfVersion = version === '00' ? more === undefined : version !== 'ff';
+  if (!isOfVersion || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
+}
+
+export function traceParentOf({ traceId, spanId, isSampled }: TraceParent): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+/** The trace of a session that no trace comes with: the same on every node. @param ref of the session */
+export function traceIdOf(ref: string): string {
+  return digits(`trace ${ref}`, 16);
+}
+
+/**
+ * The id of a span of a trace, the same on every node: so that a server can be told of a span that is made much later.
+ * @param name what the span is of, unique in its trace, such as `execute_tool` and the id of the tool call
+ */
+export function spanIdOf(traceId: string, ...name: readonly string[]): string {
+  return digits(JSON.stringify([traceId, ...name]), 8);
+}
+
+/** What a request to a server is given of its session's trace; undefined where the session has none. @param name see `spanIdOf` */
+export function traceParentFor(
+  trace: Pick<KeptTrace, 'traceId' | 'isSampled'> | null | undefined,
+  ...name: readonly string[]
+): string | undefined {
+  if (trace == null) return undefined;
+  const { traceId, isSampled } = trace;
+  return traceParentOf({ traceId, spanId: spanIdOf(traceId, ...name), isSampled });
+}
+
+/** Never all zero, but once in 2^64. */
+function digits(text: string, bytes: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 2 * bytes);
+}

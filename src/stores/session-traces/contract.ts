@@ -1,0 +1,90 @@
+import type { ToolCallState } from '../../../machines/tool-call/types.ts';
+import type { CloseReason, Hangup } from '../../../machines/voice-call/types.ts';
+import type { EndReason, VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { KeptTrace } from '../../kernel/trace-context.ts';
+import type { TokenClasses } from '../../protocol/price.ts';
+import type { DeliveryState } from '../webhooks/contract.ts';
+
+/** A session that is over, and all that is kept of what happened in it. Times are milliseconds since the Unix epoch. */
+export interface TracedSession extends Pick<VoiceRecord, 'caller' | 'tenantId' | 'agentId' | 'keyId' | 'provider'> {
+  readonly ref: string;
+  readonly trace: KeptTrace;
+  readonly model: string;
+  readonly agentVersion: string | null;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly endReason: EndReason;
+  readonly tokens: number;
+  readonly microDollars: number;
+  /** The oldest first, as all lists here. */
+  readonly calls: readonly TracedCall[];
+  readonly responses: readonly TracedResponse[];
+  readonly tools: readonly TracedTool[];
+  readonly webhooks: readonly TracedWebhook[];
+}
+
+export interface TracedCall {
+  readonly id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly createdAtMs: number;
+  /** When the provider answered; null where it did not, or that was not kept. */
+  readonly answeredAtMs: number | null;
+  readonly openedAtMs: number | null;
+  readonly closingAtMs: number | null;
+  readonly closedAtMs: number;
+  readonly closeReason: CloseReason | null;
+  readonly hangup: Hangup;
+  readonly hangupTries: number;
+  /** How often a node took the call over. */
+  readonly takeovers: number;
+}
+
+/** What one response used, when that was told. */
+export interface TracedResponse {
+  readonly callId: string;
+  /** Names it within its call. */
+  readonly key: string;
+  readonly model: string | null;
+  readonly atMs: number;
+  readonly microDollars: number;
+  /** Null where it was not told by classes. */
+  readonly tokens: TokenClasses | null;
+}
+
+export interface TracedTool {
+  readonly id: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly state: ToolCallState;
+  readonly code: string | null;
+  readonly askedAtMs: number;
+  /** Null where nobody saw its end. */
+  readonly ms: number | null;
+}
+
+/** What one endpoint was told: its last request. */
+export interface TracedWebhook {
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly type: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly lastAtMs: number;
+  readonly ms: number;
+  readonly status: number | null;
+  readonly code: string | null;
+}
+
+export interface TraceClaim {
+  /** Sessions that ended up to then; of those whose calls nobody here hears, up to `directBeforeMs`. */
+  readonly heardBeforeMs: number;
+  readonly directBeforeMs: number;
+  readonly limit: number;
+}
+
+/** What sessions that are over leave for their traces (docs/operations.md, Traces). @throws Unavailable when the database is away */
+export interface SessionTraces {
+  /** Takes sessions whose spans are due, and whose calls are all over: no node gets them again. */
+  take(claim: TraceClaim): Promise<readonly TracedSession[]>;
+}

@@ -1,0 +1,169 @@
+import { spanIdOf, type SpanName } from '../../kernel/trace-context.ts';
+import type { TokenClasses } from '../../protocol/price.ts';
+import type {
+  TracedCall,
+  TracedResponse,
+  TracedSession,
+  TracedTool,
+  TracedWebhook,
+} from '../../stores/session-traces/contract.ts';
+import type { Told } from './attributes.ts';
+
+/** A span as it is made: all is known of it. Times are milliseconds since the Unix epoch. */
+export interface SpanTold extends SpanName {
+  readonly name: string;
+  /** Whether it is a request to another server. */
+  readonly isRequest: boolean;
+  /** Another span of the session; of the first one the back end's, or null. */
+  readonly parentId: string | null;
+  readonly link: SpanName | null;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly told: Told;
+  /** What went wrong, in a word; null where nothing did. */
+  readonly error: string | null;
+}
+
+type Made = Pick<SpanTold, 'name' | 'fromMs' | 'toMs'> &
+  Partial<Pick<SpanTold, 'told' | 'error' | 'isRequest' | 'parentId'>>;
+
+/** Names of spans of which servers are told before they are made: `spanIdOf` gets these and an id. */
+export const TOOL_SPAN = 'execute_tool';
+export const WEBHOOK_SPAN = 'webhook';
+export const SESSION_SPAN = 'voice_session';
+
+/**
+ * The spans of a session that is over, from what is kept of it: the whole session first, each parent before its children. Whichever node
+ * makes them, their ids are the same.
+ */
+export function spansOf(session: TracedSession): SpanTold[] {
+  const { trace, ref, calls, responses, tools, webhooks } = session;
+  const { traceId } = trace;
+  const rootId = spanIdOf(traceId, SESSION_SPAN, ref);
+  const children: SpanTold[] = [];
+
+  /** @param id names it among all spans of the session. @returns its span id */
+  function add(id: readonly string[], made: Made): string {
+    const spanId = spanIdOf(traceId, ...id);
+    const toMs = Math.max(made.fromMs, made.toMs);
+    const usual = { isRequest: false, parentId: rootId, link: null, told: {}, error: null };
+    children.push({ ...usual, ...made, toMs, traceId, spanId });
+    return spanId;
+  }
+
+  addCreate(session, add);
+  for (const call of calls) {
+    const parentId = addCall(call, add);
+    for (const response of responses)
+      if (response.callId === call.id) add(['response', call.id, response.key], responseSpan(response, call, parentId));
+    for (const tool of tools) if (tool.callId === call.id) add([TOOL_SPAN, tool.id], toolSpan(tool, parentId));
+    addHangUp(call, add);
+  }
+  for (const webhook of webhooks)
+    add([WEBHOOK_SPAN, webhook.eventId, webhook.endpointId], { ...webhookSpan(webhook), isRequest: true });
+
+  const root = {
+    name: SESSION_SPAN,
+    isRequest: false,
+    traceId,
+    spanId: rootId,
+    parentId: trace.parentId,
+    link: trace.link,
+    fromMs: Math.min(session.startedAtMs, ...children.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(session.endedAtMs, ...children.map(({ toMs }) => toMs)),
+    told: toldOfSession(session),
+    error: null,
+  };
+  return [root, ...children];
+}
+
+type Add = (id: readonly string[], made: Made) => string;
+
+function toldOfSession(session: TracedSession): Told {
+  const { trace, ref, provider, model, agentId, tenantId, keyId, caller } = session;
+  const { agentVersion, endReason, tokens, microDollars, responses } = session;
+  const who = { session: ref, agent: agentId, tenant: tenantId, key: keyId, caller, agentVersion };
+  const classes = responses.flatMap((response) => response.tokens ?? []);
+  const used = { tokens, microDollars, ...(classes.length > 0 && usedBy(sumOf(classes))) };
+  return { operation: 'realtime', provider, model, ...who, requestId: trace.requestId, endReason, ...used };
+}
+
+/** The create lasts until its session is saved, where what is kept of it ends. */
+function addCreate({ trace: { startedAtMs, steps, requestId }, startedAtMs: openedAtMs }: TracedSession, add: Add): void {
+  const lastMs = Math.max(0, ...steps.map(({ toMs }) => toMs));
+  const toMs = Math.max(openedAtMs, startedAtMs + lastMs);
+  const parentId = add(['create'], { name: 'create', fromMs: startedAtMs, toMs, told: { requestId } });
+  for (const [n, step] of steps.entries()) {
+    const times = { fromMs: startedAtMs + step.fromMs, toMs: startedAtMs + step.toMs };
+    add(['create', String(n)], { name: step.name, ...times, parentId, isRequest: step.name === 'mint' });
+  }
+}
+
+/** @returns the span under which is what happened in the call: of one that was never open, that of its exchange */
+function addCall(call: TracedCall, add: Add): string {
+  const { id, provider, model, createdAtMs, answeredAtMs, openedAtMs, closingAtMs, closedAtMs, closeReason } = call;
+  const told = { call: id, provider, model };
+  const endMs = closingAtMs ?? closedAtMs;
+  const exchange = add(['exchange', id], {
+    name: 'exchange',
+    fromMs: createdAtMs,
+    toMs: openedAtMs ?? endMs,
+    told,
+    error: openedAtMs === null ? (closeReason ?? 'lost') : null,
+  });
+  if (answeredAtMs !== null) {
+    const asked = { fromMs: createdAtMs, toMs: answeredAtMs, parentId: exchange };
+    add(['provider create', id], { name: 'provider create', ...asked, isRequest: true });
+    if (openedAtMs !== null)
+      add(['attach', id], { name: 'attach', fromMs: answeredAtMs, toMs: openedAtMs, parentId: exchange, isRequest: true });
+  }
+  if (openedAtMs === null) return exchange;
+  const more = { closeReason, takeovers: call.takeovers };
+  return add(['call', id], { name: 'call', fromMs: openedAtMs, toMs: endMs, told: { ...told, ...more } });
+}
+
+/** Until the provider has confirmed it. */
+function addHangUp({ id, closingAtMs, closedAtMs, hangup, hangupTries }: TracedCall, add: Add): void {
+  if (closingAtMs === null || hangup === 'none') return;
+  add(['hang_up', id], {
+    name: 'hang_up',
+    fromMs: closingAtMs,
+    toMs: closedAtMs,
+    told: { call: id, hangup, hangupTries },
+    error: hangup === 'unconfirmed' ? hangup : null,
+    isRequest: true,
+  });
+}
+
+/** When a response began is not kept: the span is the instant at which its usage was told. */
+function responseSpan(response: TracedResponse, { id, provider, model }: TracedCall, parentId: string): Made {
+  const { atMs, microDollars, tokens } = response;
+  const used = tokens === null ? {} : usedBy(tokens);
+  const told = { operation: 'realtime', provider, model: response.model ?? model, call: id, microDollars, ...used };
+  return { name: 'gen_ai response', fromMs: atMs, toMs: atMs, parentId, told, isRequest: true };
+}
+
+function toolSpan({ name, state, code, callId, askedAtMs, ms }: TracedTool, parentId: string): Made {
+  const told = { operation: 'execute_tool', tool: name, call: callId, state };
+  const error = state === 'answered' ? null : (code ?? state);
+  return { name: `execute_tool ${name}`, fromMs: askedAtMs, toMs: askedAtMs + (ms ?? 0), parentId, told, error, isRequest: true };
+}
+
+function webhookSpan({ eventId, endpointId, type, state, attempts, lastAtMs, ms, status, code }: TracedWebhook): Made {
+  const told = { event: eventId, eventType: type, endpoint: endpointId, state, status, resends: Math.max(0, attempts - 1) };
+  const error = state === 'delivered' ? null : (code ?? String(status ?? state));
+  return { name: 'webhook', fromMs: lastAtMs - ms, toMs: lastAtMs, told, error };
+}
+
+function usedBy(tokens: TokenClasses): Told {
+  const { textIn, textCached, audioIn, audioCached, imageIn, imageCached, textOut, audioOut } = tokens;
+  const inputTokens = textIn + textCached + audioIn + audioCached + imageIn + imageCached;
+  return { inputTokens, outputTokens: textOut + audioOut, ...tokens };
+}
+
+function sumOf(all: readonly TokenClasses[]): TokenClasses {
+  const [first, ...others] = all as readonly [TokenClasses, ...TokenClasses[]];
+  const sum: Record<string, number> = { ...first };
+  for (const one of others) for (const [name, count] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + count;
+  return sum as unknown as TokenClasses;
+}
