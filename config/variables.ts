@@ -5,6 +5,7 @@ import { limits, retentionDays } from './limit-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
 import * as s from './schemas.ts';
 import { tenantServers } from './tenant-server-variables.ts';
+import { traces } from './trace-variables.ts';
 import { upstream } from './upstream-variables.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
@@ -238,6 +239,8 @@ export const groups = {
   ...bots,
 
   ...limits,
+
+  ...traces,
 };
 
 type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole: infer W) => void ? W : never;

@@ -58,8 +58,8 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   telemetry: {
     files: /^src\/telemetry\//,
-    rings: ['machines', 'kernel'],
-    packages: ['pino', 'pino-pretty', 'prom-client'],
+    rings: ['machines', 'kernel', 'contracts', 'protocol'],
+    packages: ['pino', 'pino-pretty', 'prom-client', '@opentelemetry/api'],
   },
   /** Features: each row names the features that it may know. */
   auth: {
@@ -252,7 +252,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'site',
       'transport',
     ],
-    packages: ['node:'],
+    packages: ['@opentelemetry/api', 'node:'],
   },
   cli: {
     files: /^src\/cli\//,

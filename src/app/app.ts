@@ -100,7 +100,7 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
 
 /** What is still to be written when the service stops, the journal last of all: what is flushed before may still be an event. */
 function closeWith(
-  { core, identity, usage, sessions, calls, bots, serverTools, webhooks, operators }: Service,
+  { core, identity, usage, sessions, calls, bots, serverTools, webhooks, traces, operators }: Service,
   disposables: Disposables,
 ): void {
   const { journal } = core;
@@ -115,6 +115,7 @@ function closeWith(
   disposables.add(async () => serverTools.close());
   disposables.add(async () => bots.close());
   disposables.add(() => webhooks.close());
+  disposables.add(async () => traces?.close());
   disposables.add(() => calls.held?.stop());
   disposables.add(() => identity.logins.close());
   disposables.add(() => identity.codes.settled());

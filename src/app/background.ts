@@ -17,6 +17,7 @@ const CALLS_MS = 250;
 const FEED_MS = 250;
 const WEBHOOKS_MS = 250;
 const MAILS_MS = 2000;
+const TRACES_MS = 1000;
 const LEASE_MS = 1000;
 const ACTIVITY_MS = 5000;
 const PRESENCE_MS = 5000;
@@ -32,12 +33,12 @@ const CHUNKS_A_ROUND = 10;
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
  * what happened, counting what went on, saying that this process is here, warning the clients of ends that are near, telling operators what
- * happens, sending what webhooks and mails tell, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
+ * happens, sending what webhooks and mails tell, making traces, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
  * with the provider's bill.
  * @returns the way to stop it
  */
 export function startBackground(service: Service): () => Promise<unknown> {
-  const { core, sessions, usage, calls, webhooks, hub, operators, reconciliation } = service;
+  const { core, sessions, usage, calls, webhooks, traces, hub, operators, reconciliation } = service;
   const { journal, onError } = core;
   const { recovery } = sessions;
   const { activityWriter, presence, feed, inspector } = operators;
@@ -66,6 +67,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(PURGE_MS, () => purge(service), onError),
     every(RECOUNT_MS, () => recount(core), onError),
   ];
+  if (traces !== undefined) stops.push(every(TRACES_MS, () => traces.tick(), onError));
   if (reconciliation !== undefined) stops.push(every(RECONCILE_MS, () => reconcileWhatIsDue(reconciliation), onError));
   if (inspector !== undefined) stops.push(every(FEED_MS, async () => inspector.tick(), onError));
   if (held !== undefined)

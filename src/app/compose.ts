@@ -21,6 +21,8 @@ import { openOperators, type OpenOperators } from './operators.ts';
 import { allRoutes } from './serve.ts';
 import { openServerTools, type OpenServerTools } from './tools.ts';
 import { openTenants } from './tenants.ts';
+import type { Traces } from '../telemetry/traces/traces.ts';
+import { openTraces } from './traces.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
 import { openWebhooks, type AdminsOf, type OpenWebhooks } from './webhooks.ts';
@@ -34,6 +36,8 @@ export interface Service extends Services {
   readonly serverTools: OpenServerTools;
   readonly operators: OpenOperators;
   readonly webhooks: OpenWebhooks;
+  /** Undefined where no session is traced. */
+  readonly traces: Traces | undefined;
   readonly hub: Hub;
   /** Undefined where there is nothing to compare with. */
   readonly reconciliation: ReturnType<typeof openReconciliation>;
@@ -61,8 +65,10 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const hub = openHub(core, { identity, usage, sessions, calls });
   const operators = openOperators(core, { tenants, identity, sessions, hub });
   const webhooks = openWebhooks(core, adminsOf);
+  const traces = openTraces(core);
   const createDeps = {
     ...core,
+    traces,
     bots: core.bots ?? bots.detector,
     suspects: bots.suspects,
     tenants,
@@ -85,6 +91,7 @@ export async function buildService(foundations: Foundations): Promise<Service> {
     bots,
     serverTools,
     webhooks,
+    traces,
     operators,
     origins: createOrigins({ core, tenants }),
     readiness: createReadiness(operators.probes, core.isAccepting),

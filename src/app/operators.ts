@@ -49,6 +49,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
     health: { database: database.health, registry: live.health },
     onError,
     faultsOf: (name) => metrics.activity.faultsOf(name),
+    hasCollector: config.traces.endpoint !== undefined,
     clock,
   });
   const figures = createFigures({

@@ -1,4 +1,4 @@
-export type Dependency = 'database' | 'registry' | 'mail' | 'provider' | 'bots';
+export type Dependency = 'database' | 'registry' | 'mail' | 'provider' | 'bots' | 'collector';
 
 /** Thrown when a dependency is away or frozen; callers get 503 with Retry-After (docs/architecture.md, section 5). */
 export class Unavailable extends Error {

@@ -47,7 +47,7 @@ export function parseTraceParent(header: string | undefined): TraceParent | unde
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-export function traceParentOf({ traceId, spanId, isSampled }: TraceParent): string {
+function traceParentOf({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
@@ -76,5 +76,8 @@ export function traceParentFor(
 
 /** Never all zero, but once in 2^64. */
 function digits(text: string, bytes: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 2 * bytes);
+  return createHash('sha256')
+    .update(text)
+    .digest('hex')
+    .slice(0, 2 * bytes);
 }

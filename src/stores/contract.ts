@@ -21,6 +21,7 @@ import type { RequestTimes } from './request-times/contract.ts';
 import type { ResumeTokens } from './resume-tokens/contract.ts';
 import type { Retention } from './retention/contract.ts';
 import type { SessionSetups } from './session-setups/contract.ts';
+import type { SessionTraces } from './session-traces/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
 import type { TenantSecrets } from './tenant-secrets/contract.ts';
 import type { Tenants } from './tenants/contract.ts';
@@ -92,6 +93,7 @@ export interface DurableStores {
   readonly resumeTokens: ResumeTokens;
   readonly retention: Retention;
   readonly sessionSetups: SessionSetups;
+  readonly sessionTraces: SessionTraces;
   readonly tenantSecrets: TenantSecrets;
   readonly tenants: Tenants;
   readonly toolCalls: ToolCalls;

@@ -22,6 +22,7 @@ import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresResumeTokens } from './resume-tokens/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
+import { createPostgresSessionTraces } from './session-traces/postgres.ts';
 import { createPostgresTenantSecrets } from './tenant-secrets/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
 import { createPostgresToolCalls } from './tool-calls/postgres.ts';
@@ -62,6 +63,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     resumeTokens: createPostgresResumeTokens(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),
+    sessionTraces: createPostgresSessionTraces(database),
     tenantSecrets: createPostgresTenantSecrets(database),
     tenants: createPostgresTenants(database),
     toolCalls: createPostgresToolCalls(database),

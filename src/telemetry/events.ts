@@ -10,6 +10,7 @@ import { botEvent } from './bot-event.ts';
 import { withoutAddresses, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { meterEvents } from './meter-events.ts';
+import { traceEvents } from './trace-events.ts';
 import { toolEvents } from './tool-events.ts';
 import { webhookEvents } from './webhook-events.ts';
 
@@ -82,6 +83,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     ...toolEvents(log, metrics, within),
     botJudged: botEvent(log, metrics, within, dependencyAway),
     ...webhookEvents(log, metrics),
+    ...traceEvents(log, metrics),
     dependencyAway,
     // Undefined unless somebody follows: then nothing is measured, compared or written for them.
     requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,

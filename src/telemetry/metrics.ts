@@ -3,6 +3,7 @@ import { RequestDurations } from './request-durations.ts';
 import { ifAway } from '../kernel/errors.ts';
 import { Activity } from './activity.ts';
 import { ToolMetrics } from './tool-metrics.ts';
+import { TraceMetrics } from './trace-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** Statuses that tell of the voice provider. */
@@ -18,6 +19,7 @@ export class Metrics {
   readonly activity = new Activity();
   readonly tools = new ToolMetrics([this.registry]);
   readonly webhooks = new WebhookMetrics([this.registry]);
+  readonly traces = new TraceMetrics([this.registry]);
   readonly started: Counter<'caller' | 'tenant'>;
   readonly ended: Counter<'reason'>;
   readonly refused: Counter<'code'>;

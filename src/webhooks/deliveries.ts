@@ -7,9 +7,11 @@ import { withTimeout } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
+import { traceParentFor } from '../kernel/trace-context.ts';
 import { signedHeaders } from '../kernel/webhook-signature.ts';
 import { OutboundFailure, type Outbound, type OutboundReply } from '../outbound/contract.ts';
 import type { ClaimedDelivery, ClaimedEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
+import { WEBHOOK_SPAN } from '../telemetry/traces/session-spans.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { EndpointHost } from './host.ts';
 import { LONGEST_MS, retryAfterMs, retryDelayMs } from './retry.ts';
@@ -226,18 +228,19 @@ export class Deliveries {
   /** Never rejects for what the server does, or does not do. @throws Unavailable */
   async #ask(
     { id, tenantId, url }: Omit<ClaimedEndpoint, 'deliveries'>,
-    { eventId, body }: ClaimedDelivery,
+    { eventId, body, trace }: ClaimedDelivery,
     atMs: number,
   ): Promise<Answer> {
     const { outbound, secretsOf, onError } = this.#deps;
     try {
       const secrets = await this.#secrets(id, atMs, () => secretsOf({ id, tenantId }));
+      const traceparent = traceParentFor(trace, WEBHOOK_SPAN, eventId, id);
       const { status, retryAfter } = await outbound.request({
         method: 'POST',
         url: new URL(url),
         owner: id,
         session: eventId,
-        headers: signedHeaders(eventId, body, secrets, atMs),
+        headers: { ...signedHeaders(eventId, body, secrets, atMs), ...(traceparent !== undefined && { traceparent }) },
         body,
         timeoutMs: TIMEOUT_MS,
         maxReplyBytes: MAX_REPLY_BYTES,

@@ -29,6 +29,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
         price: null,
         metadata: null,
         sealedContext: null,
+        trace: null,
         agentVersion: null,
       };
       const setup = { sessionId: record.id, callMode, dataChannel: 'none', ...terms, createdAtMs: DAY_BEGIN } as const;

@@ -23,6 +23,7 @@ const rich: Omit<SessionSetup, 'sessionId'> = {
   price: { per1M: { textIn: 4_000_000 }, estimatePerMinute: 300_000 },
   sealedContext: 'AQ==',
   agentVersion: '4f1c0e8b7d2a',
+  trace: null,
   metadata: { campaign: 'spring', 'Über "x"': '' },
   createdAtMs: DAY_BEGIN,
 };
@@ -39,6 +40,7 @@ const bare: Omit<SessionSetup, 'sessionId'> = {
   price: null,
   sealedContext: null,
   agentVersion: null,
+  trace: null,
   metadata: null,
   createdAtMs: DAY_BEGIN + 1,
 };

@@ -49,6 +49,7 @@ const setup: Omit<SessionSetup, 'sessionId'> = {
   price: null,
   sealedContext: 'AQ==',
   agentVersion: '4f1c0e8b7d2a',
+  trace: null,
   metadata: { campaign: 'spring' },
   createdAtMs: DAY_BEGIN,
 };

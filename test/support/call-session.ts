@@ -33,6 +33,7 @@ export function brokeredSetup(sessionId: string, createdAtMs: number): SessionSe
     metadata: null,
     sealedContext: null,
     agentVersion: null,
+    trace: null,
     createdAtMs,
   };
 }

@@ -38,7 +38,10 @@ interface PagesCall {
   readonly close: (reason: CloseRequest) => Promise<void>;
 }
 
-type Setup = Pick<SessionSetup, 'tools' | 'dataChannel' | 'metadata' | 'behaviour' | 'agentVersion' | 'sealedContext'>;
+type Setup = Pick<
+  SessionSetup,
+  'tools' | 'dataChannel' | 'metadata' | 'behaviour' | 'agentVersion' | 'sealedContext' | 'trace'
+>;
 
 /** What a provider tells of what is said. */
 export type WordsEvent = Extract<

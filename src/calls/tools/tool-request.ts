@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
+import { traceParentFor } from '../../kernel/trace-context.ts';
 import { signedHeaders } from '../../kernel/webhook-signature.ts';
+import { TOOL_SPAN } from '../../telemetry/traces/session-spans.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
@@ -27,12 +30,14 @@ export interface ToolRequest {
   readonly tool: ServerTool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly context: ToolContext;
+  /** Where the request belongs in the trace of the session; undefined where it has none. */
+  readonly traceparent: string | undefined;
   /** What a back end handed on for this server, sealed for the session; null where there is nothing. */
   readonly sealed: { readonly sessionId: string; readonly text: string } | null;
 }
 
 /** What of a session's setup the servers of its tools are told. */
-export type SessionTerms = Pick<SessionSetup, 'metadata' | 'agentVersion' | 'sealedContext'>;
+export type SessionTerms = Pick<SessionSetup, 'metadata' | 'agentVersion' | 'sealedContext' | 'trace'>;
 
 interface AskedIn extends SessionTerms {
   readonly call: CallRecord;
@@ -42,13 +47,14 @@ interface AskedIn extends SessionTerms {
 /** The request for one call of a tool. */
 export function requestOf(
   tool: ServerTool,
-  toolCallId: string,
+  { id: recordId, toolCallId }: Pick<ToolCallRecord, 'id' | 'toolCallId'>,
   args: ToolRequest['arguments'],
-  { call: { id, sessionId, tenantId, subject }, agentId, agentVersion, metadata, sealedContext }: AskedIn,
+  { call: { id, sessionId, tenantId, subject }, agentId, agentVersion, metadata, sealedContext, trace }: AskedIn,
 ): ToolRequest {
   const session = { ref: refOf(sessionId), tenantId, agentId, agentVersion, subject, metadata: metadata ?? {} };
   const sealed = sealedContext === null ? null : { sessionId, text: sealedContext };
-  return { toolCallId, tool, arguments: args, context: { session, call: { ref: id } }, sealed };
+  const traceparent = traceParentFor(trace, TOOL_SPAN, recordId);
+  return { toolCallId, tool, arguments: args, context: { session, call: { ref: id } }, traceparent, sealed };
 }
 
 /** Whether a provider's name of a tool call can name a request: what else could stand in a header, or break what is signed. */
@@ -68,7 +74,7 @@ export function bodyOf({ tool, arguments: args, context }: ToolRequest, handedOn
  * @param values of the secrets that the tool's own headers name
  */
 export function headersOf(
-  { toolCallId, tool }: ToolRequest,
+  { toolCallId, tool, traceparent }: ToolRequest,
   body: string,
   secrets: readonly string[],
   values: ReadonlyMap<string, string>,
@@ -79,7 +85,7 @@ export function headersOf(
     ...Object.fromEntries(own),
     ...signedHeaders(toolCallId, body, secrets, atMs),
     'idempotency-key': toolCallId,
-    traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`,
+    traceparent: traceparent ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`,
   };
 }
 

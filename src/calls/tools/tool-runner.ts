@@ -184,8 +184,9 @@ export class ToolRunner {
   }
 
   #send(running: RunningTool, args: Readonly<Record<string, unknown>>, agentId: string | null): Promise<ToolOutcome> {
-    const { toolCallId, untilMs } = running.snapshot.context;
-    const request = requestOf(running.tool, toolCallId, args, { call: this.#call.record, agentId, ...this.#terms });
+    const record = running.snapshot.context;
+    const { untilMs } = record;
+    const request = requestOf(running.tool, record, args, { call: this.#call.record, agentId, ...this.#terms });
     const leaves = (): void => void (running.isSent = true);
     const timeoutMs = Math.max(0, untilMs - this.#now);
     return this.#deps.serverTools.sender.send(request, { timeoutMs, signal: running.abort.signal, leaves });

@@ -21,6 +21,8 @@ export interface DependenciesDeps {
   readonly health: Readonly<Record<ProbedName, WorkHealth>>;
   /** How often one was away when it was needed. */
   readonly faultsOf: (name: Name) => number;
+  /** Whether traces are sent to a collector, which is then seen by its faults as well. */
+  readonly hasCollector?: boolean;
   /** Gets the faults of probes. */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
@@ -46,6 +48,7 @@ interface Sighting {
 export class Dependencies {
   readonly #deps: DependenciesDeps;
   readonly #startedAtMs: number;
+  readonly #seenByFaults: readonly Name[];
   readonly #probed = new Map<ProbedName, Probe>();
   readonly #seen = new Map<Name, Sighting>();
   readonly #faults = new Map<Name, { readonly count: number; readonly atMs: number }>();
@@ -53,12 +56,13 @@ export class Dependencies {
   constructor(deps: DependenciesDeps) {
     this.#deps = deps;
     this.#startedAtMs = deps.clock.now();
+    this.#seenByFaults = deps.hasCollector === true ? [...SEEN_BY_FAULTS, 'collector'] : SEEN_BY_FAULTS;
   }
 
   /** As they are now; nothing before the first look. */
   list(): DependencyState[] {
     for (const name of PROBED) this.#judge(name);
-    return [...PROBED, ...SEEN_BY_FAULTS].flatMap((name) => {
+    return [...PROBED, ...this.#seenByFaults].flatMap((name) => {
       const seen = this.#seen.get(name);
       if (seen === undefined) return [];
       const { state, latencyMs, sinceMs, lastError } = seen;
@@ -69,7 +73,7 @@ export class Dependencies {
   /** Probes those that answer, and looks at the faults of the others. Never rejects. */
   async look(): Promise<void> {
     await Promise.all(PROBED.map((name) => this.#probe(name)));
-    for (const name of SEEN_BY_FAULTS) this.#lookAtFaults(name);
+    for (const name of this.#seenByFaults) this.#lookAtFaults(name);
   }
 
   /** @throws why it counts as away, if it does */

@@ -62,8 +62,11 @@ function wrongWith(mints: Mints, usual: Mints | undefined): string[] {
   return words;
 }
 
+/** Callers are served all the same while these are away: the provider is judged apart. */
+const NOT_OURS: ReadonlySet<string> = new Set(['provider', 'collector']);
+
 function faultsOfOurs({ lately, isDatabaseRead, nodes, dependencies }: Observations): string[] {
-  const away = dependencies.flatMap(({ name, state }) => (state === 'away' && name !== 'provider' ? [name] : []));
+  const away = dependencies.flatMap(({ name, state }) => (state === 'away' && !NOT_OURS.has(name) ? [name] : []));
   if (!isDatabaseRead && !away.includes('database')) away.unshift('database');
   const faults = away.map((name) => `the ${name} is away`);
   const late = Math.max(0, ...nodes.map(({ loopP99Ms }) => loopP99Ms));

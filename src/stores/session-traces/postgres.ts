@@ -58,7 +58,7 @@ function callsOf(sql: AnySql): Fragment {
   return sql`
     select id, provider, model, created_at_ms as "createdAtMs", opened_at_ms as "openedAtMs", closing_at_ms as "closingAtMs",
       closed_at_ms as "closedAtMs", close_reason as "closeReason", hangup, hangup_tries as "hangupTries",
-      (select count(*) from journal where target = call.id and kind = 'transition' and code = 'TAKEN') as takeovers,
+      fence - 1 as takeovers,
       (select min(at_ms) from journal where target = call.id and kind = 'transition' and code = 'CREATED') as "answeredAtMs"
     from voice_call as call where call.session_id = its.id order by created_at_ms, id`;
 }

@@ -3,7 +3,8 @@ import type { AnySql, Sql } from '../../database/database.ts';
 import type { ClaimedDelivery, ClaimedEndpoint, ClaimRequest, DEFERRED, DeliveryOutcome } from './contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 
-type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> & Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts'>;
+type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
+  Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts' | 'trace'>;
 
 /**
  * See `Webhooks.claim`. Endpoints that have what waits are found one after the other in the index, each by its first row: however much waits for
@@ -44,7 +45,7 @@ export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, ea
     ), claimed as (
       update webhook_delivery as delivery set next_at_ms = ${untilMs} from picked
       where delivery.event_id = picked.event_id and delivery.endpoint_id = picked.endpoint_id
-      returning delivery.event_id, delivery.endpoint_id, delivery.attempts
+      returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.session
     )
     select ${claimColumns(sql)} from (select where exists (select from webhook_endpoint)) as any_endpoint
     left join (${claimed(sql)}) on true
@@ -67,7 +68,7 @@ export async function claimNext(
         select event_id from webhook_delivery
         where endpoint_id = ${endpointId} and state = 'waiting' and next_at_ms <= ${atMs}
         order by next_at_ms limit 1 for update skip locked))
-      returning event_id, endpoint_id, attempts
+      returning event_id, endpoint_id, attempts, session
     )
     select ${claimColumns(sql)} from ${claimed(sql)}`;
   return byEndpoint(rows, untilMs)[0];
@@ -151,15 +152,17 @@ function claimed(sql: AnySql) {
 function claimColumns(sql: AnySql) {
   return sql`
     endpoint.id, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url, endpoint.failures, endpoint.state,
-    event.id as "eventId", event.at_ms as "atMs", event.body, claimed.attempts`;
+    event.id as "eventId", event.at_ms as "atMs", event.body, claimed.attempts,
+    (select setup.trace from session_setup as setup
+      where setup.session_id >= claimed.session and setup.session_id < claimed.session || '~' limit 1) as trace`;
 }
 
 function byEndpoint(rows: readonly ClaimedRow[], untilMs: number): ClaimedEndpoint[] {
   const found = new Map<string, Omit<ClaimedEndpoint, 'deliveries'> & { readonly deliveries: ClaimedDelivery[] }>();
-  for (const { eventId, atMs, body, attempts, ...endpoint } of rows) {
+  for (const { eventId, atMs, body, attempts, trace, ...endpoint } of rows) {
     const { id } = endpoint;
     const known = found.get(id) ?? { ...endpoint, deliveries: [] };
-    known.deliveries.push({ eventId, endpointId: id, atMs, body, attempts, untilMs });
+    known.deliveries.push({ eventId, endpointId: id, atMs, body, attempts, trace, untilMs });
     found.set(id, known);
   }
   return [...found.values()];

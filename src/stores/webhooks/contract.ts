@@ -1,5 +1,6 @@
 import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
+import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
 
 /** Where facts are told to, and how it does. */
@@ -84,6 +85,8 @@ export interface ClaimedDelivery {
   readonly endpointId: string;
   readonly atMs: number;
   readonly body: string;
+  /** Of the session that it tells of; null where that has none, absent from mails. */
+  readonly trace?: Pick<KeptTrace, 'traceId' | 'isSampled'> | null;
   readonly attempts: number;
   /** Until when it is this node's; it names the claim as well. */
   readonly untilMs: number;

@@ -30,7 +30,7 @@ type Made = Pick<SpanTold, 'name' | 'fromMs' | 'toMs'> &
 /** Names of spans of which servers are told before they are made: `spanIdOf` gets these and an id. */
 export const TOOL_SPAN = 'execute_tool';
 export const WEBHOOK_SPAN = 'webhook';
-export const SESSION_SPAN = 'voice_session';
+const SESSION_SPAN = 'voice_session';
 
 /**
  * The spans of a session that is over, from what is kept of it: the whole session first, each parent before its children. Whichever node
@@ -89,7 +89,10 @@ function toldOfSession(session: TracedSession): Told {
 }
 
 /** The create lasts until its session is saved, where what is kept of it ends. */
-function addCreate({ trace: { startedAtMs, steps, requestId }, startedAtMs: openedAtMs }: TracedSession, add: Add): void {
+function addCreate(
+  { trace: { startedAtMs, steps, requestId }, startedAtMs: openedAtMs }: TracedSession,
+  add: Add,
+): void {
   const lastMs = Math.max(0, ...steps.map(({ toMs }) => toMs));
   const toMs = Math.max(openedAtMs, startedAtMs + lastMs);
   const parentId = add(['create'], { name: 'create', fromMs: startedAtMs, toMs, told: { requestId } });
@@ -115,7 +118,13 @@ function addCall(call: TracedCall, add: Add): string {
     const asked = { fromMs: createdAtMs, toMs: answeredAtMs, parentId: exchange };
     add(['provider create', id], { name: 'provider create', ...asked, isRequest: true });
     if (openedAtMs !== null)
-      add(['attach', id], { name: 'attach', fromMs: answeredAtMs, toMs: openedAtMs, parentId: exchange, isRequest: true });
+      add(['attach', id], {
+        name: 'attach',
+        fromMs: answeredAtMs,
+        toMs: openedAtMs,
+        parentId: exchange,
+        isRequest: true,
+      });
   }
   if (openedAtMs === null) return exchange;
   const more = { closeReason, takeovers: call.takeovers };
@@ -146,11 +155,26 @@ function responseSpan(response: TracedResponse, { id, provider, model }: TracedC
 function toolSpan({ name, state, code, callId, askedAtMs, ms }: TracedTool, parentId: string): Made {
   const told = { operation: 'execute_tool', tool: name, call: callId, state };
   const error = state === 'answered' ? null : (code ?? state);
-  return { name: `execute_tool ${name}`, fromMs: askedAtMs, toMs: askedAtMs + (ms ?? 0), parentId, told, error, isRequest: true };
+  return {
+    name: `execute_tool ${name}`,
+    fromMs: askedAtMs,
+    toMs: askedAtMs + (ms ?? 0),
+    parentId,
+    told,
+    error,
+    isRequest: true,
+  };
 }
 
 function webhookSpan({ eventId, endpointId, type, state, attempts, lastAtMs, ms, status, code }: TracedWebhook): Made {
-  const told = { event: eventId, eventType: type, endpoint: endpointId, state, status, resends: Math.max(0, attempts - 1) };
+  const told = {
+    event: eventId,
+    eventType: type,
+    endpoint: endpointId,
+    state,
+    status,
+    resends: Math.max(0, attempts - 1),
+  };
   const error = state === 'delivered' ? null : (code ?? String(status ?? state));
   return { name: 'webhook', fromMs: lastAtMs - ms, toMs: lastAtMs, told, error };
 }

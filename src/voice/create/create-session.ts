@@ -81,9 +81,11 @@ const RESUME_STEPS: readonly CreateStep[] = [
  * @throws Unavailable when a store is away; what was taken is given back then too
  */
 export async function createSession(input: CreateInput, deps: CreateDeps): Promise<CreateReply | Refusal> {
-  const context: CreateContext = { input };
-  const steps = input.body.resume === undefined ? CREATE_STEPS : RESUME_STEPS;
-  const refusal = await runSteps(steps, context, deps, (fault) =>
+  const isNew = input.body.resume === undefined;
+  const trace = isNew ? deps.traces?.begin(input) : undefined;
+  const context: CreateContext = { input, trace };
+  const steps = isNew ? CREATE_STEPS : RESUME_STEPS;
+  const refusal = await runSteps(trace?.measure(steps) ?? steps, context, deps, (fault) =>
     deps.events.faulted(fault, undefined, 'give back after a refused create'),
   );
   if (refusal !== undefined) {

@@ -110,11 +110,11 @@ function isNewVisitor({ caller, hasSolved, input: { isService, vouches } }: Open
 }
 
 /**
- * What its calls are opened with. Of a session whose page opens its calls itself, and whose calls we do not end, only what its creator noted
- * on it is of use later: without such a note nothing is kept.
+ * What its calls are opened with. Of a session whose page opens its calls itself, and whose calls we do not end, only its trace, and what its
+ * creator noted on it, are of use later: without these nothing is kept.
  */
 function setupOf(
-  { input, config, minted, opening: { sessionId, atMs } }: SecretIssued,
+  { input, config, minted, opening: { sessionId, atMs }, trace: measured }: SecretIssued,
   contexts: CreateDeps['contexts'],
 ): SessionSetup | undefined {
   const {
@@ -130,7 +130,8 @@ function setupOf(
     agentVersion,
     instructions = null,
   } = config;
-  if (callMode === 'direct' && metadata === null && minted.callId === undefined) return undefined;
+  const trace = measured?.kept(sessionId) ?? null;
+  if (callMode === 'direct' && metadata === null && minted.callId === undefined && trace === null) return undefined;
   const { context } = input.body;
   // Nobody else is given it: where the agent has no such tool it is not kept.
   const isAsked = context !== undefined && serverToolsOf(tools).size > 0;
@@ -149,7 +150,7 @@ function setupOf(
     metadata,
     instructions,
   };
-  return { sessionId, ...terms, agentVersion, sealedContext, createdAtMs: atMs };
+  return { sessionId, ...terms, agentVersion, sealedContext, trace, createdAtMs: atMs };
 }
 
 /** Holds the call that the secret opens, before anybody has the secret. The end of the session ends it, also where the create is refused. */

@@ -18,6 +18,8 @@ import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
+import type { CreateTrace } from '../../telemetry/traces/create-trace.ts';
+import type { Traces } from '../../telemetry/traces/traces.ts';
 import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import type { Minted, UpstreamProvider } from '../../upstream/contract.ts';
@@ -40,6 +42,8 @@ export interface CreateDeps {
   readonly bots: BotDetector;
   readonly suspects: SuspectList;
   readonly events: Events;
+  /** Undefined where no session is traced. */
+  readonly traces?: Pick<Traces, 'begin'> | undefined;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly tenants: TenantDirectory;
@@ -118,6 +122,8 @@ export interface AdmittedCaller extends CeilingsHolder {
 /** What the steps of a create have found so far. A step names in its parameter what steps above it must have found. */
 export interface CreateContext {
   readonly input: CreateInput;
+  /** Of one that opens a session, where sessions are traced. */
+  readonly trace?: CreateTrace | undefined;
   tenant?: Tenant;
   /** Null for a console caller. */
   key?: WidgetKey | null;

@@ -35,6 +35,7 @@ const request: ToolRequest = {
     session: { ref: 's:1', tenantId: 'acme', agentId: null, agentVersion: null, subject: 'x', metadata: {} },
     call: { ref: 'call_2' },
   },
+  traceparent: undefined,
   sealed: null,
 };
 

@@ -1,0 +1,54 @@
+import { ProxyTracerProvider, trace, type Tracer } from '@opentelemetry/api';
+import type { Config } from '../../config/config.ts';
+import { version } from '../../config/version.ts';
+import { SpanExporter } from '../telemetry/traces/span-exporter.ts';
+import { createTracer } from '../telemetry/traces/tracer.ts';
+import { Traces } from '../telemetry/traces/traces.ts';
+import type { Core } from './core.ts';
+
+const NAME = 'switchboard';
+
+type TracesCore = Pick<Core, 'stores' | 'clock' | 'events' | 'metrics' | 'node'> & {
+  readonly config: Pick<Config, 'traces'>;
+};
+
+/** How this node makes traces: by the provider that somebody has registered, else by one of ours; undefined where nobody wants any. */
+export function openTraces(core: TracesCore): Traces | undefined {
+  const registered = registeredTracer();
+  const exporter = registered === undefined ? openExporter(core) : undefined;
+  const tracer = registered ?? (exporter && createTracer((span) => exporter.add(span)));
+  if (tracer === undefined) return undefined;
+  const { stores, clock, config } = core;
+  const { sampler, ratio, trustsPages } = config.traces;
+  return new Traces({ store: stores.sessionTraces, tracer, exporter, clock, sampler, ratio, trustsPages });
+}
+
+function registeredTracer(): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  return provider instanceof ProxyTracerProvider
+    ? provider.getDelegateTracer(NAME, version)
+    : provider.getTracer(NAME, version);
+}
+
+function openExporter({ config, clock, events, metrics, node }: TracesCore): SpanExporter | undefined {
+  const { endpoint, headers, serviceName, resource } = config.traces;
+  if (endpoint === undefined) return undefined;
+  const exporter = new SpanExporter({
+    url: new URL(`${endpoint.replace(/\/+$/, '')}/v1/traces`),
+    headers,
+    resource: {
+      'service.instance.id': node.id,
+      'service.version': version,
+      'telemetry.sdk.name': NAME,
+      'telemetry.sdk.language': 'nodejs',
+      'telemetry.sdk.version': version,
+      ...resource,
+      'service.name': serviceName,
+    },
+    version,
+    clock,
+    events,
+  });
+  metrics.observe('switchboard_trace_spans_waiting', 'Spans that wait for the collector', () => exporter.waiting);
+  return exporter;
+}

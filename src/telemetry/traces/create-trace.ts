@@ -1,0 +1,88 @@
+import { traceIdOf, type KeptTrace, type TracedStep, type TraceParent } from '../../kernel/trace-context.ts';
+import { refOf } from '../../kernel/ids.ts';
+
+/** Steps of a create that are spans of their own, by their names; all others are its admission. */
+const SPANS: Readonly<Record<string, string>> = {
+  quota: 'hold',
+  slot: 'slot',
+  'slot of the key': 'slot',
+  mint: 'mint',
+};
+const ADMISSION = 'admit';
+
+export interface CreateTraceOptions {
+  /** Of the request; undefined where it has none. */
+  readonly header: TraceParent | undefined;
+  /** Whether the session is a part of that trace; else its own trace refers to it. */
+  readonly isFollowed: boolean;
+  readonly requestId: string;
+  readonly startedAtMs: number;
+  readonly isSampled: (traceId: string, parent: TraceParent | undefined) => boolean;
+}
+
+interface NamedStep<C, D, T> {
+  readonly name: string;
+  take(context: C, deps: D): T;
+}
+
+/** Measures the create of one session. */
+export class CreateTrace {
+  readonly #options: CreateTraceOptions;
+  readonly #startedAt = performance.now();
+  readonly #steps: TracedStep[] = [];
+  #entered: string | undefined;
+  #enteredMs = 0;
+
+  constructor(options: CreateTraceOptions) {
+    this.#options = options;
+  }
+
+  /** The steps, which are measured as they are taken. */
+  measure<C, D, T, S extends NamedStep<C, D, T>>(steps: readonly S[]): S[] {
+    return steps.map((step) => ({
+      ...step,
+      take: (context: C, deps: D) => {
+        this.#enter(SPANS[step.name] ?? ADMISSION);
+        return step.take(context, deps);
+      },
+    }));
+  }
+
+  /** What is kept for the spans of the session; null where none are made, and no server is told of a trace that is followed. */
+  kept(sessionId: string): KeptTrace | null {
+    const { header, isFollowed, requestId, startedAtMs, isSampled } = this.#options;
+    const parent = isFollowed ? header : undefined;
+    const traceId = parent?.traceId ?? traceIdOf(refOf(sessionId));
+    const isMade = isSampled(traceId, parent);
+    if (!isMade && parent === undefined) return null;
+    this.#leave(performance.now() - this.#startedAt);
+    return {
+      traceId,
+      isSampled: isMade,
+      parentId: parent?.spanId ?? null,
+      link: isFollowed || header === undefined ? null : { traceId: header.traceId, spanId: header.spanId },
+      requestId,
+      startedAtMs,
+      steps: this.#steps,
+    };
+  }
+
+  #enter(name: string): void {
+    if (name === this.#entered) return;
+    const atMs = performance.now() - this.#startedAt;
+    this.#leave(atMs);
+    this.#entered = name;
+    this.#enteredMs = atMs;
+  }
+
+  #leave(atMs: number): void {
+    if (this.#entered !== undefined)
+      this.#steps.push({ name: this.#entered, fromMs: round(this.#enteredMs), toMs: round(atMs) });
+    this.#entered = undefined;
+  }
+}
+
+/** To microseconds: more is not measured. */
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

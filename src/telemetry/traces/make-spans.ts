@@ -1,0 +1,60 @@
+import {
+  context,
+  createContextKey,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type HrTime,
+  type Span,
+  type SpanContext,
+  type Tracer,
+} from '@opentelemetry/api';
+import type { SpanName } from '../../kernel/trace-context.ts';
+import { attributesOf } from './attributes.ts';
+import type { SpanTold } from './session-spans.ts';
+
+/**
+ * Where a span's own ids stand in the context in which it is started: servers were told of them before. An id generator of the official SDK
+ * can read them there (examples/telemetry/otel.mjs); where none does, ids are the SDK's own.
+ */
+export const SPAN_NAME = createContextKey('switchboard span name');
+
+/** Makes the spans by a tracer, whosever it is. @param spans each parent before its children */
+export function makeSpans(tracer: Tracer, spans: readonly SpanTold[]): void {
+  const made = new Map<string, Span>();
+  for (const told of spans) {
+    const inParent = contextOf(told, made.get(told.parentId ?? ''));
+    const { traceId, spanId, link } = told;
+    const named = inParent.setValue(SPAN_NAME, { traceId, spanId } satisfies SpanName);
+    const options = {
+      kind: told.isRequest ? SpanKind.CLIENT : SpanKind.INTERNAL,
+      startTime: timeOf(told.fromMs),
+      attributes: attributesOf({ ...told.told, error: told.error }),
+      ...(link !== null && { links: [{ context: remote(link) }] }),
+    };
+    const span = context.with(named, () => tracer.startSpan(told.name, options, named));
+    if (told.error !== null) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(timeOf(told.toMs));
+    made.set(told.spanId, span);
+  }
+}
+
+function contextOf({ traceId, parentId }: SpanTold, parent: Span | undefined): Context {
+  if (parent !== undefined) return trace.setSpan(ROOT_CONTEXT, parent);
+  if (parentId === null) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, remote({ traceId, spanId: parentId }));
+}
+
+/** Spans are made of sampled traces alone. */
+function remote({ traceId, spanId }: SpanName): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+}
+
+/** Seconds and nanoseconds, because a number of milliseconds holds no parts of a microsecond. */
+function timeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+}

@@ -1,0 +1,30 @@
+import type { TraceParent } from '../../kernel/trace-context.ts';
+
+type OwnSampler = 'always_on' | 'always_off' | 'traceidratio';
+
+/** As OTEL_TRACES_SAMPLER names them. */
+export type SamplerName = OwnSampler | `parentbased_${OwnSampler}`;
+
+/**
+ * Whether spans are made of a trace: the same for all of it, on every node.
+ * @param ratio of traces, from 0 to 1, where the sampler asks for it
+ * @param parent the span that is followed; where there is one, its own decision holds for samplers that are based on it
+ */
+export function isSampled(
+  sampler: SamplerName,
+  ratio: number,
+  traceId: string,
+  parent: Pick<TraceParent, 'isSampled'> | undefined,
+): boolean {
+  const isBased = sampler.startsWith('parentbased_');
+  if (isBased && parent !== undefined) return parent.isSampled;
+  const own = isBased ? sampler.slice('parentbased_'.length) : sampler;
+  return own === 'traceidratio' ? isWithin(traceId, ratio) : own === 'always_on';
+}
+
+/** As TraceIdRatioBasedSampler of opentelemetry-js decides, so that services beside this one that sample so keep the same traces. */
+function isWithin(traceId: string, ratio: number): boolean {
+  let sum = 0;
+  for (let at = 0; at < 32; at += 8) sum = (sum ^ Number.parseInt(traceId.slice(at, at + 8), 16)) >>> 0;
+  return ratio >= 1 || sum < Math.floor(ratio * 0xffffffff);
+}

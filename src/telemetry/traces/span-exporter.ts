@@ -1,0 +1,150 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { parseJson, post, PostFailure, type PostReply } from '../../kernel/post.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { traceRequest, type EndedSpan } from './otlp.ts';
+
+/** Sent in one request. */
+const BATCH = 512;
+/** How long the first of a batch waits for others. */
+const WAIT_MS = 5 * SECOND_MS;
+/** What waits while the collector is slow or away, with what is being sent. */
+const MAX_WAITING = 2048;
+const TIMEOUT_MS = 10 * SECOND_MS;
+const MAX_REPLY_BYTES = 64 * 1024;
+/** While the collector is away it is tried again after so long, each time after twice as long. */
+const FIRST_RETRY_MS = 5 * SECOND_MS;
+const MAX_RETRY_MS = 30 * SECOND_MS;
+/** What is worth another try (OTLP 1.7, Failures). */
+const RETRIED = new Set([429, 502, 503, 504]);
+
+export interface SpanExporterDeps {
+  /** Where batches are sent, path included. */
+  readonly url: URL;
+  /** They may prove who we are, and are never told. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly events: {
+    /** @param why a system error code or a status */
+    collectorAway(why: string): void;
+    collectorAnswered(): void;
+    spansSent(count: number): void;
+    spansDropped(count: number): void;
+  };
+}
+
+/** What came of a batch. */
+type Outcome =
+  | { readonly kind: 'taken'; readonly rejected: number }
+  | { readonly kind: 'refused' | 'away'; readonly why: string };
+
+/** Sends spans to a collector by OTLP/HTTP as JSON, in batches, behind all else: nobody waits for it, and what it has no room for is counted. */
+export class SpanExporter {
+  readonly #deps: SpanExporterDeps;
+  #waiting: EndedSpan[] = [];
+  #firstAtMs = Infinity;
+  #retryMs = 0;
+  #notBeforeMs = -Infinity;
+  #sending: Promise<void> | undefined;
+  readonly #breakOff = new AbortController();
+
+  constructor(deps: SpanExporterDeps) {
+    this.#deps = deps;
+  }
+
+  /** How many more spans it takes. */
+  get room(): number {
+    return MAX_WAITING - this.#waiting.length;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  add(span: EndedSpan): void {
+    if (this.room <= 0) return this.#deps.events.spansDropped(1);
+    if (this.#waiting.length === 0) this.#firstAtMs = this.#deps.clock.now();
+    this.#waiting.push(span);
+  }
+
+  /** Sends what is due: whole batches, and what waits for long enough. Never rejects. */
+  tick(): Promise<void> {
+    const now = this.#deps.clock.now();
+    const isDue = this.#waiting.length >= BATCH || now - this.#firstAtMs >= WAIT_MS;
+    // A time that is far ahead was set before the clock was set back.
+    const isHeld = now < this.#notBeforeMs && this.#notBeforeMs <= now + MAX_RETRY_MS;
+    return isDue && !isHeld ? this.#send() : Promise.resolve();
+  }
+
+  /**
+   * Sends all that waits, once, for `ms` at most; what cannot be sent then is dropped and counted. Never rejects.
+   * @param after tells when the time is over
+   */
+  async close(ms: number, after: (ms: number, late: () => void) => () => void): Promise<void> {
+    const callOff = after(ms, () => this.#breakOff.abort());
+    await this.#sending;
+    if (!this.#breakOff.signal.aborted && this.#retryMs === 0) await this.#send();
+    callOff();
+    if (this.#waiting.length > 0) this.#deps.events.spansDropped(this.#waiting.length);
+    this.#waiting = [];
+  }
+
+  #send(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  /** What comes meanwhile waits for the next time. */
+  async #sendAll(): Promise<void> {
+    const { events, clock } = this.#deps;
+    for (let left = this.#waiting.length; left > 0; left -= BATCH) {
+      const batch = this.#waiting.slice(0, Math.min(BATCH, left));
+      const outcome = await this.#exchange(batch);
+      if (outcome.kind !== 'taken') events.collectorAway(outcome.why);
+      if (outcome.kind === 'away') {
+        this.#retryMs = Math.min(this.#retryMs === 0 ? FIRST_RETRY_MS : 2 * this.#retryMs, MAX_RETRY_MS);
+        this.#notBeforeMs = clock.now() + this.#retryMs;
+        return;
+      }
+      this.#waiting = this.#waiting.slice(batch.length);
+      this.#retryMs = 0;
+      const rejected = outcome.kind === 'taken' ? Math.min(outcome.rejected, batch.length) : batch.length;
+      if (rejected > 0) events.spansDropped(rejected);
+      if (outcome.kind === 'taken') {
+        events.collectorAnswered();
+        events.spansSent(batch.length - rejected);
+      }
+    }
+    this.#firstAtMs = this.#waiting.length === 0 ? Infinity : clock.now();
+  }
+
+  async #exchange(batch: readonly EndedSpan[]): Promise<Outcome> {
+    const { url, headers, resource, version } = this.#deps;
+    try {
+      const reply = await post({
+        url,
+        headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(traceRequest(resource, version, batch)),
+        timeoutMs: TIMEOUT_MS,
+        maxReplyBytes: MAX_REPLY_BYTES,
+        signal: this.#breakOff.signal,
+      });
+      if (reply.status >= 200 && reply.status < 300) return { kind: 'taken', rejected: rejectedOf(reply) };
+      return { kind: RETRIED.has(reply.status) ? 'away' : 'refused', why: String(reply.status) };
+    } catch (fault) {
+      // It has taken the batch, and says more of it than we read.
+      if (fault instanceof PostFailure && fault.kind === 'too_large') return { kind: 'refused', why: fault.kind };
+      return { kind: 'away', why: fault instanceof PostFailure ? (fault.detail ?? fault.kind) : 'fault' };
+    }
+  }
+}
+
+/** Of a batch that was taken in part. */
+function rejectedOf({ text }: Pick<PostReply, 'text'>): number {
+  const { partialSuccess } = (parseJson(text) ?? {}) as { partialSuccess?: { rejectedSpans?: unknown } };
+  const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+  return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+}
