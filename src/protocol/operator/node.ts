@@ -7,12 +7,10 @@ const measured = z.number().min(0).meta(inUnit('milliseconds', 4.1));
 
 /** How a process finds what it stands on. */
 export const dependencyState = z.object({
-  name: z
-    .enum(['database', 'registry', 'mail', 'provider', 'collector'])
-    .meta({
-      description:
-        'Which one; `registry` is the live store: Redis, or the memory of the process; `collector` gets traces, where they are sent',
-    }),
+  name: z.enum(['database', 'registry', 'mail', 'provider', 'collector']).meta({
+    description:
+      'Which one; `registry` is the live store: Redis, or the memory of the process; `collector` gets traces, where they are sent',
+  }),
   state: z.enum(['ok', 'away']).meta({ description: 'Whether it does its work' }),
   latencyMs: measured
     .nullable()

@@ -66,7 +66,7 @@ function callsOf(sql: AnySql): Fragment {
 function responsesOf(sql: AnySql): Fragment {
   return sql`
     select call_id as "callId", idempotency_key as key, model, at_ms as "atMs", micro_dollars as "microDollars", classes
-    from usage_entry where usage_entry.session_id = its.id and basis = 'events' and call_id is not null order by ordinal limit ${MAX_RESPONSES}`;
+    from usage_entry where usage_entry.session_id = its.id and basis = 'events' and call_id is not null and not estimated order by ordinal limit ${MAX_RESPONSES}`;
 }
 
 function toolsOf(sql: AnySql): Fragment {

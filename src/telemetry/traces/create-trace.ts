@@ -48,14 +48,13 @@ export class CreateTrace {
     }));
   }
 
-  /** What is kept for the spans of the session; null where none are made, and no server is told of a trace that is followed. */
+  /** What is kept for the spans of the session, as its last step saves it; null where none are made, and no server is told of a trace that is followed. */
   kept(sessionId: string): KeptTrace | null {
     const { header, isFollowed, requestId, startedAtMs, isSampled } = this.#options;
     const parent = isFollowed ? header : undefined;
     const traceId = parent?.traceId ?? traceIdOf(refOf(sessionId));
     const isMade = isSampled(traceId, parent);
     if (!isMade && parent === undefined) return null;
-    this.#leave(performance.now() - this.#startedAt);
     return {
       traceId,
       isSampled: isMade,
@@ -69,16 +68,10 @@ export class CreateTrace {
 
   #enter(name: string): void {
     if (name === this.#entered) return;
-    const atMs = performance.now() - this.#startedAt;
-    this.#leave(atMs);
+    const atMs = round(performance.now() - this.#startedAt);
+    if (this.#entered !== undefined) this.#steps.push({ name: this.#entered, fromMs: this.#enteredMs, toMs: atMs });
     this.#entered = name;
     this.#enteredMs = atMs;
-  }
-
-  #leave(atMs: number): void {
-    if (this.#entered !== undefined)
-      this.#steps.push({ name: this.#entered, fromMs: round(this.#enteredMs), toMs: round(atMs) });
-    this.#entered = undefined;
   }
 }
 

@@ -77,6 +77,11 @@ export class SpanExporter {
     return isDue && !isHeld ? this.#send() : Promise.resolve();
   }
 
+  /** Resolves when nothing is being sent. */
+  async sent(): Promise<void> {
+    await this.#sending;
+  }
+
   /**
    * Sends all that waits, once, for `ms` at most; what cannot be sent then is dropped and counted. Never rejects.
    * @param after tells when the time is over

@@ -77,6 +77,11 @@ export class Traces {
     await this.#taking;
   }
 
+  /** Resolves when nothing is being sent. */
+  async sent(): Promise<void> {
+    await this.#deps.exporter?.sent();
+  }
+
   /** Sends what waits, and waits no longer than a stop may. Never rejects. */
   async close(): Promise<void> {
     await this.#deps.exporter?.close(STOP_MS, this.#deps.after ?? deadline);
