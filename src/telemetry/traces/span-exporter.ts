@@ -43,7 +43,7 @@ type Outcome =
 export class SpanExporter {
   readonly #deps: SpanExporterDeps;
   #waiting: EndedSpan[] = [];
-  #firstAtMs = Infinity;
+  #firstAtMs = 0;
   #retryMs = 0;
   #notBeforeMs = -Infinity;
   #sending: Promise<void> | undefined;
@@ -71,8 +71,9 @@ export class SpanExporter {
   /** Sends what is due: whole batches, and what waits for long enough. Never rejects. */
   tick(): Promise<void> {
     const now = this.#deps.clock.now();
-    const isDue = this.#waiting.length >= BATCH || now - this.#firstAtMs >= WAIT_MS;
-    // A time that is far ahead was set before the clock was set back.
+    // What is ahead was set before the clock was set back.
+    const isDue =
+      this.#waiting.length >= BATCH || (this.#waiting.length > 0 && Math.abs(now - this.#firstAtMs) >= WAIT_MS);
     const isHeld = now < this.#notBeforeMs && this.#notBeforeMs <= now + MAX_RETRY_MS;
     return isDue && !isHeld ? this.#send() : Promise.resolve();
   }
@@ -123,7 +124,7 @@ export class SpanExporter {
         events.spansSent(batch.length - rejected);
       }
     }
-    this.#firstAtMs = this.#waiting.length === 0 ? Infinity : clock.now();
+    this.#firstAtMs = clock.now();
   }
 
   async #exchange(batch: readonly EndedSpan[]): Promise<Outcome> {
