@@ -5,11 +5,13 @@ import type { Host } from '../actors/host.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { awaitedLater } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
+import { traceParentFor } from '../kernel/trace-context.ts';
 import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
 import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { Events } from '../telemetry/events.ts';
+import { PROVIDER_SPAN } from '../telemetry/traces/session-spans.ts';
 import {
   CallOver,
   UnansweredCall,
@@ -187,6 +189,7 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
       dataChannel,
       offerSdp,
       subjectHash: session.subject,
+      traceparent: traceParentFor(setup.trace, PROVIDER_SPAN, held.record.id),
       maxOutputTokens,
       // A caller that goes away is no reason to stop: only the answer names the call, which is then hung up.
       signal: AbortSignal.timeout(deps.createTimeoutMs),

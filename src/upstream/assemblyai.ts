@@ -68,6 +68,7 @@ export class AssemblyAiProvider implements UpstreamProvider {
       method: 'GET',
       path: `/token?${query.toString()}`,
       headers: { accept: 'application/json' },
+      traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'client secret',
     });

@@ -24,6 +24,8 @@ export interface MintRequest {
   readonly behaviour?: Behaviour | null | undefined;
   /** Tells the provider which calls come from one end user, without telling who. */
   readonly subjectHash: string;
+  /** Where the request belongs in the trace of the session; undefined where it has none. */
+  readonly traceparent?: string | undefined;
   /** Seconds that the session may last, for providers whose secrets can bound it (`capDuration`). */
   readonly maxDurationSec?: number | undefined;
   /** Who joins the room of the call and which agent is sent there, for providers that have rooms. */

@@ -78,6 +78,7 @@ export class GeminiProvider implements UpstreamProvider {
         bidiGenerateContentSetup: setup,
         fieldMask: lockedFields(setup),
       }),
+      traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'client secret',
     });

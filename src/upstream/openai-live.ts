@@ -108,6 +108,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
         session: merged(session, describeBehaviour(this.name, behaviour)),
         transport: { type: 'webrtc', sdp: offerSdp },
       }),
+      traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'call',
     });

@@ -109,6 +109,7 @@ export interface Request {
   /** The provider's name of the call that is asked about. */
   readonly callId?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly traceparent?: string | undefined;
   readonly body?: string;
   /** Told the headers of a success, whatever becomes of its body. */
   readonly onSuccess?: (headers: Headers) => void;
@@ -122,14 +123,14 @@ export interface Request {
  * @throws CallOver when the provider says that it knows the call no more, else UpstreamFault
  */
 export async function request(account: Account, asked: Request): Promise<PostReply> {
-  const { method, path, callId, headers, body, onSuccess, signal, wanted } = asked;
+  const { method, path, callId, headers, traceparent, body, onSuccess, signal, wanted } = asked;
   const { title, baseUrl, credentials, timeoutMs } = account;
   const url = under(baseUrl, path);
   try {
     const send = method === 'GET' ? get : post;
     const reply = await send({
       url,
-      headers: { ...credentials, ...headers },
+      headers: { ...credentials, ...headers, ...(traceparent !== undefined && { traceparent }) },
       body,
       timeoutMs,
       maxReplyBytes: MAX_REPLY_BYTES,

@@ -101,6 +101,7 @@ export class RealtimeProvider implements BrokeredProvider {
         expires_after: { anchor: 'created_at', seconds },
         session: describeMint(asked),
       }),
+      traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'client secret',
     });
@@ -131,6 +132,7 @@ export class RealtimeProvider implements BrokeredProvider {
       onSuccess: (headers) => {
         providerCallId = readLocation(headers, calls);
       },
+      traceparent: asked.traceparent,
       signal: asked.signal,
       wanted: 'call',
     });

@@ -1,12 +1,19 @@
-import { traceIdOf, type KeptTrace, type TracedStep, type TraceParent } from '../../kernel/trace-context.ts';
+import {
+  traceIdOf,
+  traceParentFor,
+  type KeptTrace,
+  type TracedStep,
+  type TraceParent,
+} from '../../kernel/trace-context.ts';
 import { refOf } from '../../kernel/ids.ts';
+import { MINT_SPAN } from './session-spans.ts';
 
 /** Steps of a create that are spans of their own, by their names; all others are its admission. */
 const SPANS: Readonly<Record<string, string>> = {
   quota: 'hold',
   slot: 'slot',
   'slot of the key': 'slot',
-  mint: 'mint',
+  mint: MINT_SPAN,
 };
 const ADMISSION = 'admit';
 
@@ -50,20 +57,30 @@ export class CreateTrace {
 
   /** What is kept for the spans of the session, as its last step saves it; null where none are made, and no server is told of a trace that is followed. */
   kept(sessionId: string): KeptTrace | null {
-    const { header, isFollowed, requestId, startedAtMs, isSampled } = this.#options;
-    const parent = isFollowed ? header : undefined;
-    const traceId = parent?.traceId ?? traceIdOf(refOf(sessionId));
-    const isMade = isSampled(traceId, parent);
-    if (!isMade && parent === undefined) return null;
+    const { header, isFollowed, requestId, startedAtMs } = this.#options;
+    const trace = this.#traceOf(sessionId);
+    if (trace === undefined) return null;
     return {
-      traceId,
-      isSampled: isMade,
-      parentId: parent?.spanId ?? null,
+      ...trace,
+      parentId: isFollowed ? (header?.spanId ?? null) : null,
       link: isFollowed || header === undefined ? null : { traceId: header.traceId, spanId: header.spanId },
       requestId,
       startedAtMs,
       steps: this.#steps,
     };
+  }
+
+  /** What the provider is given when it is asked for a secret; undefined where the session has no trace. */
+  traceparentOfMint(sessionId: string): string | undefined {
+    return traceParentFor(this.#traceOf(sessionId), MINT_SPAN, refOf(sessionId));
+  }
+
+  #traceOf(sessionId: string): Pick<KeptTrace, 'traceId' | 'isSampled'> | undefined {
+    const { header, isFollowed, isSampled } = this.#options;
+    const parent = isFollowed ? header : undefined;
+    const traceId = parent?.traceId ?? traceIdOf(refOf(sessionId));
+    const isMade = isSampled(traceId, parent);
+    return isMade || parent !== undefined ? { traceId, isSampled: isMade } : undefined;
   }
 
   #enter(name: string): void {

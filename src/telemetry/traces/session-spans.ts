@@ -30,6 +30,8 @@ type Made = Pick<SpanTold, 'name' | 'fromMs' | 'toMs'> &
 /** Names of spans of which servers are told before they are made: `spanIdOf` gets these and an id. */
 export const TOOL_SPAN = 'execute_tool';
 export const WEBHOOK_SPAN = 'webhook';
+export const PROVIDER_SPAN = 'provider create';
+export const MINT_SPAN = 'mint';
 const SESSION_SPAN = 'voice_session';
 
 /**
@@ -42,7 +44,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
   const rootId = spanIdOf(traceId, SESSION_SPAN, ref);
   const children: SpanTold[] = [];
 
-  /** @param id names it among all spans of the session. @returns its span id */
+  /** @param id names it among all spans of a trace, of which several sessions may be a part. @returns its span id */
   function add(id: readonly string[], made: Made): string {
     const spanId = spanIdOf(traceId, ...id);
     const toMs = Math.max(made.fromMs, made.toMs);
@@ -90,15 +92,21 @@ function toldOfSession(session: TracedSession): Told {
 
 /** The create lasts until its session is saved, where what is kept of it ends. */
 function addCreate(
-  { trace: { startedAtMs, steps, requestId }, startedAtMs: openedAtMs }: TracedSession,
+  { ref, trace: { startedAtMs, steps, requestId }, startedAtMs: openedAtMs }: TracedSession,
   add: Add,
 ): void {
   const lastMs = Math.max(0, ...steps.map(({ toMs }) => toMs));
   const toMs = Math.max(openedAtMs, startedAtMs + lastMs);
-  const parentId = add(['create'], { name: 'create', fromMs: startedAtMs, toMs, told: { requestId } });
+  const parentId = add(['create', ref], { name: 'create', fromMs: startedAtMs, toMs, told: { requestId } });
   for (const [n, step] of steps.entries()) {
     const times = { fromMs: startedAtMs + step.fromMs, toMs: startedAtMs + step.toMs };
-    add(['create', String(n)], { name: step.name, ...times, parentId, isRequest: step.name === 'mint' });
+    const isMint = step.name === MINT_SPAN;
+    add(isMint ? [MINT_SPAN, ref] : ['create', ref, String(n)], {
+      name: step.name,
+      ...times,
+      parentId,
+      isRequest: isMint,
+    });
   }
 }
 
@@ -116,7 +124,7 @@ function addCall(call: TracedCall, add: Add): string {
   });
   if (answeredAtMs !== null) {
     const asked = { fromMs: createdAtMs, toMs: answeredAtMs, parentId: exchange };
-    add(['provider create', id], { name: 'provider create', ...asked, isRequest: true });
+    add([PROVIDER_SPAN, id], { name: PROVIDER_SPAN, ...asked, isRequest: true });
     if (openedAtMs !== null)
       add(['attach', id], {
         name: 'attach',

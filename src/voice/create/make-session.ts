@@ -43,7 +43,10 @@ function issueTicket(context: OpeningBegun, { calls }: IssueDeps): Issued {
   return { minted: { sessionId: `sess_${randomId()}`, ...ticket }, keepsCount: true };
 }
 
-async function mint({ input: { request, visitor }, caller, config }: OpeningBegun, deps: IssueDeps): Promise<Issued> {
+async function mint(
+  { input: { request, visitor }, caller, config, opening, trace }: OpeningBegun,
+  deps: IssueDeps,
+): Promise<Issued> {
   const { provider, sessions, events } = deps;
   const { model, voice, instructions, tools, behaviour } = config;
   const signal = request.signal();
@@ -52,7 +55,8 @@ async function mint({ input: { request, visitor }, caller, config }: OpeningBegu
   const measure = (outcome: string): void =>
     events.minted(provider.name, outcome, (performance.now() - startedAt) / 1000);
   try {
-    const setup = { model, voice, instructions, tools, behaviour, subjectHash: caller.subject };
+    const traceparent = trace?.traceparentOfMint(opening.sessionId);
+    const setup = { model, voice, instructions, tools, behaviour, subjectHash: caller.subject, traceparent };
     const room = { ...visitor, agentName: config.agentName ?? undefined };
     const maxDurationSec = sessions.limits.maxMinutes * 60;
     const minted = await provider.mint({ ...setup, room, maxDurationSec, signal });

@@ -164,6 +164,9 @@ describe('The trace of a session', () => {
     const made = spans.filter(({ name }) => name === 'webhook' || name.startsWith('execute_tool'));
     expect(told.sort()).toEqual(made.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`).sort());
 
+    const called = named(spans, 'provider create');
+    expect(provider.requests[0]?.traceparent).toBe(`00-${called?.traceId}-${called?.spanId}-01`);
+
     const { sent, log } = { sent: collector.sent().replaceAll(HEADER_SECRET, ''), log: app.logged() };
     const allowed = new Set<string>([...Object.values(ATTRIBUTES)]);
     expect(spans.flatMap(({ attributes }) => Object.keys(attributes)).filter((name) => !allowed.has(name))).toEqual([]);
@@ -258,11 +261,20 @@ describe('The traceparent of a create', () => {
   const idOf = ({ text, body }: Awaited<ReturnType<TestApp['create']>>): string =>
     String(body['sm_session_id'] ?? text);
 
-  test('is followed for a back end', async () => {
+  test('is followed for a back end, whose trace may have several sessions', async () => {
     const app = await traced();
-    const id = idOf(await app.create(await app.key(), {}, { ...service, traceparent }));
+    const [id, other] = [
+      idOf(await app.create(await app.key(), {}, { ...service, traceparent })),
+      idOf(await app.create(await app.key(), {}, { ...service, traceparent })),
+    ];
+    await end(app, other);
     await over(app, id);
     const spans = collector.spans.filter(({ traceId }) => traceId === BACK_END.traceId);
+    expect(spans.filter(({ name }) => name === 'create')).toHaveLength(2);
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
+    const minted = app.provider.requests.map((request) => request.traceparent).sort();
+    const mints = spans.filter(({ name }) => name === 'mint');
+    expect(minted).toEqual(mints.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`).sort());
     expect(spans[0]).toMatchObject({ name: 'voice_session', parentSpanId: BACK_END.spanId, links: [] });
     expect(orphansOf(spans, BACK_END.spanId)).toEqual([]);
   });
