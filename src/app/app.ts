@@ -114,8 +114,8 @@ function closeWith(
   disposables.add(() => operators.activityWriter.flush());
   disposables.add(async () => serverTools.close());
   disposables.add(async () => bots.close());
-  disposables.add(() => webhooks.close());
-  disposables.add(async () => traces?.close());
+  // Together, so that a stop waits for the slower of the two alone.
+  disposables.add(() => Promise.all([webhooks.close(), traces?.close()]));
   disposables.add(() => calls.held?.stop());
   disposables.add(() => identity.logins.close());
   disposables.add(() => identity.codes.settled());

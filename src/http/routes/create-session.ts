@@ -2,6 +2,7 @@ import { challengeHeader } from '../../protocol/challenge.ts';
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
+import { traceparentHeader } from '../../protocol/traceparent.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import type { Services } from '../services.ts';
@@ -22,7 +23,7 @@ export function createSessionRoute(services: CreateServices): Route {
     access: 'console',
     cors: 'widgets',
     body: createRequest,
-    headers: createIdempotencyHeader.extend(challengeHeader.shape),
+    headers: createIdempotencyHeader.extend({ ...challengeHeader.shape, ...traceparentHeader.shape }),
     bodyExample: { widgetKey: 'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5', agentId: 'support' },
     replies: {
       200: { description: 'The session and its client secret', schema: createReply, example: exampleReply },

@@ -6,6 +6,7 @@ import {
   type ClientSecretsRequest,
 } from '../../../protocol/vendor-session.ts';
 import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
+import { traceparentHeader } from '../../../protocol/traceparent.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
@@ -28,7 +29,7 @@ export function clientSecretsRoute(services: SecretServices): Route {
     access: 'proof',
     cors: 'widgets',
     body: clientSecretsRequest,
-    headers: createIdempotencyHeader.extend(whomHeaders.shape),
+    headers: createIdempotencyHeader.extend({ ...whomHeaders.shape, ...traceparentHeader.shape }),
     bodyExample: { session: { type: 'realtime' } },
     replies: {
       200: { description: 'The secret that opens the call', schema: clientSecretsReply, example: exampleReply },

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/** The header of a create that says in which trace its session is (docs/contract.md, section 5.1). */
+export const traceparentHeader = z.object({
+  traceparent: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'The trace of the session, as W3C Trace Context has it: followed with a service token, else a link. One that is none is ignored',
+      examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+    }),
+});
