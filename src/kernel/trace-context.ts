@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** One span among all traces, as W3C Trace Context names it. */
 export interface SpanName {
@@ -76,8 +76,5 @@ export function traceParentFor(
 
 /** Never all zero, but once in 2^64. */
 function digits(text: string, bytes: number): string {
-  return createHash('sha256')
-    .update(text)
-    .digest('hex')
-    .slice(0, 2 * bytes);
+  return hash('sha256', text, 'hex').slice(0, 2 * bytes);
 }

@@ -27,9 +27,8 @@ export interface CreateTraceOptions {
   readonly isSampled: (traceId: string, parent: TraceParent | undefined) => boolean;
 }
 
-interface NamedStep<C, D, T> {
-  readonly name: string;
-  take(context: C, deps: D): T;
+interface Decision extends Pick<KeptTrace, 'traceId' | 'isSampled'> {
+  readonly isKept: boolean;
 }
 
 /** Measures the create of one session. */
@@ -37,6 +36,7 @@ export class CreateTrace {
   readonly #options: CreateTraceOptions;
   readonly #startedAt = performance.now();
   readonly #steps: TracedStep[] = [];
+  #trace: Decision | undefined;
   #entered: string | undefined;
   #enteredMs = 0;
 
@@ -44,15 +44,14 @@ export class CreateTrace {
     this.#options = options;
   }
 
-  /** The steps, which are measured as they are taken. */
-  measure<C, D, T, S extends NamedStep<C, D, T>>(steps: readonly S[]): S[] {
-    return steps.map((step) => ({
-      ...step,
-      take: (context: C, deps: D) => {
-        this.#enter(SPANS[step.name] ?? ADMISSION);
-        return step.take(context, deps);
-      },
-    }));
+  /** The step of this name begins, and with it the one before ends. */
+  enter(step: string): void {
+    const name = SPANS[step] ?? ADMISSION;
+    if (name === this.#entered) return;
+    const atMs = round(performance.now() - this.#startedAt);
+    if (this.#entered !== undefined) this.#steps.push({ name: this.#entered, fromMs: this.#enteredMs, toMs: atMs });
+    this.#entered = name;
+    this.#enteredMs = atMs;
   }
 
   /** What is kept for the spans of the session, as its last step saves it; null where none are made, and no server is told of a trace that is followed. */
@@ -60,8 +59,10 @@ export class CreateTrace {
     const { header, isFollowed, requestId, startedAtMs } = this.#options;
     const trace = this.#traceOf(sessionId);
     if (trace === undefined) return null;
+    const { traceId, isSampled } = trace;
     return {
-      ...trace,
+      traceId,
+      isSampled,
       parentId: isFollowed ? (header?.spanId ?? null) : null,
       link: isFollowed || header === undefined ? null : { traceId: header.traceId, spanId: header.spanId },
       requestId,
@@ -75,20 +76,18 @@ export class CreateTrace {
     return traceParentFor(this.#traceOf(sessionId), MINT_SPAN, refOf(sessionId));
   }
 
+  /** Of one session each: it is worked out once. */
   #traceOf(sessionId: string): Pick<KeptTrace, 'traceId' | 'isSampled'> | undefined {
+    this.#trace ??= this.#decide(sessionId);
+    return this.#trace.isKept ? this.#trace : undefined;
+  }
+
+  #decide(sessionId: string): Decision {
     const { header, isFollowed, isSampled } = this.#options;
     const parent = isFollowed ? header : undefined;
     const traceId = parent?.traceId ?? traceIdOf(refOf(sessionId));
     const isMade = isSampled(traceId, parent);
-    return isMade || parent !== undefined ? { traceId, isSampled: isMade } : undefined;
-  }
-
-  #enter(name: string): void {
-    if (name === this.#entered) return;
-    const atMs = round(performance.now() - this.#startedAt);
-    if (this.#entered !== undefined) this.#steps.push({ name: this.#entered, fromMs: this.#enteredMs, toMs: atMs });
-    this.#entered = name;
-    this.#enteredMs = atMs;
+    return { traceId, isSampled: isMade, isKept: isMade || parent !== undefined };
   }
 }
 

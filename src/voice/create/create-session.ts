@@ -85,8 +85,12 @@ export async function createSession(input: CreateInput, deps: CreateDeps): Promi
   const trace = isNew ? deps.traces?.begin(input) : undefined;
   const context: CreateContext = { input, trace };
   const steps = isNew ? CREATE_STEPS : RESUME_STEPS;
-  const refusal = await runSteps(trace?.measure(steps) ?? steps, context, deps, (fault) =>
-    deps.events.faulted(fault, undefined, 'give back after a refused create'),
+  const refusal = await runSteps(
+    steps,
+    context,
+    deps,
+    (fault) => deps.events.faulted(fault, undefined, 'give back after a refused create'),
+    trace && ((step) => trace.enter(step)),
   );
   if (refusal !== undefined) {
     noteTrouble(refusal, input, deps);

@@ -204,6 +204,7 @@ export interface Step<C, D, T = unknown> {
  * Takes the steps in their order until one refuses, throws or has the reply. After a refusal or a fault all that was taken is given back, each
  * once and the last first. It waits only for promises: what answers at once is followed by the next step at once.
  * @param onFault hears why something could not be given back; that changes neither what else is given back nor the outcome
+ * @param onStep hears the name of each step before it is taken
  * @returns the refusal; undefined when the request passed, or its reply was found
  * @throws what a step threw
  */
@@ -212,6 +213,7 @@ export async function runSteps<C, D>(
   context: C,
   deps: D,
   onFault: (fault: unknown) => void,
+  onStep?: (name: string) => void,
 ): Promise<Refusal | undefined> {
   const undos: (() => unknown)[] = [];
 
@@ -227,6 +229,7 @@ export async function runSteps<C, D>(
   let refusal: Refusal | undefined;
   try {
     for (const step of steps) {
+      onStep?.(step.name);
       const answer = step.take(context, deps);
       const outcome = answer instanceof Promise ? await answer : answer;
       if (outcome === ANSWERED) return undefined;
