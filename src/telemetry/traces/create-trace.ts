@@ -67,7 +67,7 @@ export class CreateTrace {
       link: isFollowed || header === undefined ? null : { traceId: header.traceId, spanId: header.spanId },
       requestId,
       startedAtMs,
-      steps: this.#steps,
+      steps: [...this.#steps],
     };
   }
 
