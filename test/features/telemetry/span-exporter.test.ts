@@ -63,7 +63,7 @@ async function tick(ms = 0): Promise<void> {
 
 const valueOf = async (name: string): Promise<number> => {
   const metric = (await metrics.registry.getMetricsAsJSON()).find((one) => one.name === name);
-  return Number(metric?.values[0]?.value ?? 0);
+  return metric?.values[0]?.value ?? 0;
 };
 const dropped = (): Promise<number> => valueOf('switchboard_trace_spans_dropped_total');
 const logged = (event: string): number => lines.filter((line) => line.includes(`"event":"${event}"`)).length;

@@ -50,6 +50,13 @@ export function describeMint(
       expect(value).toContain(standIn.tokens[0]);
     });
 
+    test('hands on the trace of its session, and none where there is none', async () => {
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+      await provider().mint(mintRequest({ traceparent }));
+      await provider().mint(mintRequest());
+      expect(standIn.requests.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, undefined]);
+    });
+
     test('never tells the provider who the caller is', async () => {
       await provider().mint(mintRequest());
       expect(JSON.stringify(standIn.requests)).not.toContain('ab12');
