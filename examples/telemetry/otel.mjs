@@ -4,7 +4,7 @@
 // It reads the same variables: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER and so on.
 import { context, createContextKey } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { detectResources, envDetector } from '@opentelemetry/resources';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider, RandomIdGenerator } from '@opentelemetry/sdk-trace-node';
 
 // Servers of tools and webhooks were told the ids of spans before these are made: Switchboard has them in the context in which it starts one.
@@ -13,7 +13,9 @@ const ids = () => context.active().getValue(named);
 const random = new RandomIdGenerator();
 
 const provider = new NodeTracerProvider({
-  resource: detectResources({ detectors: [envDetector] }),
+  resource: resourceFromAttributes({ 'service.name': 'switchboard' }).merge(
+    detectResources({ detectors: [envDetector] }),
+  ),
   idGenerator: {
     generateTraceId: () => ids()?.traceId ?? random.generateTraceId(),
     generateSpanId: () => ids()?.spanId ?? random.generateSpanId(),

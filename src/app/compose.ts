@@ -62,10 +62,16 @@ export async function buildService(foundations: Foundations): Promise<Service> {
   const serverTools = openServerTools(core, tenants);
   const bots = openBots(core, usage);
   const calls = openCalls(core, { sessions, usage, serverTools });
-  const hub = openHub(core, { identity, usage, sessions, calls });
-  const operators = openOperators(core, { tenants, identity, sessions, hub });
-  const webhooks = openWebhooks(core, adminsOf);
   const traces = openTraces(core);
+  const hub = openHub(core, { identity, usage, sessions, calls });
+  const operators = openOperators(core, {
+    tenants,
+    identity,
+    sessions,
+    hub,
+    hasCollector: traces?.hasCollector === true,
+  });
+  const webhooks = openWebhooks(core, adminsOf);
   const createDeps = {
     ...core,
     traces,

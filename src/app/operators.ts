@@ -27,6 +27,8 @@ interface OperatorsNeighbours {
   readonly identity: Identity;
   readonly sessions: VoiceSessions;
   readonly hub: Pick<Hub, 'attached'>;
+  /** Whether this process sends traces to a collector itself. */
+  readonly hasCollector: boolean;
 }
 
 export type OpenOperators = ReturnType<typeof openOperators>;
@@ -35,7 +37,7 @@ export type OpenOperators = ReturnType<typeof openOperators>;
 const MAX_INSPECTED = 200;
 
 /** What operators are shown of processes, dependencies and what goes on, and the feed by which they are told of it as it happens. */
-export function openOperators(core: Core, { tenants, identity, sessions, hub }: OperatorsNeighbours) {
+export function openOperators(core: Core, { tenants, identity, sessions, hub, hasCollector }: OperatorsNeighbours) {
   const { config, clock, node, database, stores, live, journal, metrics, provider, installationKey, nodes, onError } =
     core;
   const { bus } = live;
@@ -49,7 +51,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub }: 
     health: { database: database.health, registry: live.health },
     onError,
     faultsOf: (name) => metrics.activity.faultsOf(name),
-    hasCollector: config.traces.endpoint !== undefined,
+    hasCollector,
     clock,
   });
   const figures = createFigures({

@@ -127,7 +127,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         const { id, tenantId, url } = await added();
         const [first, second] = await tell(id, 2);
         const body = '{"type" : "webhook.test", "timestamp" : "2030-01-01T00:00:00.000Z", "data" : {"n":0}}';
-        const claim = { endpointId: id, attempts: 0, untilMs: DAY_BEGIN + 1 + LEASE_MS };
+        const claim = { endpointId: id, attempts: 0, trace: null, untilMs: DAY_BEGIN + 1 + LEASE_MS };
         expect(await claimOf(id, DAY_BEGIN + 1)).toEqual({
           id,
           tenantId,

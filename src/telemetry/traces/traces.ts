@@ -54,6 +54,11 @@ export class Traces {
     this.#deps = deps;
   }
 
+  /** Whether spans are sent to a collector from here. */
+  get hasCollector(): boolean {
+    return this.#deps.exporter !== undefined;
+  }
+
   /** Measures a create that begins now. */
   begin({ isService, request }: CreateRequestTold): CreateTrace {
     const { clock, sampler, ratio, trustsPages } = this.#deps;
