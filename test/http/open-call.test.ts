@@ -70,6 +70,7 @@ describe('The offer of a brokered session', () => {
         price: null,
         metadata: { page: 'home' },
         agentVersion: expect.stringMatching(/^[0-9a-f]{12}$/),
+        trace: null,
         sealedContext: null,
         createdAtMs: app.clock.now(),
       },

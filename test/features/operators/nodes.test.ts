@@ -169,7 +169,7 @@ describe('Processes', () => {
 });
 
 describe('What a process stands on', () => {
-  function look() {
+  function look(hasCollector = false) {
     const clock = new ManualClock();
     let fault: Error | undefined;
     const faults = new Map<string, number>();
@@ -184,6 +184,7 @@ describe('What a process stands on', () => {
       },
       health: { database: health, registry: well },
       faultsOf: (name) => faults.get(name) ?? 0,
+      hasCollector,
       onError: (error) => told.push(error),
       clock,
     });
@@ -191,6 +192,21 @@ describe('What a process stands on', () => {
     const setFault = (error: Error | undefined): void => void (fault = error);
     return { clock, dependencies, faults, health, of, setFault, told };
   }
+
+  test('is a collector of traces as well, where they are sent to one, by its faults', async () => {
+    const { clock, dependencies, faults, of } = look(true);
+    await dependencies.look();
+    expect(of('collector')).toMatchObject({ state: 'ok', latencyMs: null });
+    faults.set('collector', 1);
+    await dependencies.look();
+    expect(of('collector')).toMatchObject({ state: 'away', lastError: 'fault' });
+    clock.advance(60 * SECOND);
+    await dependencies.look();
+    expect(of('collector')).toMatchObject({ state: 'ok' });
+    const other = look();
+    await other.dependencies.look();
+    expect(other.of('collector')).toBeUndefined();
+  });
 
   test('is told since when it is as it is, and by which kind of fault, without the words of the fault', async () => {
     const { clock, dependencies, of, setFault } = look();
