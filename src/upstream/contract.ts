@@ -200,10 +200,7 @@ export interface UpstreamProvider {
   readWebhook?(body: string, authorization: string | undefined, atMs: number): Promise<RoomEvent | undefined>;
   /** The model that writes down what visitors say unless an agent names one; null where the agent must, undefined where no call needs one. */
   readonly transcriber?: string | null | undefined;
-  /**
-   * Mints one client secret. Never retried here: a mint whose reply was lost may have happened.
-   * @throws UpstreamFault
-   */
+  /** Mints one client secret. Never retried here: a mint whose reply was lost may have happened. @throws UpstreamFault */
   mint(request: MintRequest): Promise<Minted>;
   /** Ends what lives in this process. */
   close?(): Promise<void>;
