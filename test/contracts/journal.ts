@@ -198,6 +198,34 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         expect((await list('transition', of(target, machine))).map(({ code }) => code)).toEqual([machine]);
     });
 
+    test('finds what several targets did, by one code or several, and counts it', async () => {
+      const [one, other, third] = [randomId(), randomId(), randomId()];
+      await journal().append([
+        transition({ of: of(one), code: 'OPEN' }),
+        transition({ of: of(other, 'voice-call'), code: 'READY' }),
+        transition({ of: of(one), code: 'END' }),
+        transition({ of: of(third), code: 'OPEN' }),
+        act({ of: { actor: 'a', target: one } }),
+      ]);
+      expect((await list('transition', { target: [one, other] })).map(({ code }) => code)).toEqual([
+        'END',
+        'READY',
+        'OPEN',
+      ]);
+      expect((await list('transition', { target: [one, other], code: ['END', 'READY'] })).length).toBe(2);
+      expect(await list('transition', { target: [] })).toEqual([]);
+      expect((await pages('transition', { target: [one, other, third] })).length).toBe(4);
+      const tally = await journal().tally([one, other]);
+      expect(tally).toHaveLength(4);
+      expect(tally).toEqual(
+        expect.arrayContaining([
+          { target: one, kind: 'transition', code: 'END', count: 1 },
+          { target: one, kind: 'act', code: 'key.revoke', count: 1 },
+          { target: other, kind: 'transition', code: 'READY', count: 1 },
+        ]),
+      );
+    });
+
     test('tells which actors a request did something to', async () => {
       const [requestId, one, other] = [randomId(), randomId(), randomId()];
       await journal().append([

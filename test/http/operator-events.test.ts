@@ -136,4 +136,75 @@ describe("The operator API tells what a session's machine did", () => {
     expect(errorOf(await eventsOf(id, '?cursor=9e9'))).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(errorOf(await eventsOf(`${id.slice(0, -2)}zz`))).toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
+
+  describe('and with `about` all that happened with it, as one list', () => {
+    const ALL = 'session,call,usage,tool,warning,webhook,operator,refusal';
+    type Rows = { readonly about: string; readonly kind: string; readonly id: string; readonly at: string }[];
+
+    async function busy(): Promise<string> {
+      const id = await app.open(await app.key());
+      for (const tokens of [30, 12, 5]) {
+        await app.post('/api/auth/usage', { sm_session_id: id, tokens, dollars: 0.5 });
+        // The middle two are of one instant.
+        if (tokens !== 12) app.clock.advance(SECOND);
+      }
+      await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, { reason: 'a test' }, service);
+      return id;
+    }
+
+    test('newest first, with counts on the first page', async () => {
+      const id = await busy();
+      const { body } = await eventsOf(id, `?about=${ALL}`);
+      expect((body['events'] as Rows).map(({ about, kind }) => `${about} ${kind}`)).toEqual([
+        'session ended',
+        'operator act',
+        'usage usage',
+        'usage usage',
+        'usage usage',
+        'session started',
+      ]);
+      expect(body['events']).toMatchObject([
+        { event: 'END' },
+        { event: 'session.end', detail: { reason: 'a test', result: 'done' } },
+        { detail: { tokens: 5, dollars: 0.5 } },
+        { detail: { tokens: 12 } },
+        { detail: { tokens: 30 } },
+        {},
+      ]);
+      expect(body['counts']).toEqual({
+        session: 2,
+        call: 0,
+        usage: 3,
+        tool: 0,
+        warning: 0,
+        webhook: 0,
+        operator: 1,
+        refusal: 0,
+      });
+      expect(JSON.stringify(body)).not.toContain(id);
+    });
+
+    test('in pages that neither repeat nor leave out any, whatever they are about', async () => {
+      const id = await busy();
+      const whole = (await eventsOf(id, `?about=${ALL}`)).body['events'];
+      const seen: unknown[] = [];
+      let cursor = '';
+      do {
+        const { body } = await eventsOf(id, `?about=${ALL}&limit=1${cursor}`);
+        seen.push(...(body['events'] as unknown[]));
+        if (cursor !== '') expect(body['counts']).toBeUndefined();
+        cursor = body['nextCursor'] === null ? '' : `&cursor=${String(body['nextCursor'])}`;
+      } while (cursor !== '' && seen.length < 20);
+      expect(seen).toEqual(whole);
+    });
+
+    test('of the kinds alone that are asked for', async () => {
+      const id = await busy();
+      const { body } = await eventsOf(id, '?about=usage,warning&limit=2');
+      expect((body['events'] as Rows).map(({ about }) => about)).toEqual(['usage', 'usage']);
+      expect(body['counts']).toMatchObject({ session: 2, usage: 3 });
+      expect(errorOf(await eventsOf(id, '?about=words'))).toMatchObject({ code: 'INVALID_REQUEST' });
+      expect(errorOf(await eventsOf(id, '?about=usage&cursor=WzEsMl0'))).toMatchObject({ code: 'INVALID_REQUEST' });
+    });
+  });
 });

@@ -8,7 +8,7 @@ import type { Entry } from '../../stores/journal/contract.ts';
 import { limitsInForce } from './limits-in-force.ts';
 import { toAuditRow, viewOfRefusal } from '../journal/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { Route } from '../../http/route.ts';
+import type { Call, Result, Route } from '../../http/route.ts';
 import { callsOf, toOperatorCalls } from '../calls/view.ts';
 import {
   exampleEvent,
@@ -16,14 +16,16 @@ import {
   journalCursor,
   NAMED,
   operatorRoute,
+  readCursor,
   readJournalCursor,
   sessionParams,
   writeCursor,
 } from '../route.ts';
 import { toOperatorSession } from './view.ts';
+import { timelineCounts, timelineOf } from './timeline.ts';
 import { whyNoWhisper } from './whisper.ts';
 import { actOf, whyOf } from './why.ts';
-import { operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
+import { type About, operatorEventPage, pageOfEvents } from '../../protocol/operator/event.ts';
 import { exampleCall } from '../calls/routes.ts';
 import { exampleSession } from './list-routes.ts';
 import { eventsOf, newestEvents, toEvents, viewsOf } from '../journal/read.ts';
@@ -146,7 +148,7 @@ export function eventsRoute(services: Services): Route {
     path: '/api/operator/sessions/{id}/events',
     operationId: 'listSessionEvents',
     summary: "What a session's machine did, newest first",
-    description: `Each event that moved it, with the guards that were asked. ${NAMED}`,
+    description: `Each event that moved it, with the guards that were asked; with \`about\` all that happened with the session, as one list: also its calls, what they used, tools, webhooks, what operators did, and refusals of its subject. ${NAMED}`,
     params: sessionParams,
     query: pageOfEvents,
     replies: {
@@ -157,7 +159,8 @@ export function eventsRoute(services: Services): Route {
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS'],
-    handle: async (call, { cursor, limit }) => {
+    handle: async (call, { cursor, limit, about }) => {
+      if (about !== undefined) return timeline(call, { cursor, limit, about }, services);
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;
       const record = await findNamed(call, services);
@@ -172,4 +175,23 @@ export function eventsRoute(services: Services): Route {
       };
     },
   });
+}
+
+/** A page of all that happened with a session. */
+async function timeline(
+  call: Call,
+  { cursor, limit, about }: { readonly cursor?: string | undefined; readonly limit: number; readonly about: About[] },
+  services: Services,
+): Promise<Result> {
+  const after = readCursor(cursor, [0, 0, 0] as const);
+  if (after instanceof Refusal) return after;
+  const record = await findNamed(call, services);
+  if (record instanceof Refusal) return record;
+  const asked = { record, atMs: call.request.atMs, operator: call.operator };
+  const [page, counts] = await Promise.all([
+    timelineOf({ ...asked, about: new Set(about), after, limit }, services),
+    after === undefined ? timelineCounts(asked, services) : undefined,
+  ]);
+  const nextCursor = page.next === undefined ? null : writeCursor(page.next);
+  return { status: 200, body: { events: page.events, counts, nextCursor } };
 }

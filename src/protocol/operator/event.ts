@@ -1,19 +1,26 @@
 import { z } from 'zod';
 import { nodeId, requestId } from '../fields.ts';
-import { instant, ordinal } from '../values.ts';
+import { commaList, count, instant, ordinal } from '../values.ts';
 import { nextCursor, pageAsked } from './page.ts';
 
 /** What a machine did with an event, whatever the machine; one that `stayed` left the state as it was. */
 const TRANSITIONS = ['started', 'moved', 'stayed', 'ended'] as const;
 /** What happened to a voice session beside that. */
 const NOTES = ['gap', 'attached', 'detached', 'warned', 'usage'] as const;
+/** What others did around it; only where `about` asks for it. */
+const AROUND = ['tool', 'delivery', 'act', 'refusal'] as const;
 
-const eventKind = z.enum([...TRANSITIONS, ...NOTES]).meta({
+/** What a row of a session's timeline is about. */
+export const ABOUT = ['session', 'call', 'usage', 'tool', 'warning', 'webhook', 'operator', 'refusal'] as const;
+
+export type About = (typeof ABOUT)[number];
+
+const eventKind = z.enum([...TRANSITIONS, ...NOTES, ...AROUND]).meta({
   description:
-    'What the machine did with the event (`stayed`: it left the state as it was); or what else happened to a session: it was silent (`gap`), a socket came or went, it was warned, it used something',
+    'What the machine did with the event (`stayed`: it left the state as it was); or what else happened to a session: it was silent (`gap`), a socket came or went, it was warned, it used something; and, only where `about` asks for it: a call of a `tool`, the `delivery` of a webhook, the `act` of an operator, a `refusal` of its subject',
 });
 
-export type ActorEventKind = z.infer<typeof eventKind>;
+export type ActorEventKind = (typeof TRANSITIONS)[number] | NoteKind;
 
 export type NoteKind = (typeof NOTES)[number];
 
@@ -27,9 +34,14 @@ export const operatorEvent = z.object({
   id: z.string().meta({ description: 'The id of the event', examples: ['1041'] }),
   at: instant.meta({ description: 'When it happened' }),
   kind: eventKind,
-  event: eventName
-    .nullable()
-    .meta({ description: 'The event that the machine was sent; null for kinds that are none of its events' }),
+  about: z
+    .enum(ABOUT)
+    .optional()
+    .meta({ description: 'What it is about; absent in lists of what one machine did', examples: ['call'] }),
+  event: eventName.nullable().meta({
+    description:
+      'The event that the machine was sent, the name of the tool, the type of the webhook, the action of the operator or the code of the refusal; null for other kinds',
+  }),
   from: state.nullable().meta({ description: 'The state before; null where the event opened it' }),
   to: state.nullable().meta({ description: 'The state after it; null for kinds that change no state' }),
   steps: z
@@ -83,8 +95,22 @@ export const actorTold = {
 
 export const operatorEventPage = z.object({
   events: z.array(operatorEvent).meta({ description: 'What happened to the session, newest first' }),
+  counts: z
+    .partialRecord(z.enum(ABOUT), count)
+    .optional()
+    .meta({
+      description:
+        'How many there are by what they are about, refusals up to 200; only on the first page, with `about`',
+      examples: [{ session: 12, call: 4, usage: 31 }],
+    }),
   nextCursor,
 });
 
 /** What GET /api/operator/sessions/{id}/events may be asked. */
-export const pageOfEvents = z.object(pageAsked);
+export const pageOfEvents = z.object({
+  about: commaList(ABOUT).optional().meta({
+    description:
+      'What the list is about: one or more of these, separated by commas. Without it: what the session’s machine did, and its notes',
+  }),
+  ...pageAsked,
+});

@@ -131,10 +131,12 @@ export interface JournalQuery<K extends EntryKind> {
   /** Before this time. */
   readonly beforeMs?: number | undefined;
   readonly machine?: MachineName | undefined;
-  readonly target?: string | undefined;
+  /** One target, or any of several. */
+  readonly target?: string | readonly string[] | undefined;
   readonly requestId?: string | undefined;
   readonly batchId?: string | undefined;
-  readonly code?: string | undefined;
+  /** One code, or any of several. */
+  readonly code?: string | readonly string[] | undefined;
   readonly keyId?: string | undefined;
   readonly subject?: string | undefined;
   readonly network?: string | undefined;
@@ -145,6 +147,14 @@ export interface JournalQuery<K extends EntryKind> {
 export interface JournalPosition {
   readonly atMs: number;
   readonly ordinal: number;
+}
+
+/** How many entries there are of a target, by kind and code. */
+export interface TargetTally {
+  readonly target: string;
+  readonly kind: EntryKind;
+  readonly code: string;
+  readonly count: number;
 }
 
 export interface JournalPage<K extends EntryKind> {
@@ -167,6 +177,8 @@ export interface Journal {
     after: JournalPosition | undefined,
     limit: number,
   ): Promise<JournalPage<K>>;
+  /** How many transitions, notes and acts targets have. */
+  tally(targets: readonly string[]): Promise<readonly TargetTally[]>;
   /** The actors of a machine that a request did something to, the latest first. */
   actorsOf(machine: MachineName, requestId: string, limit: number): Promise<string[]>;
   /** Times in which transitions and notes may be missing, within a span, the newest first; at most 100. */

@@ -1,6 +1,15 @@
 import type { AnySql, Database } from '../../database/database.ts';
 import { runScan, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
-import type { About, Entry, EntryKind, Journal, JournalPosition, JournalQuery, NewEntry } from './contract.ts';
+import type {
+  About,
+  Entry,
+  EntryKind,
+  Journal,
+  JournalPosition,
+  JournalQuery,
+  NewEntry,
+  TargetTally,
+} from './contract.ts';
 
 const MAX_LOST = 100;
 
@@ -33,6 +42,16 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
       const found = await (isExact ? database.run(ask) : runScan(database, ask));
       const { hits, last, isPartial } = pageOfScans(found, limit, most);
       return { entries: hits.map(toEntry<K>), next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
+    },
+
+    async tally(targets) {
+      const rows = await runScan(
+        database,
+        (sql) => sql<TargetTally[]>`
+          select target, kind, code, count(*)::int8 as count from journal
+          where target = any(${[...targets]}::text[]) and kind in ('transition', 'note', 'act') group by target, kind, code`,
+      );
+      return [...rows];
     },
 
     async actorsOf(machine, requestId, limit) {
@@ -108,7 +127,7 @@ export function scan(
   const { kinds, tenants, fromMs, beforeMs, machine, target, requestId, batchId } = query;
   const { code, keyId, subject, network, actor } = query;
   const when = (value: unknown, condition: ReturnType<typeof columns>) => (value === undefined ? sql`` : condition);
-  const ofCode = when(code, sql`and code = ${code ?? ''}`);
+  const ofCode = when(code, sql`and ${isOneOf(sql, sql`code`, code ?? '')}`);
   const ofKey = when(keyId, sql`and key_id = ${keyId ?? ''}`);
   const areRefusals = kinds.every((kind) => kind === 'refusal');
   const rows = (whose: ReturnType<typeof columns>, others: ReturnType<typeof columns>) => sql`
@@ -120,7 +139,7 @@ export function scan(
     from journal
     where ${ofKinds(sql, kinds)} ${whose}
       ${when(machine, sql`and machine = ${machine ?? ''}`)}
-      ${when(target, sql`and target = ${target ?? ''}`)}
+      ${when(target, sql`and ${isOneOf(sql, sql`target`, target ?? '')}`)}
       ${when(requestId, sql`and request_id = ${requestId ?? ''}`)}
       ${when(batchId, sql`and batch_id = ${batchId ?? ''}`)}
       ${when(fromMs, sql`and at_ms >= ${fromMs ?? 0}`)}
@@ -139,6 +158,10 @@ export function scan(
     select * from (${tenants === '*' ? all() : own(tenants)}) as scanned
     where "isHit" or place = ${maxScanned}
     order by "atMs" desc, ordinal desc limit ${limit}`;
+}
+
+function isOneOf(sql: AnySql, column: ReturnType<typeof columns>, wanted: string | readonly string[]) {
+  return typeof wanted === 'string' ? sql`${column} = ${wanted}` : sql`${column} = any(${[...wanted]}::text[])`;
 }
 
 /** In words that the conditions of partial indexes are compared with. */

@@ -1,5 +1,5 @@
 import type { UsageBy } from '../../protocol/operator/usage.ts';
-import type { UsageTotals } from '../ledger/contract.ts';
+import type { Basis, UsageTotals } from '../ledger/contract.ts';
 
 /** Rows of sums and entries that one report reads at most: the embedded engine serves nobody else meanwhile. */
 export const MAX_SCANNED = 20_000;
@@ -56,6 +56,17 @@ export interface UsageDayKey {
   readonly agentId: string;
 }
 
+/** One entry of a session: a response, a report, or time. */
+export interface SessionUsage extends UsageTotals {
+  readonly atMs: number;
+  readonly ordinal: number;
+  /** The call that used it, and how that is known; null for what a client or back end reported. */
+  readonly callId: string | null;
+  readonly basis: Basis | null;
+  readonly model: string | null;
+  readonly isEstimated: boolean;
+}
+
 /** What was used, for those who ask afterwards. @throws Unavailable when the database is away */
 export interface UsageReports {
   /** @returns what is wrong instead: more than MAX_SCANNED rows, or a cursor of no earlier page */
@@ -82,6 +93,14 @@ export interface UsageReports {
   ): Promise<readonly (UsageDayKey & UsageTotals)[]>;
   /** What sessions used in all, of those that used something. */
   ofSessions(ids: readonly string[]): Promise<ReadonlyMap<string, UsageTotals>>;
+  /** What a session used, one by one, the newest first. @param after the last of an earlier page */
+  entriesOf(
+    sessionId: string,
+    after: Pick<SessionUsage, 'atMs' | 'ordinal'> | undefined,
+    limit: number,
+  ): Promise<readonly SessionUsage[]>;
+  /** How many of these there are. */
+  countEntries(sessionId: string): Promise<number>;
   /** Of subjects with a session that is kept: how the latest began. */
   callersOf(subjects: readonly string[]): Promise<ReadonlyMap<string, 'widget' | 'console'>>;
 }

@@ -1,7 +1,14 @@
 import type { Database, Sql, AnySql, TransactionSql } from '../../database/database.ts';
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-import { MAX_SCANNED, type UsageAsked, type UsageDayKey, type UsageReports, type UsageRow } from './contract.ts';
+import {
+  MAX_SCANNED,
+  type SessionUsage,
+  type UsageAsked,
+  type UsageDayKey,
+  type UsageReports,
+  type UsageRow,
+} from './contract.ts';
 
 interface Answer {
   readonly scanned: number;
@@ -58,6 +65,27 @@ export function createPostgresUsageReports(database: Database): UsageReports {
           from usage_entry where session_id = any(${[...ids]}::text[]) group by session_id`,
       );
       return byId(rows);
+    },
+
+    async entriesOf(sessionId, after, limit) {
+      const rows = await database.run(
+        (sql) => sql<SessionUsage[]>`
+          select at_ms as "atMs", ordinal, tokens, micro_dollars as "microDollars", call_id as "callId", basis, model,
+            coalesce(estimated, false) as "isEstimated"
+          from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)
+            ${after === undefined ? sql`` : sql`and (at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
+          order by at_ms desc, ordinal desc limit ${limit}`,
+      );
+      return [...rows];
+    },
+
+    async countEntries(sessionId) {
+      const [row] = await database.run(
+        (sql) => sql<{ count: number }[]>`
+          select count(*)::int8 as count from usage_entry
+          where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)`,
+      );
+      return row?.count ?? 0;
     },
 
     async callersOf(subjects) {

@@ -35,3 +35,24 @@ export function stepFrom(
   const there = Math.min(events.length - 1, here - by);
   return there < 0 ? undefined : events[there]?.id;
 }
+
+/** The rows of a list whose first page was read again: those below it stay, unless more are new than a page has. */
+export function joined(
+  first: readonly OperatorEvent[],
+  isFirstLast: boolean,
+  before: readonly OperatorEvent[],
+): { readonly events: readonly OperatorEvent[]; readonly isJoined: boolean } {
+  const [ids, end] = [new Set(first.map(({ id }) => id)), first.at(-1)];
+  const isJoined = !isFirstLast && before.some(({ id }) => ids.has(id));
+  const older = before.filter(({ id, at }) => !ids.has(id) && end !== undefined && at <= end.at);
+  return { events: isJoined ? [...first, ...older] : first, isJoined };
+}
+
+/** What the chart of a machine is drawn from: its own events and, as instants that move nothing, the rows of others. */
+export function charted(own: readonly OperatorEvent[], rows: readonly OperatorEvent[]): readonly OperatorEvent[] {
+  const ids = new Set(own.map(({ id }) => id));
+  const others = rows
+    .filter(({ id }) => !ids.has(id))
+    .map((row) => (row.about === 'call' ? { ...row, from: null, to: null } : row));
+  return [...own, ...others].toSorted((one, other) => (one.at === other.at ? 0 : one.at > other.at ? -1 : 1));
+}

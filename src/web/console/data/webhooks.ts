@@ -23,7 +23,6 @@ export type Webhooks = Output<typeof operatorWebhooks>;
 export type Delivery = OperatorDelivery;
 export type DeliveryPage = Output<typeof deliveryPage>;
 export type DeliveryDetail = Output<typeof deliveryDetail>;
-export type SessionDelivery = Output<typeof sessionDeliveries>['deliveries'][number];
 
 export function webhookPage(id: string): string {
   return `/console/webhooks/${encodeURIComponent(id)}`;

@@ -1,24 +1,23 @@
-import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
-import { get, type ReadMore } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
-import { UNTOLD_MS } from '../data/live.ts';
 import { useMachinesRead } from '../data/machines.ts';
+import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
-import type { EventPage, OperatorEvent, SessionDetail } from '../data/shapes.ts';
-import type { SessionDelivery } from '../data/webhooks.ts';
+import { chosenOf, useSessionTimeline, type About } from '../data/session-timeline.ts';
+import type { SessionDetail } from '../data/shapes.ts';
+import { charted } from '../data/timeline.ts';
+import { AboutChips } from '../parts/about-chips.tsx';
 import { Calls } from '../parts/calls.tsx';
-import { SessionDeliveries } from '../parts/deliveries.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { StateMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Unread, Warning } from '../parts/view-states.tsx';
+import { Failed, Loading, Outdated, Unread, Warning } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 import { Whisper } from './session/whisper.tsx';
@@ -48,15 +47,11 @@ interface ShownProps {
 
 function Shown({ detail, path, text }: ShownProps) {
   const { ref, state, tenantId, agentId, emailHash } = detail;
-  const { route } = useLocation();
+  const { query, route } = useLocation();
   const { to } = useScope();
-  const { events, hasMore, more } = useSessionEvents(ref, detail);
-  const told = useResource<{ readonly deliveries: readonly SessionDelivery[] }>(
-    `/api/operator/sessions/${ref}/webhooks`,
-    { topics: ['counts'], ref },
-    { besideFeedMs: UNTOLD_MS },
-  );
-  const deliveries = told.body.value?.deliveries ?? [];
+  const chosen = chosenOf(query['about']);
+  const timeline = useSessionTimeline(ref, chosen);
+  const here = (about: readonly About[]): string => `/console/sessions/${ref}${queryText({ about: about.join(',') })}`;
 
   const end = (): void => {
     if (state !== 'ended' && mayChange.value) endTargets.value = [ref];
@@ -87,53 +82,47 @@ function Shown({ detail, path, text }: ShownProps) {
       <Why detail={detail} />
       <History
         machine="voice-session"
-        page={`/console/sessions/${ref}`}
+        page={here(chosen)}
         state={state}
-        events={events}
+        events={charted(detail.events, timeline.events ?? [])}
         deadline={detail.deadline}
-        hasMore={hasMore}
-        more={more}
+        hasMore={timeline.hasMore}
+        more={timeline.more}
+        rows={timeline.events ?? []}
+        list={{
+          since: detail.session.startedAt,
+          above: (
+            <>
+              <AboutChips chosen={chosen} counts={timeline.counts} onChoose={(about) => route(here(about), true)} />
+              {timeline.events !== undefined && <Outdated failure={timeline.failure} />}
+            </>
+          ),
+          empty: <NoRows timeline={timeline} isFiltered={chosen.length > 0} />,
+        }}
       >
         <SessionFacts detail={detail} />
         <Whisper key={ref} session={ref} mayWhisper={detail.mayWhisper} />
         <Calls calls={detail.calls} />
         <SessionNotes detail={detail} />
       </History>
-      <SessionDeliveries deliveries={deliveries} />
     </div>
   );
 }
 
-const PAGE = 200;
-
-interface Older {
-  readonly events: readonly OperatorEvent[];
-  /** Undefined before the first page was asked for. */
-  readonly cursor: string | null | undefined;
+interface NoRowsProps {
+  readonly timeline: ReturnType<typeof useSessionTimeline>;
+  readonly isFiltered: boolean;
 }
 
-const none: Older = { events: [], cursor: undefined };
-
-/** The events of a session: those it came with, and older ones page by page. */
-function useSessionEvents(ref: string, detail: SessionDetail | undefined) {
-  const older = useSignal<Older>(none);
-  useEffect(() => {
-    older.value = none;
-  }, [ref]);
-  const newest = detail?.events ?? [];
-  const known = new Set(newest.map(({ id }) => id));
-  const { events, cursor } = older.value;
-  const more: ReadMore = async () => {
-    const query = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
-    const answer = await get<EventPage>(`/api/operator/sessions/${ref}/events?limit=${PAGE}${query}`);
-    if (!answer.ok) return answer.failure;
-    const page = answer.body;
-    older.value = { events: [...older.peek().events, ...page.events], cursor: page.nextCursor };
-    return undefined;
-  };
-  return {
-    events: [...newest, ...events.filter(({ id }) => !known.has(id))],
-    hasMore: cursor === undefined ? (detail?.moreEvents ?? false) : cursor !== null,
-    more,
-  };
+/** Why the list is empty: it is not read yet, it cannot be read, or there is nothing. */
+function NoRows({ timeline: { events, failure }, isFiltered }: NoRowsProps) {
+  if (events === undefined)
+    return failure === undefined ? <Loading rows={8} /> : <Failed failure={failure} what="what happened" />;
+  return (
+    <p class="soft">
+      {isFiltered
+        ? 'Nothing of that happened, or it is kept no more.'
+        : 'Nothing is kept of it. Events are written within a second, and kept for a while.'}
+    </p>
+  );
 }

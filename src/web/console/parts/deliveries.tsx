@@ -1,9 +1,9 @@
-import type { Delivery, SessionDelivery } from '../data/webhooks.ts';
-import { deliveryPath, webhookPage } from '../data/webhooks.ts';
+import type { Delivery } from '../data/webhooks.ts';
+import { deliveryPath } from '../data/webhooks.ts';
 import { latencyText } from '../words/format.ts';
 import { Standing } from './marks.tsx';
 import { Countdown, Moment } from './moments.tsx';
-import { Table, type Column } from './table.tsx';
+import type { Column } from './table.tsx';
 
 /** How a delivery stands. */
 export function DeliveryMark({ state }: Pick<Delivery, 'state'>) {
@@ -41,24 +41,3 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Took', style: 'number', cell: ({ ms }) => (ms === null ? '–' : latencyText(ms)) },
   { title: 'Next', cell: ({ nextAt }) => (nextAt === null ? '–' : <Countdown to={nextAt} />) },
 ];
-
-const OF_SESSION: readonly Column<SessionDelivery>[] = [
-  ...DELIVERY_COLUMNS.slice(0, 5),
-  {
-    title: 'Webhook',
-    style: 'text',
-    cell: ({ webhook, url }) => <a href={webhookPage(webhook)}>{new URL(url).host}</a>,
-  },
-];
-
-/** What webhooks were told of a session; nothing where none was told. */
-export function SessionDeliveries({ deliveries }: { readonly deliveries: readonly SessionDelivery[] }) {
-  if (deliveries.length === 0) return null;
-  const rows = deliveries.map((row) => ({ key: `${row.event}/${row.webhook}`, row }));
-  return (
-    <section class="card" aria-labelledby="session-webhooks">
-      <h2 id="session-webhooks">What webhooks were told</h2>
-      <Table caption="What webhooks were told" columns={OF_SESSION} rows={rows} />
-    </section>
-  );
-}

@@ -26,17 +26,31 @@ interface Props {
   /** Whether there are events before those, and what reads them. */
   readonly hasMore?: boolean;
   readonly more?: ReadMore;
+  /** What the list shows, where that is more or less than what the machine did. */
+  readonly rows?: readonly OperatorEvent[];
+  readonly list?: Pick<Parameters<typeof Timeline>[0], 'since' | 'above' | 'empty'>;
   /** Shown at the side. */
   readonly children: ComponentChildren;
 }
 
 /** What a machine did, in its chart and in a list, now or stepped back. */
-export function History({ machine, page, state, events, deadline, hasMore = false, more = nothing, children }: Props) {
-  const { at, step, here } = useSteps(page, events);
+export function History({
+  machine,
+  page,
+  state,
+  events,
+  deadline,
+  hasMore = false,
+  more = nothing,
+  rows = events,
+  list,
+  children,
+}: Props) {
+  const { at, step, here } = useSteps(page, rows);
   // An address may name an event that is further back than what was read.
   useEffect(() => {
     if (at !== undefined && here === undefined && hasMore) void more();
-  }, [at, here, hasMore, events.length]);
+  }, [at, here, hasMore, rows.length]);
   return (
     <>
       {here !== undefined && (
@@ -52,7 +66,7 @@ export function History({ machine, page, state, events, deadline, hasMore = fals
       )}
       <MachineChart {...{ machine, state, events, at, deadline }} />
       <div class="session-columns">
-        <Timeline {...{ machine, events, at, hasMore, more }} onStep={step} />
+        <Timeline {...{ machine, at, hasMore, more }} {...list} events={rows} onStep={step} />
         <div class="side">{children}</div>
       </div>
     </>
@@ -63,7 +77,8 @@ export function History({ machine, page, state, events, deadline, hasMore = fals
 function useSteps(page: string, events: readonly OperatorEvent[]) {
   const { query, route } = useLocation();
   const at = query['at'];
-  const step = (to: string | undefined): void => route(to === undefined ? page : `${page}?at=${to}`, true);
+  const step = (to: string | undefined): void =>
+    route(to === undefined ? page : `${page}${page.includes('?') ? '&' : '?'}at=${encodeURIComponent(to)}`, true);
   useKeys({
     '[': () => step(stepFrom(events, at, -1)),
     ']': () => step(stepFrom(events, at, 1)),

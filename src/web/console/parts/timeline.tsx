@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReadMore } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
@@ -7,9 +8,11 @@ import { stepFrom, withSilences } from '../data/timeline.ts';
 import { spanText } from '../words/format.ts';
 import { noteWords } from '../words/notes.ts';
 import { reasonWords } from '../words/reasons.ts';
+import { deliveryPath } from '../data/webhooks.ts';
 import { StateOrWord } from './marks.tsx';
 import { Moment } from './moments.tsx';
 import { More } from './table.tsx';
+import { Warning } from './view-states.tsx';
 
 type Step = Parameters<typeof stepFrom>[2];
 
@@ -23,10 +26,16 @@ interface Props {
   readonly onStep: (at: string | undefined) => void;
   readonly hasMore: boolean;
   readonly more: ReadMore;
+  /** From when on time is told beside each event; none is where that is left out. */
+  readonly since?: string | undefined;
+  /** Shown above the list: what it is about, and why it cannot be read. */
+  readonly above?: ComponentChildren;
+  /** Shown where there is none. */
+  readonly empty?: ComponentChildren;
 }
 
 /** What a machine did, newest first. Stepping shows its actor as it was. */
-export function Timeline({ machine, events, at, onStep, hasMore, more }: Props) {
+export function Timeline({ machine, events, at, onStep, hasMore, more, since, above, empty }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
   const step = (by: Step): void => onStep(stepFrom(events, at, by));
@@ -76,9 +85,9 @@ export function Timeline({ machine, events, at, onStep, hasMore, more }: Props) 
           </button>
         </div>
       </div>
-      {events.length === 0 && (
-        <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>
-      )}
+      {above}
+      {events.length === 0 &&
+        (empty ?? <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>)}
       <ol ref={list} class="events">
         {withSilences(events).map((entry) =>
           entry.kind === 'silence' ? (
@@ -90,6 +99,7 @@ export function Timeline({ machine, events, at, onStep, hasMore, more }: Props) 
               key={entry.event.id}
               machine={machine}
               event={entry.event}
+              since={since}
               isHere={entry.event.id === at}
               onStep={() => onStep(entry.event.id)}
             />
@@ -105,24 +115,31 @@ interface TimelineEventProps {
   /** The id of the machine that did it. */
   readonly machine: string;
   readonly event: OperatorEvent;
+  readonly since: string | undefined;
   /** The machine is seen as it was then: the event says all that it knows. */
   readonly isHere: boolean;
   readonly onStep: () => void;
 }
 
 /** One event: when, what, from where to where, and why. */
-function TimelineEvent({ machine, event, isHere, onStep }: TimelineEventProps) {
+function TimelineEvent({ machine: own, event, since, isHere, onStep }: TimelineEventProps) {
+  const machine = event.about === 'call' ? 'voice-call' : own;
   const wordOf = useWords(machine);
+  const link = linkOf(event);
   const { at, event: name, from, to, guards, detail, node, requestId } = event;
-  const reason = typeof detail['reason'] === 'string' ? detail['reason'] : null;
+  const reason = to !== null && typeof detail['reason'] === 'string' ? detail['reason'] : null;
+  const said = noteWords(event) ?? wordOf(name ?? '');
   return (
     <li class={isHere ? 'event here' : 'event'} aria-current={isHere ? 'step' : undefined} data-event={event.id}>
       <button type="button" class="event-at" onClick={onStep}>
         <Moment at={at} hasMs />
+        {since !== undefined && <SinceStart at={at} since={since} />}
       </button>
       <div class="event-what">
-        <p>
-          {noteWords(event) ?? wordOf(name ?? '')}{' '}
+        <p class={isTrouble(event) ? 'problem' : undefined}>
+          {isTrouble(event) && <Warning />}
+          {event.about === 'call' && 'call: '}
+          {link === undefined ? said : <a href={link}>{said}</a>}{' '}
           {to !== null && (
             <span class="event-move">
               {from !== null && from !== to && (
@@ -153,6 +170,32 @@ function TimelineEvent({ machine, event, isHere, onStep }: TimelineEventProps) {
       </p>
     </li>
   );
+}
+
+function SinceStart({ at, since }: { readonly at: string; readonly since: string }) {
+  const ms = Date.parse(at) - Date.parse(since);
+  return (
+    <span class="since" title="Since the session started">
+      {ms < 0 ? '−' : '+'}
+      {spanText(Math.abs(ms))}
+    </span>
+  );
+}
+
+/** The page that tells more of a row; undefined where there is none. */
+function linkOf({ kind, about, detail, requestId }: OperatorEvent): string | undefined {
+  const call = detail['call'];
+  if (typeof call === 'string' && (about === 'call' || kind === 'tool')) return `/console/calls/${call}`;
+  if (kind === 'delivery')
+    return deliveryPath({ webhook: String(detail['webhook']), event: String(detail['delivery']) });
+  return kind === 'refusal' && requestId !== null ? `/console/refusals/${requestId}` : undefined;
+}
+
+/** Whether a row is what whoever looks for a fault looks for. */
+function isTrouble({ kind, detail }: OperatorEvent): boolean {
+  const { state } = detail;
+  if (kind === 'tool') return state === 'failed' || state === 'timed_out';
+  return kind === 'warned' || kind === 'refusal' || (kind === 'delivery' && state === 'dead');
 }
 
 /** The steps that the machine took, and the record after them. */

@@ -1,5 +1,6 @@
 import type { OperatorEvent } from '../data/shapes.ts';
-import { countText, moneyText, spanText } from './format.ts';
+import { actionWords } from './actions.ts';
+import { countText, latencyText, moneyText, spanText } from './format.ts';
 
 const LIMITS: Readonly<Record<string, string>> = {
   duration: 'maximum length',
@@ -15,9 +16,12 @@ const CODES: Readonly<Record<number, string>> = {
   1012: 'the node went away',
 };
 
-type NoteInput = Pick<OperatorEvent, 'kind' | 'detail'>;
+/** How usage is known, where that is not by a response. */
+const BASES: Readonly<Record<string, string>> = { clock: 'by time', reported: 'as reported', tool: 'for a tool' };
 
-const WORDS: Readonly<Partial<Record<NoteInput['kind'], (detail: NoteInput['detail']) => string>>> = {
+type NoteInput = Pick<OperatorEvent, 'kind' | 'detail'> & { readonly event?: string | null };
+
+const WORDS: Readonly<Partial<Record<NoteInput['kind'], (detail: NoteInput['detail'], event: string) => string>>> = {
   gap: ({ silentSec }) => `silent for ${spanText(Number(silentSec) * 1000)}`,
   attached: () => 'socket attached',
   detached({ code }) {
@@ -28,10 +32,31 @@ const WORDS: Readonly<Partial<Record<NoteInput['kind'], (detail: NoteInput['deta
     const what = LIMITS[String(limit)] ?? String(limit);
     return typeof secondsLeft === 'number' ? `warned: ${what} in ${secondsLeft} s` : `warned: ${what} is near`;
   },
-  usage: ({ tokens, dollars }) => `used ${countText(Number(tokens))} tokens, ${moneyText(Number(dollars))}`,
+  usage({ tokens, dollars, basis, isEstimated }) {
+    const used = `${countText(Number(tokens))} tokens, ${moneyText(Number(dollars))}`;
+    if (basis === 'events') return `response: ${used}`;
+    const known = BASES[String(basis)];
+    return `used ${used}${known === undefined ? '' : `, ${known}`}${isEstimated === true ? ', estimated' : ''}`;
+  },
+  tool({ state, code, detail, endReason, ms }, name) {
+    const why = detail === null ? '' : ` (${detail})`;
+    const took = typeof ms === 'number' ? ` in ${latencyText(ms)}` : '';
+    const end = endReason === null ? '' : `, and ended the session: ${endReason}`;
+    return `tool ${name}: ${String(code ?? state).replaceAll('_', ' ')}${why}${took}${end}`;
+  },
+  delivery({ state, lastStatus, lastCode, attempts }, type) {
+    const answer = lastStatus ?? lastCode;
+    const tries = Number(attempts) > 1 ? `, ${Number(attempts)} tries` : '';
+    return `webhook ${type}: ${state}${answer === null ? '' : `, ${answer}`}${tries}`;
+  },
+  act({ actor, reason, result }, action) {
+    const came = result === 'done' ? '' : `, ${result ?? 'result unknown'}`;
+    return `${actor} ${actionWords(action)}${came}${reason === null ? '' : `: ${reason}`}`;
+  },
+  refusal: ({ sentence }, code) => `refused with ${code}: ${sentence}`,
 };
 
 /** What happened beside what a machine did, in few words; undefined for what a machine did. */
-export function noteWords({ kind, detail }: NoteInput): string | undefined {
-  return WORDS[kind]?.(detail);
+export function noteWords({ kind, detail, event = null }: NoteInput): string | undefined {
+  return WORDS[kind]?.(detail, event ?? '');
 }

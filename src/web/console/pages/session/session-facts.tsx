@@ -4,9 +4,7 @@ import { keyPage } from '../../data/keys.ts';
 import { queryText } from '../../data/query.ts';
 import type { SessionDetail } from '../../data/shapes.ts';
 import { Fact } from '../../parts/card.tsx';
-import { Code } from '../../parts/code.tsx';
 import { Ago, Countdown, Moment, Span } from '../../parts/moments.tsx';
-import { actionWords } from '../../words/actions.ts';
 import { countText, moneyText } from '../../words/format.ts';
 import { limitRows } from '../../words/limits.ts';
 
@@ -53,11 +51,14 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           {countText(usage.tokens)} tokens, {moneyText(usage.dollars)}
         </Fact>
         <Fact name="Rating">{rating == null ? null : `${rating} of 5, by its visitor`}</Fact>
+        <Fact name="Operators">
+          <a href={auditOf(ref)}>What they did to it, in the audit</a>
+        </Fact>
         <Fact name="Ended by">
           {endedBy === null ? null : (
             <>
               {endedBy.actor}
-              {endedBy.reason === null ? '' : `: ${endedBy.reason}`} <a href={auditOf(ref)}>in the audit</a>
+              {endedBy.reason === null ? '' : `: ${endedBy.reason}`}
             </>
           )}
         </Fact>
@@ -89,41 +90,10 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
   );
 }
 
-/** What others noted of the session: refusals, acts of operators, and times of which events may be missing. */
-export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { readonly detail: SessionDetail }) {
+/** Times of which events may be missing in what happened. */
+export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDetail }) {
   return (
     <>
-      {refusals.length > 0 && (
-        <section class="card" aria-labelledby="refusals-title">
-          <h2 id="refusals-title">Refusals of its subject</h2>
-          <ul class="notes">
-            {refusals.map(({ requestId, at, code, sentence }) => (
-              <li key={requestId}>
-                <Moment at={at} />{' '}
-                <a href={`/console/refusals/${requestId}`}>
-                  <Code code={code} />
-                </a>{' '}
-                {sentence}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {audit.length > 0 && (
-        <section class="card" aria-labelledby="audit-title">
-          <h2 id="audit-title">
-            <a href={auditOf(ref)}>Audit</a>
-          </h2>
-          <ul class="notes">
-            {audit.map(({ at, actor, action, reason }) => (
-              <li key={`${at} ${action}`}>
-                <Moment at={at} /> {actor} {actionWords(action)}
-                {reason === null ? '' : `: ${reason}`}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
       {lost.length > 0 && (
         <section class="card" aria-labelledby="lost-title">
           <h2 id="lost-title">Events may be missing</h2>

@@ -1,0 +1,207 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { refOf } from '../../kernel/ids.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import { ABOUT, type About, type OperatorEvent } from '../../protocol/operator/event.ts';
+import type { Entry, EntryKind, JournalPosition, JournalQuery } from '../../stores/journal/contract.ts';
+import { seesTenant, type Operator } from '../roles.ts';
+import type { Services } from '../../http/services.ts';
+import { deliveryRow, journalRow, toolCallsInOrder, toolRow, usageRow } from './timeline-rows.ts';
+
+/** Deliveries of a session that its timeline has, and refusals that are counted. */
+const MAX_DELIVERIES = 1000;
+const MAX_COUNTED_REFUSALS = 200;
+/** A client that has not heard of the end is refused for a while. */
+const AFTER_END_MS = MINUTE_MS;
+
+/** Notes that say how the session went on; the others are about what they are named for. */
+const SESSION_NOTES = ['gap', 'attached', 'detached'];
+
+/** Sources number their rows each by itself: at one instant the rows of the first come last. */
+const SOURCES = ['journal', 'usage', 'tools', 'webhooks'] as const;
+
+/** Where a page ends: a time, the number of a source, and the ordinal of the row in it. */
+export type TimelinePosition = readonly [atMs: number, source: number, ordinal: number];
+
+/** A row and its place in the order, which is by time, source and ordinal. */
+interface Placed {
+  readonly at: TimelinePosition;
+  readonly row: OperatorEvent;
+}
+
+interface Found {
+  /** The newest first. */
+  readonly rows: readonly Placed[];
+  /** How far was looked; undefined where that was all. */
+  readonly end: TimelinePosition | undefined;
+}
+
+export interface TimelinePage {
+  readonly events: readonly OperatorEvent[];
+  readonly next: TimelinePosition | undefined;
+}
+
+interface Asked {
+  readonly record: VoiceRecord;
+  readonly about: ReadonlySet<About>;
+  readonly after: TimelinePosition | undefined;
+  readonly limit: number;
+  readonly atMs: number;
+  readonly operator: Operator;
+}
+
+/**
+ * All that happened with a session, the newest first: what is kept of it in the journal, the ledger, its calls of tools and its webhooks, as one list.
+ * @throws Unavailable when the database is away
+ */
+export async function timelineOf(asked: Asked, services: Services): Promise<TimelinePage> {
+  const calls = (await services.calls.ofSession(asked.record.id)).map(({ id }) => id);
+  const found = await Promise.all([
+    ...journalQueries(asked, calls).map((query) => fromJournal(query, asked, services)),
+    ...(asked.about.has('usage') ? [fromLedger(asked, services)] : []),
+    ...(asked.about.has('tool') ? [fromTools(asked, services)] : []),
+    ...(asked.about.has('webhook') ? [fromWebhooks(asked, services)] : []),
+  ]);
+  return mergedPage(found, asked.limit);
+}
+
+/** One page of what several sources found. Beyond where the first of them stopped nothing is known to be next. */
+function mergedPage(found: readonly Found[], limit: number): TimelinePage {
+  const ends = found.flatMap(({ end }) => (end === undefined ? [] : [end])).toSorted(newestFirst);
+  const [end] = ends;
+  const rows = found
+    .flatMap((one) => one.rows)
+    .filter(({ at }) => end === undefined || newestFirst(at, end) <= 0)
+    .toSorted((one, other) => newestFirst(one.at, other.at));
+  const shown = rows.slice(0, limit);
+  return { events: shown.map(({ row }) => row), next: rows.length > limit ? shown.at(-1)?.at : end };
+}
+
+function newestFirst(one: TimelinePosition, other: TimelinePosition): number {
+  return other[0] - one[0] || other[1] - one[1] || other[2] - one[2];
+}
+
+/** How many rows there are, by what they are about. @throws Unavailable when the database is away */
+export async function timelineCounts(
+  { record, atMs, operator }: Pick<Asked, 'record' | 'atMs' | 'operator'>,
+  services: Services,
+): Promise<Record<About, number>> {
+  const { journal, usageReports, toolCalls } = services.core.stores;
+  const ref = refOf(record.id);
+  const calls = (await services.calls.ofSession(record.id)).map(({ id }) => id);
+  const [tally, refusals, usage, tools, deliveries] = await Promise.all([
+    journal.tally([ref, ...calls]),
+    journal.list(refusalsOf(record, atMs, operator), undefined, MAX_COUNTED_REFUSALS),
+    usageReports.countEntries(record.id),
+    toolCalls.ofSession(record.id),
+    deliveriesOf(record, operator, services),
+  ]);
+  const counts = Object.fromEntries(ABOUT.map((about) => [about, 0])) as Record<About, number>;
+  for (const { target, kind, code, count } of tally) {
+    const about = aboutOf(kind, code, target !== ref);
+    // What was used is counted one by one, where it was counted at all.
+    if (about !== 'usage') counts[about] += count;
+  }
+  counts.refusal = refusals.entries.length;
+  counts.usage = usage;
+  counts.tool = tools.length;
+  counts.webhook = deliveries.length;
+  return counts;
+}
+
+function aboutOf(kind: EntryKind, code: string, isOfCall: boolean): About {
+  if (kind === 'act') return 'operator';
+  if (kind === 'refusal') return 'refusal';
+  if (kind === 'transition') return isOfCall ? 'call' : 'session';
+  return code === 'usage' ? 'usage' : code === 'warned' ? 'warning' : 'session';
+}
+
+type SessionKind = 'transition' | 'note' | 'act' | 'refusal';
+
+/** What is asked of the journal: whose session it is was asked before. */
+function journalQueries(asked: Asked, calls: readonly string[]): JournalQuery<SessionKind>[] {
+  const { about, record, atMs, operator } = asked;
+  const ref = refOf(record.id);
+  const targets = [...(about.has('session') ? [ref] : []), ...(about.has('call') ? calls : [])];
+  const notes = [...(about.has('session') ? SESSION_NOTES : []), ...(about.has('warning') ? ['warned'] : [])];
+  const all: JournalQuery<SessionKind>[] = [];
+  if (targets.length > 0) all.push({ kinds: ['transition'], tenants: '*', target: targets });
+  if (notes.length > 0) all.push({ kinds: ['note'], tenants: '*', target: ref, code: notes });
+  if (about.has('operator')) all.push({ kinds: ['act'], tenants: '*', target: ref });
+  if (about.has('refusal')) all.push(refusalsOf(record, atMs, operator));
+  return all;
+}
+
+function refusalsOf(
+  { subject, startedAtMs, endedAtMs }: VoiceRecord,
+  atMs: number,
+  { tenants }: Operator,
+): JournalQuery<'refusal'> {
+  const beforeMs = Math.min(atMs, (endedAtMs ?? atMs) + AFTER_END_MS) + 1;
+  return { kinds: ['refusal'], subject, fromMs: startedAtMs, beforeMs, tenants };
+}
+
+/** Where a source goes on after a position of the whole list. */
+function within(source: (typeof SOURCES)[number], after: TimelinePosition | undefined): JournalPosition | undefined {
+  if (after === undefined) return undefined;
+  const [atMs, of, ordinal] = after;
+  const own = SOURCES.indexOf(source);
+  return { atMs, ordinal: of === own ? ordinal : of > own ? Number.MAX_SAFE_INTEGER : 0 };
+}
+
+function placed(source: (typeof SOURCES)[number], atMs: number, ordinal: number): TimelinePosition {
+  return [atMs, SOURCES.indexOf(source), ordinal];
+}
+
+async function fromJournal(
+  query: JournalQuery<SessionKind>,
+  { record, after, limit, operator }: Asked,
+  { core: { stores } }: Services,
+): Promise<Found> {
+  const page = await stores.journal.list(query, within('journal', after), limit);
+  const ref = refOf(record.id);
+  const rows = page.entries.map((entry: Entry<SessionKind>) => ({
+    at: placed('journal', entry.atMs, entry.ordinal),
+    row: journalRow(entry, aboutOf(entry.kind, entry.code, entry.of.target !== ref), operator),
+  }));
+  return { rows, end: page.next && placed('journal', page.next.atMs, page.next.ordinal) };
+}
+
+async function fromLedger({ record, after, limit }: Asked, { core: { stores } }: Services): Promise<Found> {
+  const entries = await stores.usageReports.entriesOf(record.id, within('usage', after), limit + 1);
+  const rows = entries
+    .slice(0, limit)
+    .map((entry) => ({ at: placed('usage', entry.atMs, entry.ordinal), row: usageRow(entry) }));
+  return { rows, end: entries.length > limit ? rows.at(-1)?.at : undefined };
+}
+
+async function fromTools({ record, after, atMs }: Asked, { core: { stores } }: Services): Promise<Found> {
+  const calls = toolCallsInOrder(await stores.toolCalls.ofSession(record.id));
+  const rows = calls.map(([ordinal, call]) => ({
+    at: placed('tools', call.askedAtMs, ordinal),
+    row: toolRow(call, ordinal, atMs),
+  }));
+  return { rows: rows.filter(isAfter(after)), end: undefined };
+}
+
+async function fromWebhooks(asked: Asked, services: Services): Promise<Found> {
+  const deliveries = await deliveriesOf(asked.record, asked.operator, services);
+  const rows = deliveries.map((delivery, index) => {
+    // The newest comes first: of one instant the last has the lowest ordinal.
+    const ordinal = deliveries.slice(index).findIndex(({ atMs }) => atMs !== delivery.atMs);
+    return {
+      at: placed('webhooks', delivery.atMs, ordinal < 0 ? deliveries.length - index : ordinal),
+      row: deliveryRow(delivery),
+    };
+  });
+  return { rows: rows.filter(isAfter(asked.after)), end: undefined };
+}
+
+const isAfter =
+  (after: TimelinePosition | undefined) =>
+  ({ at }: Placed): boolean =>
+    after === undefined || newestFirst(after, at) < 0;
+
+async function deliveriesOf({ id }: VoiceRecord, operator: Operator, { webhooks }: Services) {
+  const all = await webhooks.endpoints.webhooks.ofSession(refOf(id), MAX_DELIVERIES);
+  return all.filter(({ tenantId }) => seesTenant(operator, tenantId));
+}
