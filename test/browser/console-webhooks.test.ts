@@ -135,10 +135,24 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
 
     await page.locator('#main').getByRole('link', { name: ref }).click();
     await here.isAt(`/console/sessions/${ref}`);
-    await here.sees('What webhooks were told', '#main');
-    await here.sees('session.started', 'section[aria-labelledby=session-webhooks]');
+    await here.sees('webhook session.started: delivered', '.events');
+    await picture('timeline');
+    await here.button('Webhooks 1').click();
+    await here.isAt(`/console/sessions/${ref}?about=webhook`);
+    await expect.poll(() => page.locator('.events .event').count()).toBe(1);
+    await here.sees('+00:00', '.events');
     await isClean();
-    await picture('session-webhooks', 'section[aria-labelledby=session-webhooks]');
+    await picture('timeline-webhooks');
+    await here.button('Warnings 0').click();
+    await here.button('Webhooks 1').click();
+    await here.sees('Nothing of that happened', '.timeline');
+    await picture('timeline-empty', '.timeline');
+    await here.button('Warnings 0').click();
+    await here.sees('webhook session.started: delivered', '.events');
+    await page.locator('.events').getByRole('link', { name: 'webhook session.started' }).click();
+    await here.sees('"callMode"', 'pre');
+    await page.goBack();
+    await here.isAt(`/console/sessions/${ref}`);
     expect(Math.max(...(await here.overflow()))).toBe(0);
   });
 

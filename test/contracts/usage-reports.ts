@@ -100,6 +100,19 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect(await rowsBy('session')).toEqual([[refOf(desk.id), 1, 7], [refOf(widget.id), 110, 3], 1000]);
     });
 
+    test('tell what a session used one by one, the newest first and page by page', async () => {
+      const { widget, desk } = await usedOf();
+      const all = await reports().entriesOf(widget.id, undefined, 10);
+      expect(all).toMatchObject([
+        { tokens: 10, microDollars: 2, atMs: BEGIN + HOUR_MS, callId: null, basis: null, isEstimated: false },
+        { tokens: 100, microDollars: 1, atMs: BEGIN },
+      ]);
+      expect(await reports().entriesOf(widget.id, all[0], 1)).toEqual(all.slice(1));
+      expect(await reports().entriesOf(widget.id, all[1], 10)).toEqual([]);
+      expect([await reports().countEntries(widget.id), await reports().countEntries(randomId())]).toEqual([2, 0]);
+      expect(await reports().countEntries(desk.id)).toBe(1);
+    });
+
     test('tell of each sum of a day, page by page in the order of their keys', async () => {
       const { tenantId, widget, desk } = await usedOf();
       const none = { tenantId, keyId: '', agentId: '' };

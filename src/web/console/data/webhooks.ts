@@ -8,7 +8,6 @@ import type {
   OperatorWebhook,
   operatorWebhooks,
   replayReply,
-  sessionDeliveries,
   webhookReply,
   webhookSecretReply,
   webhookTestReply,
