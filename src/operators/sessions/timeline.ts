@@ -3,9 +3,15 @@ import { refOf } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { ABOUT, type About, type OperatorEvent } from '../../protocol/operator/event.ts';
 import type { Entry, EntryKind, JournalPosition, JournalQuery } from '../../stores/journal/contract.ts';
+import type { Webhooks } from '../../stores/webhooks/contract.ts';
 import { seesTenant, type Operator } from '../roles.ts';
-import type { Services } from '../../http/services.ts';
+import type { OperatorServices } from '../services.ts';
 import { deliveryRow, journalRow, toolCallsInOrder, toolRow, usageRow } from './timeline-rows.ts';
+
+/** What a timeline is read from. */
+type Services = OperatorServices & {
+  readonly webhooks: { readonly endpoints: { readonly webhooks: Pick<Webhooks, 'ofSession'> } };
+};
 
 /** Deliveries of a session that its timeline has, and refusals that are counted. */
 const MAX_DELIVERIES = 1000;
