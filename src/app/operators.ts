@@ -1,3 +1,7 @@
+import { createInProcessKeySlots } from '../stores/key-slots/in-process.ts';
+import type { ReplayMemory } from '../operators/what-if/contract.ts';
+import { createInProcessCounters } from '../stores/counters/in-process.ts';
+import { createInProcessSlots } from '../stores/slots/in-process.ts';
 import { hostname } from 'node:os';
 import { version } from '../../config/version.ts';
 import type { Identity } from '../auth/identity.ts';
@@ -117,6 +121,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
       clock,
       dayOf: (atMs: number) => core.calendar(atMs).day,
     },
+    replayMemory: newReplayMemory,
     machines: () => (machines ??= describeMachines(config)),
     /** What answers now is ready only if it took the last probe's write, and if work succeeds. */
     probes: {
@@ -130,6 +135,11 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
       },
     },
   };
+}
+
+function newReplayMemory(): ReplayMemory {
+  const keySlots = createInProcessKeySlots(createInProcessSlots());
+  return { counters: createInProcessCounters(), slots: createInProcessSlots(), keySlots };
 }
 
 function openFeed(

@@ -9,6 +9,7 @@ import type { NodeList } from '../node/nodes.ts';
 import type { Figures } from '../operators/overview/figures.ts';
 import type { Refusals } from '../operators/journal/refusals.ts';
 import type { Operator } from '../operators/roles.ts';
+import type { ReplayMemory } from '../operators/what-if/contract.ts';
 import type { OperatorCore, OperatorServices } from '../operators/services.ts';
 import type { AgentReply, CreateReply } from '../protocol/create.ts';
 import type { OperatorMachine } from '../protocol/operator/machine.ts';
@@ -75,6 +76,8 @@ export interface Services extends OperatorServices {
     readonly keys: KeyDeps & StopDeps;
     readonly secrets: SecretsDeps;
     readonly budgetDeps: BudgetDeps;
+    /** New for each replay of what happened. */
+    readonly replayMemory: () => ReplayMemory;
     /** Made when it is first asked for; it changes only with the build and the settings. */
     readonly machines: () => { readonly machines: OperatorMachine[] };
     /** Of this process. */

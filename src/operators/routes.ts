@@ -19,6 +19,7 @@ import { budgetsRoute, changeBudgetRoute, deleteBudgetRoute, makeBudgetRoute } f
 import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } from './secrets/routes.ts';
 import { searchRoute } from './search/routes.ts';
 import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
+import { whatIfRoute } from './what-if/routes.ts';
 import { usageRoute } from './usage/routes.ts';
 import {
   addWebhookRoute,
@@ -58,6 +59,7 @@ export function operatorRoutes(services: Services): Route[] {
     exportSessionsRoute(services),
     exportUsageRoute(services),
     reconciliationRoute(services),
+    whatIfRoute(services),
     refusalsRoute(services),
     nodesRoute(services),
     changesRoute(services),

@@ -218,6 +218,11 @@ function namesOf({ keys, agents }: Tenant): Names {
   return { keys: keys.map(({ id }) => id), agents: agents.map(({ id }) => id) };
 }
 
+/** What is wrong with whom a budget of a tenant is of; undefined where nothing is. */
+export function faultOfBudget(of: string, tenant: Tenant): string | undefined {
+  return faultOf(of, namesOf(tenant));
+}
+
 /** What is wrong with whom a budget is of. @param names of its tenant; undefined for the installation */
 function faultOf(of: string, names: Names | undefined): string | undefined {
   if (names === undefined)

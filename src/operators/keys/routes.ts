@@ -198,7 +198,8 @@ function toOperatorKey(
   };
 }
 
-function noKey(tenantId: string, id: string): Refusal {
+/** The refusal of a key that its tenant has none of by that id. */
+export function noKey(tenantId: string, id: string): Refusal {
   return new Refusal(
     'NOT_FOUND',
     `The tenant "${tenantId}" has no widget key "${id}"; GET /api/operator/keys names them.`,

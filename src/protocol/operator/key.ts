@@ -15,7 +15,7 @@ import {
 import { count, dollars, instant, inUnit, ok, text, tokens } from '../values.ts';
 
 const amount = z.number().min(0).meta(inUnit('dollars', 20));
-const limits = z.object({
+export const keyLimits = z.object({
   sessionsPerMinute: count.optional().meta({ description: 'Sessions that a visitor may open in a minute' }),
   dailyTokens: tokens.optional().meta({ description: 'Tokens that a visitor may use in a day' }),
   dailyDollars: amount.optional().meta({ description: 'What a visitor may cost in a day' }),
@@ -26,7 +26,7 @@ const limits = z.object({
     ...inUnit('seconds', 60),
   }),
 });
-const totals = z.object({
+export const keyTotals = z.object({
   sessionsPerMinute: count.optional().meta({ description: 'Sessions that all visitors may open in a minute' }),
   concurrentSessions: count.optional().meta({ description: 'Sessions that all visitors may have open at once' }),
   tokensDaily: tokens.optional().meta({ description: 'Tokens that all visitors may use in a day' }),
@@ -65,8 +65,8 @@ export const operatorKey = z.object({
   dataChannel: dataChannel.nullable().meta({
     description: 'Whether pages in brokered calls get a data channel to the provider; null is as the agent says',
   }),
-  limits: limits.meta({ description: 'What each visitor may use, where that differs from the installation' }),
-  totals: totals.meta({ description: 'What all its visitors may use together; what is left out has no ceiling' }),
+  limits: keyLimits.meta({ description: 'What each visitor may use, where that differs from the installation' }),
+  totals: keyTotals.meta({ description: 'What all its visitors may use together; what is left out has no ceiling' }),
   bots: keyBots
     .optional()
     .meta({ description: 'How its callers are challenged, where it says so itself; the secret is named, never told' }),
@@ -102,7 +102,9 @@ export const operatorKeys = z.object({
       z.object({
         ...namedTenant.shape,
         agents: z.array(agentId).meta({ description: 'The ids of its agents' }),
-        totals: totals.nullable().meta({ description: 'Ceilings over all its keys together; null where it has none' }),
+        totals: keyTotals
+          .nullable()
+          .meta({ description: 'Ceilings over all its keys together; null where it has none' }),
         maxKeys: count.nullable().meta({ description: 'How many keys it may have in use; null is any number' }),
         admins: count
           .nullable()
@@ -135,10 +137,10 @@ export const issueKeyRequest = z.strictObject({
     .optional()
     .meta({ description: 'Whether pages of brokered calls speak to the provider themselves; none by default' }),
   limits: z
-    .strictObject(limits.shape)
+    .strictObject(keyLimits.shape)
     .optional()
     .meta({ description: 'What each visitor may use; by default as the installation says' }),
-  totals: z.strictObject(totals.shape).optional().meta({
+  totals: z.strictObject(keyTotals.shape).optional().meta({
     description: 'What all its visitors may use together; by default what ten of them may, and `{}` is no bound',
   }),
   bots: keyBots.optional().meta({ description: 'How its callers are challenged; by default as the installation says' }),

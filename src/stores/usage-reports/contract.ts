@@ -56,15 +56,27 @@ export interface UsageDayKey {
   readonly agentId: string;
 }
 
-/** One entry of a session: a response, a report, or time. */
-export interface SessionUsage extends UsageTotals {
+/** Where a page of entries ends. */
+export interface EntryPosition {
   readonly atMs: number;
   readonly ordinal: number;
+}
+
+/** One entry of a session: a response, a report, or time. */
+export interface SessionUsage extends UsageTotals, EntryPosition {
   /** The call that used it, and how that is known; null for what a client or back end reported. */
   readonly callId: string | null;
   readonly basis: Basis | null;
   readonly model: string | null;
   readonly isEstimated: boolean;
+}
+
+/** One entry of the ledger, as it was counted. */
+export interface CountedUsage extends UsageTotals, EntryPosition {
+  readonly subject: string;
+  readonly keyId: string | null;
+  readonly agentId: string | null;
+  readonly sessionId: string | null;
 }
 
 /** What was used, for those who ask afterwards. @throws Unavailable when the database is away */
@@ -91,14 +103,23 @@ export interface UsageReports {
     after: UsageDayKey | undefined,
     limit: number,
   ): Promise<readonly (UsageDayKey & UsageTotals)[]>;
+  /**
+   * Entries of a tenant in their order, from one instant to before another. Those of other tenants are read as well, and count towards
+   * the limit: a page may be short, or empty, and not be the last.
+   * @param after where an earlier page ended
+   * @returns `next` is undefined on the last page
+   */
+  entries(
+    tenantId: string,
+    fromMs: number,
+    toMs: number,
+    after: EntryPosition | undefined,
+    limit: number,
+  ): Promise<{ readonly rows: readonly CountedUsage[]; readonly next: EntryPosition | undefined }>;
   /** What sessions used in all, of those that used something. */
   ofSessions(ids: readonly string[]): Promise<ReadonlyMap<string, UsageTotals>>;
   /** What a session used, one by one, the newest first. @param after the last of an earlier page */
-  entriesOf(
-    sessionId: string,
-    after: Pick<SessionUsage, 'atMs' | 'ordinal'> | undefined,
-    limit: number,
-  ): Promise<readonly SessionUsage[]>;
+  entriesOf(sessionId: string, after: EntryPosition | undefined, limit: number): Promise<readonly SessionUsage[]>;
   /** How many of these there are. */
   countEntries(sessionId: string): Promise<number>;
   /** Of subjects with a session that is kept: how the latest began. */

@@ -4,6 +4,7 @@ import type { UsageTotals } from '../ledger/contract.ts';
 import {
   MAX_SCANNED,
   type SessionUsage,
+  type CountedUsage,
   type UsageAsked,
   type UsageDayKey,
   type UsageReports,
@@ -55,6 +56,24 @@ export function createPostgresUsageReports(database: Database): UsageReports {
           from usage_day where day = ${day} and ${meant(sql, tenants)} and ${isAfter}
           order by subject, tenant_id, key_id, agent_id limit ${limit}`;
       });
+    },
+
+    async entries(tenantId, fromMs, toMs, after, limit) {
+      const { atMs, ordinal } = after ?? { atMs: fromMs, ordinal: -1 };
+      const read = await database.run(
+        (sql) => sql<(CountedUsage & { readonly place: number; readonly isMeant: boolean })[]>`
+          select * from (
+            select ordinal, at_ms as "atMs", subject, key_id as "keyId", agent_id as "agentId", session_id as "sessionId", tokens,
+              micro_dollars as "microDollars", (row_number() over (order by at_ms, ordinal))::integer as place,
+              coalesce(tenant_id = ${tenantId}, false) as "isMeant"
+            from (
+              select * from usage_entry where at_ms >= ${atMs} and at_ms < ${toMs} and (at_ms, ordinal) > (${atMs}, ${ordinal})
+              order by at_ms, ordinal limit ${limit}
+            ) as page
+          ) as entry where "isMeant" or place = ${limit} order by place`,
+      );
+      const last = read.at(-1);
+      return { rows: read.filter(({ isMeant }) => isMeant), next: last?.place === limit ? last : undefined };
     },
 
     async ofSessions(ids) {

@@ -55,6 +55,11 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   keepReply,
 ];
 
+const COUNTING: readonly CreateStep[] = [countSubject, countKey, countTenant, refuseSpent, takeSlot, takeKeySlot];
+
+/** Those of the rules that count, in their order: what a limit, a ceiling or a budget decides. */
+export const COUNTING_STEPS = CREATE_STEPS.filter((step) => COUNTING.includes(step));
+
 /**
  * The rules of a create that goes on with a session (docs/contract.md, section 5.13): those of its caller, and then its token. It opens
  * nothing, so it counts in no window and no total, takes no slot, and a paused key does not refuse it.

@@ -1,0 +1,91 @@
+import { idleAtMs } from '../../../machines/voice-session/selectors.ts';
+import type { VoiceLimits } from '../../../machines/voice-session/types.ts';
+import type { CountedUsage, EntryPosition, UsageReports } from '../../stores/usage-reports/contract.ts';
+import type { HistoryRow, Position, VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { Replay } from './replay.ts';
+
+const SESSIONS = 500;
+const ENTRIES = 2000;
+
+export interface ReplayStores {
+  readonly history: Pick<VoiceHistory, 'list'>;
+  readonly usageReports: Pick<UsageReports, 'entries'>;
+}
+
+export interface ReplayRange {
+  readonly tenantId: string;
+  /** From when sessions are read, and entries; earlier than the span that is told. */
+  readonly sessionsFromMs: number;
+  readonly usageFromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Hands a replay what happened, in the order of its times, page by page: two pages are in memory. Of one instant sessions come first.
+ * @yields after each page that was read: whoever goes on no more leaves the rest unread
+ * @throws Unavailable when the database is away
+ */
+export async function* readInto(
+  replay: Replay,
+  range: ReplayRange,
+  limits: VoiceLimits,
+  stores: ReplayStores,
+): AsyncGenerator<undefined> {
+  const entries = entryPages(range, stores);
+  let page: readonly CountedUsage[] = [];
+  let at = 0;
+  let isOver = false;
+
+  /** Entries before an instant. */
+  async function* usageUntil(untilMs: number): AsyncGenerator<undefined> {
+    while (!isOver) {
+      for (; at < page.length; at += 1) {
+        const entry = page[at];
+        if (entry === undefined || entry.atMs >= untilMs) return;
+        replay.counted(entry);
+      }
+      const next = await entries.next();
+      isOver = next.done === true;
+      page = next.done === true ? [] : next.value;
+      at = 0;
+      yield;
+    }
+  }
+
+  for await (const rows of sessionPages(range, stores)) {
+    for (const { record, state } of rows) {
+      yield* usageUntil(record.startedAtMs);
+      const slotEndMs =
+        state === 'engaged' ? Infinity : Math.min(record.endedAtMs ?? Infinity, idleAtMs(record, limits));
+      await replay.opened(record, slotEndMs);
+    }
+    const last = rows.at(-1);
+    if (last !== undefined) replay.forget(last.record.startedAtMs);
+    yield;
+  }
+  yield* usageUntil(Infinity);
+}
+
+async function* sessionPages(
+  { tenantId, sessionsFromMs, toMs }: ReplayRange,
+  { history }: ReplayStores,
+): AsyncGenerator<readonly HistoryRow[]> {
+  let after: Position | undefined;
+  do {
+    const page = await history.list({ tenantId, fromMs: sessionsFromMs, toMs }, after, SESSIONS, 'startedAt');
+    yield page.rows;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+async function* entryPages(
+  { tenantId, usageFromMs, toMs }: ReplayRange,
+  { usageReports }: ReplayStores,
+): AsyncGenerator<readonly CountedUsage[]> {
+  let after: EntryPosition | undefined;
+  do {
+    const { rows, next } = await usageReports.entries(tenantId, usageFromMs, toMs, after, ENTRIES);
+    yield rows;
+    after = next;
+  } while (after !== undefined);
+}

@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Code } from '../../protocol/error-codes.ts';
+import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
+import type { CountedUsage } from '../../stores/usage-reports/contract.ts';
+import { COUNTING_STEPS } from '../../voice/create/create-session.ts';
+import { runSteps, type CreateContext, type CreateDeps } from '../../voice/create/step.ts';
+import type { ReplayMemory } from './contract.ts';
+import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
+import { Used, type UsedBy, type UsedDeps } from './used.ts';
+
+/** A session that is open at this point of the replay. */
+interface Open extends UsedBy {
+  readonly sessionId: string;
+  /** When it ended; Infinity while it has not. */
+  readonly endMs: number;
+}
+
+export interface ReplaySpan {
+  readonly tenantId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Whose sessions and dollars are told; null for all of the tenant. */
+  readonly keyId: string | null;
+}
+
+export interface Replayed {
+  readonly total: number;
+  readonly refused: number;
+  readonly byCode: Readonly<Partial<Record<Code, number>>>;
+  readonly ended: number;
+  readonly microDollars: { readonly actual: number; readonly replayed: number };
+}
+
+/**
+ * Replays sessions and usage, in the order of their times, against rules that did not hold. What refuses are the steps of a create, and what
+ * ends are the rules of the ledger: those of production, on counts in memory. What began before the span is as it was, and counts.
+ */
+export class Replay {
+  readonly #rules: TriedRules;
+  readonly #span: ReplaySpan;
+  readonly #used: Used;
+  readonly #memory: ReplayMemory;
+  readonly #calendar: UsedDeps['calendar'];
+  readonly #open = new Map<string, Open>();
+  readonly #openUnder = new Map<string, Set<Open>>();
+  /** Sessions that were refused or ended, by 52 bits of a hash: their usage does not count any more. */
+  readonly #gone = new Set<number>();
+  readonly #byCode: Partial<Record<Code, number>> = {};
+  readonly #dollars = { actual: 0, replayed: 0 };
+  #total = 0;
+  #refused = 0;
+  #ended = 0;
+  #hasBegun = false;
+
+  constructor(rules: TriedRules, span: ReplaySpan, memory: ReplayMemory, deps: UsedDeps) {
+    this.#rules = rules;
+    this.#span = span;
+    this.#memory = memory;
+    this.#calendar = deps.calendar;
+    this.#used = new Used(rules, deps);
+  }
+
+  /** A session was opened. @param slotUntilMs until when it was engaged; Infinity while it is */
+  async opened(record: VoiceRecord, slotUntilMs: number): Promise<void> {
+    const { startedAtMs: atMs, id: sessionId, tenantId, keyId, subject, agentId } = record;
+    // It was not admitted: what it was refused for, another rule said.
+    if (record.endReason === 'create_failed') return;
+    this.#begin(atMs);
+    const open = { tenantId, keyId, subject, agentId, sessionId, endMs: record.endedAtMs ?? Infinity };
+    if (atMs < this.#span.fromMs) {
+      this.#memory.slots.renew(subject, sessionId, slotUntilMs);
+      if (keyId !== null) this.#memory.keySlots.hold({ tenantId, keyId }, sessionId, slotUntilMs);
+      this.#keep(open);
+      return;
+    }
+    if (this.#isTold(open)) this.#total += 1;
+    const code = await this.#refusalOf(record, slotUntilMs);
+    if (code === undefined) {
+      this.#keep(open);
+      return;
+    }
+    this.#gone.add(hashOf(sessionId));
+    if (!this.#isTold(open)) return;
+    this.#refused += 1;
+    this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
+  }
+
+  /** Something was used. */
+  counted({ atMs, tokens, microDollars, sessionId, keyId, subject, agentId }: CountedUsage): void {
+    this.#begin(atMs);
+    const { tenantId, fromMs } = this.#span;
+    const who = { tenantId, keyId, subject, agentId, sessionId };
+    const isInSpan = atMs >= fromMs && this.#isTold(who);
+    if (isInSpan) this.#dollars.actual += microDollars;
+    if (sessionId !== null && this.#gone.has(hashOf(sessionId))) return;
+    if (isInSpan) this.#dollars.replayed += microDollars;
+    this.#used.add(who, { tokens, microDollars }, atMs);
+    if (this.#hasBegun) this.#endOver(who, atMs);
+  }
+
+  /** Forgets sessions that were over by then. */
+  forget(beforeMs: number): void {
+    for (const open of this.#open.values()) if (open.endMs <= beforeMs) this.#drop(open);
+  }
+
+  get result(): Replayed {
+    const [total, refused, ended] = [this.#total, this.#refused, this.#ended];
+    return { total, refused, byCode: this.#byCode, ended, microDollars: this.#dollars };
+  }
+
+  /** Where the span begins, what goes on has what is left. */
+  #begin(atMs: number): void {
+    if (this.#hasBegun || atMs < this.#span.fromMs) return;
+    this.#hasBegun = true;
+    this.forget(this.#span.fromMs);
+    for (const open of this.#open.values()) this.#endOver(open, this.#span.fromMs);
+  }
+
+  #endOver(who: UsedBy, atMs: number): void {
+    for (const account of this.#used.over(who, atMs))
+      for (const open of this.#openUnder.get(account) ?? []) {
+        this.#drop(open);
+        if (open.endMs <= atMs) continue;
+        this.#gone.add(hashOf(open.sessionId));
+        this.#memory.slots.free(open.subject, open.sessionId);
+        if (open.keyId !== null)
+          this.#memory.keySlots.end({ tenantId: open.tenantId, keyId: open.keyId }, open.sessionId);
+        if (this.#isTold(open)) this.#ended += 1;
+      }
+  }
+
+  async #refusalOf(record: VoiceRecord, slotUntilMs: number): Promise<Code | undefined> {
+    const { startedAtMs: atMs, id: sessionId, tenantId, keyId, subject, agentId, caller, named, loginId } = record;
+    const [limits, shared] = [limitsFor(this.#rules, record), sharedFor(this.#rules, record)];
+    const holder = { caller, named, loginId, tenantId, keyId, subject, agentId, limits, shared };
+    const quotaRefusal = refuseIfSpent(holder, atMs, {
+      ledger: { totals: async (account, day) => this.#used.totals(account, day) },
+      calendar: this.#calendar,
+      budgets: { usedUp: async () => this.#used.usedUp({ ...holder, sessionId: null }, atMs) },
+    });
+    const opening = { sessionId, atMs, leaseUntilMs: slotUntilMs, quotaRefusal };
+    const context = { caller: holder, opening };
+    const stores = { counters: this.#memory.counters, keySlots: this.#memory.keySlots };
+    const refusal = await runSteps(
+      COUNTING_STEPS,
+      // The steps that count ask for no more than this.
+      context as unknown as CreateContext,
+      { stores, live: { slots: this.#memory.slots } } as unknown as CreateDeps,
+      () => undefined,
+    );
+    return refusal?.code;
+  }
+
+  #keep(open: Open): void {
+    this.#open.set(open.sessionId, open);
+    for (const account of this.#used.endedUnder(open)) {
+      const under = this.#openUnder.get(account) ?? new Set();
+      under.add(open);
+      this.#openUnder.set(account, under);
+    }
+  }
+
+  #drop(open: Open): void {
+    this.#open.delete(open.sessionId);
+    this.#used.forget(open.sessionId);
+    for (const account of this.#used.endedUnder(open)) {
+      const under = this.#openUnder.get(account);
+      if (under?.delete(open) === true && under.size === 0) this.#openUnder.delete(account);
+    }
+  }
+
+  #isTold({ keyId }: Pick<UsedBy, 'keyId'>): boolean {
+    return this.#span.keyId === null || keyId === this.#span.keyId;
+  }
+}
+
+/** Of a million sessions two have the same once in thousands of replays; ids themselves would take a hundred megabytes. */
+function hashOf(sessionId: string): number {
+  return Number.parseInt(hash('sha1', sessionId, 'hex').slice(0, 13), 16);
+}

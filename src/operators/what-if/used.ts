@@ -1,0 +1,133 @@
+import { countedBy, counts, accountOf, isUsedUp } from '../../quota/budgets/matching.ts';
+import { usedUpOf, type UsedUp } from '../../quota/budgets/used-up.ts';
+import type { Period, PeriodAt, QuotaDay } from '../../quota/calendar.ts';
+import { boundedDays, exceeded, exceeds } from '../../quota/ceilings.ts';
+import { keyAccount, NOTHING_USED, tenantAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
+import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
+
+/** Whose usage it is. */
+export interface UsedBy {
+  readonly tenantId: string;
+  readonly subject: string;
+  readonly keyId: string | null;
+  readonly agentId: string | null;
+  readonly sessionId: string | null;
+}
+
+export interface UsedDeps {
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly periodAt: PeriodAt;
+}
+
+/** What was used of what is tried, up to an instant that only moves on: the present day and the present period alone are kept. */
+export class Used {
+  readonly #rules: TriedRules;
+  readonly #deps: UsedDeps;
+  #day = '';
+  #days = new Map<string, UsageTotals>();
+  #period = '';
+  #ofBudget = new Map<string, UsageTotals>();
+
+  constructor(rules: TriedRules, deps: UsedDeps) {
+    this.#rules = rules;
+    this.#deps = deps;
+  }
+
+  /** As the ledger tells it; nothing of another day than that of the last entry. */
+  totals(account: string, day: string): UsageTotals {
+    return (day === this.#day ? this.#days.get(account) : undefined) ?? NOTHING_USED;
+  }
+
+  add(who: UsedBy, added: UsageTotals, atMs: number): void {
+    this.#turn(atMs);
+    if (limitsFor(this.#rules, who).dailyTokens < Infinity || limitsFor(this.#rules, who).dailyMicroDollars < Infinity)
+      addTo(this.#days, who.subject, added);
+    for (const { account } of boundedDays(sharedFor(this.#rules, who))) addTo(this.#days, account, added);
+    const budget = this.#budgetOf(who);
+    if (budget === undefined || atMs < this.#periodAt(atMs).fromMs) return;
+    const account = accountOf(budget, who);
+    if (account !== '') addTo(this.#ofBudget, account, added);
+  }
+
+  /** Under what a session ends once too much is used: of those accounts that the rules bound. */
+  endedUnder(who: UsedBy): readonly string[] {
+    const { budget } = this.#rules;
+    const limits = limitsFor(this.#rules, who);
+    const isBounded = limits.dailyTokens < Infinity || limits.dailyMicroDollars < Infinity;
+    return [
+      ...(isBounded ? [subjectName(who)] : []),
+      ...boundedDays(sharedFor(this.#rules, who)).map(({ account }) => account),
+      ...(budget?.atLimit === 'end' && this.#budgetOf(who) !== undefined ? [budgetName(accountOf(budget, who))] : []),
+    ];
+  }
+
+  /** The accounts of somebody of which so much is used that sessions end. */
+  over(who: UsedBy, atMs: number): readonly string[] {
+    this.#turn(atMs);
+    const { budget } = this.#rules;
+    const { day } = this.#deps.calendar(atMs);
+    const own = exceeds(this.totals(who.subject, day), limitsFor(this.#rules, who));
+    const ofKey = who.keyId === null ? null : this.totals(keyAccount(who.tenantId, who.keyId), day);
+    const ofTenant = this.totals(tenantAccount(who.tenantId), day);
+    const shared = exceeded(sharedFor(this.#rules, who), { keyTotals: ofKey, tenantTotals: ofTenant });
+    const isOver = budget?.atLimit === 'end' && this.usedUp(who, atMs) !== undefined;
+    return [
+      ...(own ? [subjectName(who)] : []),
+      ...shared.map(({ account }) => account),
+      ...(isOver ? [budgetName(accountOf(budget, who))] : []),
+    ];
+  }
+
+  /** The budget that is tried, where nothing is left of it for somebody. */
+  usedUp(who: UsedBy, atMs: number): UsedUp | undefined {
+    this.#turn(atMs);
+    const budget = this.#budgetOf(who);
+    if (budget === undefined) return undefined;
+    const used = { ...(this.#ofBudget.get(accountOf(budget, who)) ?? NOTHING_USED), connectedMs: 0 };
+    return isUsedUp(used, budget) ? usedUpOf(budget, this.#periodAt(atMs), used) : undefined;
+  }
+
+  /** The session is over: a budget of sessions keeps nothing of it. */
+  forget(sessionId: string): void {
+    if (this.#rules.budget?.period === 'session') this.#ofBudget.delete(sessionId);
+  }
+
+  #budgetOf(who: UsedBy) {
+    const { budget } = this.#rules;
+    if (budget === undefined || !counts(budget, who)) return undefined;
+    return countedBy(budget) === 'session' && who.sessionId === null ? undefined : budget;
+  }
+
+  #periodAt(atMs: number): Period {
+    const { period = 'day', from = null } = this.#rules.budget ?? {};
+    return this.#deps.periodAt({ period, from }, atMs);
+  }
+
+  #turn(atMs: number): void {
+    const { day } = this.#deps.calendar(atMs);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#days = new Map();
+    }
+    if (this.#rules.budget === undefined) return;
+    const { name } = this.#periodAt(atMs);
+    if (name !== this.#period) {
+      this.#period = name;
+      this.#ofBudget = new Map();
+    }
+  }
+}
+
+/** Subjects, accounts and those of budgets must not meet: none of them has a space. */
+function subjectName({ subject }: UsedBy): string {
+  return `subject ${subject}`;
+}
+
+function budgetName(account: string): string {
+  return `budget ${account}`;
+}
+
+function addTo(sums: Map<string, UsageTotals>, account: string, { tokens, microDollars }: UsageTotals): void {
+  const sum = sums.get(account) ?? NOTHING_USED;
+  sums.set(account, { tokens: sum.tokens + tokens, microDollars: sum.microDollars + microDollars });
+}
