@@ -2,12 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
+import { createInProcessCounters } from '../../src/stores/counters/in-process.ts';
+import { createInProcessKeySlots } from '../../src/stores/key-slots/in-process.ts';
 import { createInProcessRecaps } from '../../src/stores/recaps/in-process.ts';
 import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
 import { createInProcessVoiceRegistry } from '../../src/stores/voice-registry/in-process.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
+import type { KeyName } from '../../src/stores/key-slots/contract.ts';
 import { opened } from '../machines/voice-session-support.ts';
 import { busContract } from './bus.ts';
+import { countersContract } from './counters.ts';
 import { recapsContract } from './recaps.ts';
 import { leasesContract } from './slots.ts';
 import { DAY_BEGIN, type Nodes } from './support.ts';
@@ -18,6 +22,7 @@ voiceRegistryContract('in process', (dueAt) => alone(createInProcessVoiceRegistr
 leasesContract('concurrency slots, in process', () => alone(createInProcessSlots()));
 windowsContract('in process', () => alone(createInProcessWindows()));
 busContract('in process', () => alone(createInProcessBus(() => {})));
+countersContract('in process', () => alone(createInProcessCounters()));
 recapsContract('in process', () => alone(createInProcessRecaps()));
 
 function alone<T>(engine: T): Promise<Nodes<T>> {
@@ -36,6 +41,20 @@ test('the bus of one process delivers before publish returns and reports bad lis
   bus.publish({ type: 'tenants.changed' });
   expect(calls).toBe(1);
   expect(reported).toEqual([fault]);
+});
+
+test('key slots count the sessions of a key, and those of all keys of its tenant, until they lapse or end', async () => {
+  const slots = createInProcessKeySlots(createInProcessSlots());
+  const [site, shop] = ['site', 'shop'].map((keyId) => ({ tenantId: 'acme', keyId })) as [KeyName, KeyName];
+  const limits = { key: 1, tenant: 2 };
+  const take = (key: KeyName, id: string, atMs: number) => slots.take(key, id, limits, atMs + 10, atMs);
+  expect(await take(site, 'a', DAY_BEGIN)).toBeUndefined();
+  expect(await take(site, 'b', DAY_BEGIN)).toBe('key');
+  slots.hold(shop, 'c', DAY_BEGIN + 5);
+  expect(await take({ ...shop, keyId: 'third' }, 'd', DAY_BEGIN)).toBe('tenant');
+  expect(await take(shop, 'd', DAY_BEGIN + 5)).toBeUndefined();
+  slots.end(site, 'a');
+  expect(await take(site, 'b', DAY_BEGIN + 6)).toBeUndefined();
 });
 
 test('recaps that lapsed are forgotten with the next one that is kept', () => {

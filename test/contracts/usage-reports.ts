@@ -6,6 +6,7 @@ import type { UsageEntry } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import {
   MAX_SCANNED,
+  type EntryPosition,
   type UsageAsked,
   type UsageReport,
   type UsageReports,
@@ -85,6 +86,22 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       await count(widget.subject, { tenantId, tokens: 1000, microDollars: 20, atMs: BEGIN + 2 * HOUR_MS });
       return { tenantId, widget, desk };
     }
+
+    test('entries of a tenant come in the order of their times, page by page past those of others', async () => {
+      const [tenantId, other] = [randomId(), randomId()];
+      const atMs = BEGIN + 20 * 24 * HOUR_MS;
+      for (const [n, whose] of [tenantId, other, tenantId, other, tenantId].entries())
+        await count(randomId(), { tenantId: whose, tokens: n, atMs: atMs + (n % 3) });
+      const read: (readonly number[])[] = [];
+      let after: EntryPosition | undefined;
+      do {
+        const { rows, next } = await reports().entries(tenantId, atMs, atMs + 3, after, 2);
+        read.push(rows.map(({ tokens }) => tokens));
+        after = next;
+      } while (after !== undefined);
+      expect(read).toEqual([[0], [4], [2]]);
+      expect((await reports().entries(tenantId, atMs, atMs + 1, undefined, 9)).rows).toMatchObject([{ atMs, tokens: 0 }]);
+    });
 
     test('add up by subject, tenant, key, agent and session; what is of none is told apart', async () => {
       const { tenantId, widget, desk } = await usedOf();

@@ -39,6 +39,7 @@ const without: Readonly<Record<string, number>> = {
   revokeKey: 404,
   pauseKey: 404,
   resumeKey: 404,
+  replayChange: 404,
   makeBudget: 404,
   changeBudget: 404,
   deleteBudget: 404,

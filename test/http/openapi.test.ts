@@ -229,6 +229,12 @@ async function driveOperators(id: string): Promise<void> {
   const [challenge] = (await app.get('/api/operator/challenges', operator)).body['challenges'] as { id: string }[];
   plain.push(`/api/operator/logins/${String(login['sessionId'])}`, `/api/operator/challenges/${challenge?.id}`);
   const other = await get('/api/auth/session', { cookie: await app.login(somebody()) });
+  const whatIf = {
+    from: '2030-01-01T00:00:00Z',
+    to: '2030-01-02T00:00:00Z',
+    tenantId: 'acme',
+    change: { totals: { dollarsDaily: 1 } },
+  };
   const budget = { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 1000 };
   const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
@@ -264,6 +270,7 @@ async function driveOperators(id: string): Promise<void> {
     await post(`${one}/whisper`, { text: 'x' }, headers);
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
     await post('/api/operator/search', { q: 'acme' }, headers);
+    await post('/api/operator/what-if', whatIf, headers);
     await post('/api/operator/addresses/lift', { email: 'ann@example.com', reason: 'new laptop' }, headers);
     await post('/api/operator/keys', newKey, headers);
     await post('/api/operator/secrets', { tenantId: 'acme', name: 'crm', value: 'x' }, headers);
@@ -327,6 +334,9 @@ async function driveOperators(id: string): Promise<void> {
     await post(`/api/operator/${what}`, {}, { ...operator, origin: EVIL });
   }
   await get('/api/operator/stop?tenantId=', operator);
+  for (const wrongly of [{ from: whatIf.to }, { from: '2020-01-01T00:00:00Z' }, { tenantId: 'nobody' }])
+    await post('/api/operator/what-if', { ...whatIf, ...wrongly }, operator);
+  await post('/api/operator/what-if', whatIf, { ...operator, origin: EVIL });
   await get('/api/operator/budgets?tenantId=', operator);
   await post('/api/operator/budgets', { ...budget, dollars: 0 }, operator);
   await post('/api/operator/budgets', { ...budget, tenantId: 'nobody' }, operator);

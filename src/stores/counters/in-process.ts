@@ -10,7 +10,7 @@ interface Count {
 const FIRST_CLEANING = 1024;
 
 /** Counters in this process's memory, for what need not survive it: a replay of what happened. */
-export function createInProcessCounters(): Pick<Counters, 'take' | 'giveBack'> {
+export function createInProcessCounters(): Counters {
   const counts = new Map<string, Count>();
   let cleaningSize = FIRST_CLEANING;
 
@@ -43,6 +43,15 @@ export function createInProcessCounters(): Pick<Counters, 'take' | 'giveBack'> {
         const count = counts.get(key);
         if (count?.windowStartMs === windowStartMs) count.taken = Math.max(0, count.taken - 1);
       }
+    },
+
+    async read(key, windowMs, atMs) {
+      const count = counts.get(key);
+      return count?.windowStartMs === atMs - (atMs % windowMs) ? count.taken : 0;
+    },
+
+    async clear(key) {
+      counts.delete(key);
     },
   };
 }

@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { service, STAFF, type TestApp } from '../support/app.ts';
+import { useApps } from '../support/use-apps.ts';
+import { voiceRecord } from '../contracts/support.ts';
+import { entryOf } from '../contracts/roll-ups.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const PATH = '/api/operator/what-if';
+const SECOND = 1000;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: STAFF });
+});
+
+const ask = (changes: object = {}, headers: Readonly<Record<string, string>> = service) => {
+  const now = app.clock.now();
+  const span = { from: new Date(now - 86_400_000).toISOString(), to: new Date(now).toISOString() };
+  const body = { ...span, tenantId: 'acme', change: { totals: { concurrentSessions: 1 } }, ...changes };
+  return app.send({ method: 'POST', path: PATH, body, headers });
+};
+
+/** Two sessions of the tenant at once, each of which used a dollar. */
+async function talk(tenantId = 'acme'): Promise<void> {
+  const { stores } = app.service;
+  for (const second of [1, 2]) {
+    const startedAtMs = app.clock.now() - 60_000 + second * SECOND;
+    const record = voiceRecord({ tenantId, keyId: 'site', startedAtMs, lastActivityAtMs: startedAtMs });
+    await stores.history.insert({ record, state: 'engaged' });
+    const used = { sessionId: record.id, atMs: startedAtMs + SECOND, microDollars: 1_000_000, tenantId };
+    await stores.ledger.record(entryOf(record.subject, used));
+  }
+}
+
+describe('What would have happened', () => {
+  test('is replayed from what is kept, without a trace in the audit', async () => {
+    await talk();
+    const reply = await ask();
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({
+      creates: { total: 2, refused: 1, byCode: { MAX_CONCURRENT_SESSIONS: 1 } },
+      ended: 0,
+      dollars: { actual: 2, replayed: 1 },
+    });
+    expect((await app.get('/api/operator/audit', service)).body).toMatchObject({ rows: [] });
+    expect((await ask({ change: { totals: { concurrentSessions: 2 } } })).body).toMatchObject({
+      creates: { total: 2, refused: 0, byCode: {} },
+      dollars: { actual: 2, replayed: 2 },
+    });
+  });
+
+  test('counts what a budget had counted before the span', async () => {
+    await talk('globex');
+    const budget = { id: 'march', of: 'tenant', period: 'month', dollars: 1, then: 'end' };
+    const change = { tenantId: 'globex', change: { budget } };
+    expect((await ask(change)).body).toMatchObject({ ended: 1, dollars: { actual: 2, replayed: 1 } });
+    const from = new Date(app.clock.now() - 60_000 + 2 * SECOND + 1).toISOString();
+    expect((await ask({ ...change, from })).body).toMatchObject({ creates: { total: 0 }, ended: 2, dollars: { replayed: 0 } });
+  });
+
+  test('is refused for a span that is none, is too long, and for what is not there', async () => {
+    const now = new Date(app.clock.now()).toISOString();
+    expect(errorOf(await ask({ from: now, to: now }))).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(await ask({ from: '2020-01-01T00:00:00Z' })).toMatchObject({ status: 422 });
+    expect(await ask({ change: { keyId: 'nobody', totals: { dollarsDaily: 1 } } })).toMatchObject({ status: 404 });
+    expect(await ask({ tenantId: 'nobody' })).toMatchObject({ status: 404 });
+    for (const change of [{}, { limits: { dailyTokens: 1 } }, { totals: { nothing: 1 } }, { budget: { id: 'march' } }])
+      expect(errorOf(await ask({ change }))).toMatchObject({ code: 'INVALID_REQUEST' });
+    const budget = { id: 'march', of: 'key:nobody', period: 'day', dollars: 1 };
+    expect(errorOf(await ask({ change: { budget } }))).toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+
+  test('is for viewers, and for admins of their own tenant alone', async () => {
+    expect((await ask({}, await app.as('vera@example.com'))).status).toBe(200);
+    const boss = await app.as('boss@globex.example');
+    expect((await ask({ tenantId: 'globex' }, boss)).status).toBe(200);
+    expect((await ask({}, boss)).status).toBe(404);
+    const evil = { ...(await app.as('ops@example.com')), origin: 'https://evil.example' };
+    expect(errorOf(await ask({}, evil))).toMatchObject({ code: 'ORIGIN_MISMATCH' });
+  });
+});
