@@ -128,4 +128,18 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     expect(await here.page.locator('#main').getByRole('button').count()).toBe(0);
     await picture('viewer');
   });
+
+  test('what a budget would have refused is asked before it is made, by the keyboard', async () => {
+    here = await ConsolePage.enter(browser, server, '/console/budgets');
+    await here.page.getByRole('link', { name: 'What if' }).press('Enter');
+    await here.isAt('/console/what-if?what=budget.dollars');
+    const ask = here.page.getByRole('button', { name: 'What would have happened' });
+    expect(await ask.isDisabled()).toBe(true);
+    await here.page.getByRole('spinbutton').fill('1');
+    await here.page.getByRole('spinbutton').press('Tab');
+    await here.isAt(/^\/console\/what-if\?.*amount=1/);
+    await ask.press('Enter');
+    await here.sees(/of \d+ creates refused/);
+    await isClean();
+  });
 });

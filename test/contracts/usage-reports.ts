@@ -100,7 +100,9 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
         after = next;
       } while (after !== undefined);
       expect(read).toEqual([[0], [4], [2]]);
-      expect((await reports().entries(tenantId, atMs, atMs + 1, undefined, 9)).rows).toMatchObject([{ atMs, tokens: 0 }]);
+      expect((await reports().entries(tenantId, atMs, atMs + 1, undefined, 9)).rows).toMatchObject([
+        { atMs, tokens: 0 },
+      ]);
     });
 
     test('add up by subject, tenant, key, agent and session; what is of none is told apart', async () => {

@@ -185,6 +185,7 @@ describe('A route of the operator API', () => {
         "see: GET /api/operator/webhooks/{id}/deliveries",
         "see: GET /api/operator/webhooks/{id}/deliveries/{event}",
         "see: POST /api/operator/search",
+        "see: POST /api/operator/what-if",
       ]
     `);
   });

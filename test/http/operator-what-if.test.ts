@@ -54,9 +54,13 @@ describe('What would have happened', () => {
     await talk('globex');
     const budget = { id: 'march', of: 'tenant', period: 'month', dollars: 1, then: 'end' };
     const change = { tenantId: 'globex', change: { budget } };
-    expect((await ask(change)).body).toMatchObject({ ended: 1, dollars: { actual: 2, replayed: 1 } });
+    expect((await ask(change)).body).toMatchObject({ ended: 2, dollars: { actual: 2, replayed: 1 } });
     const from = new Date(app.clock.now() - 60_000 + 2 * SECOND + 1).toISOString();
-    expect((await ask({ ...change, from })).body).toMatchObject({ creates: { total: 0 }, ended: 2, dollars: { replayed: 0 } });
+    expect((await ask({ ...change, from })).body).toMatchObject({
+      creates: { total: 0 },
+      ended: 2,
+      dollars: { replayed: 0 },
+    });
   });
 
   test('is refused for a span that is none, is too long, and for what is not there', async () => {
@@ -69,6 +73,27 @@ describe('What would have happened', () => {
       expect(errorOf(await ask({ change }))).toMatchObject({ code: 'INVALID_REQUEST' });
     const budget = { id: 'march', of: 'key:nobody', period: 'day', dollars: 1 };
     expect(errorOf(await ask({ change: { budget } }))).toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+
+  test('runs twice at once in a process, and whoever comes then is told to wait', async () => {
+    const { history } = app.service.stores;
+    const list = history.list.bind(history);
+    let reading = 0;
+    let goOn = (): void => undefined;
+    const isHeld = new Promise<void>((resolve) => (goOn = resolve));
+    Object.assign(history, {
+      list: async (...asked: Parameters<typeof list>) => {
+        reading += 1;
+        await isHeld;
+        return list(...asked);
+      },
+    });
+    const running = [ask(), ask()];
+    await expect.poll(() => reading).toBe(2);
+    expect((await ask()).status).toBe(429);
+    goOn();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await ask()).status).toBe(200);
   });
 
   test('is for viewers, and for admins of their own tenant alone', async () => {

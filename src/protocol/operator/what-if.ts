@@ -21,8 +21,8 @@ const change = z
       .optional()
       .meta({ description: 'A budget of the tenant; one with the id of a present budget takes its place' }),
   })
-  .superRefine(({ keyId: key, limits, totals, budget }, { addIssue }) => {
-    const issue = (path: string, message: string): void => addIssue({ code: 'custom', path: [path], message });
+  .superRefine(({ keyId: key, limits, totals, budget }, context) => {
+    const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
     if (limits === undefined && totals === undefined && budget === undefined)
       issue('limits', 'must be set, or totals or budget must');
     if (limits !== undefined && key === undefined) issue('keyId', 'must be set: limits are those of a widget key');

@@ -48,8 +48,9 @@ const groups: readonly Group[] = [
     id: 'usage',
     title: 'Operators: usage and budgets',
     tag: 'Operators',
-    of: ['usage', 'export', 'reconciliation', 'budgets', 'stop', 'resume'],
-    about: 'Tokens and dollars by day, what the provider says of them, budgets, and the emergency stop.',
+    of: ['usage', 'export', 'reconciliation', 'budgets', 'stop', 'resume', 'what-if'],
+    about:
+      'Tokens and dollars by day, what the provider says of them, budgets, what a change would have done, and the emergency stop.',
   },
   {
     id: 'keys',

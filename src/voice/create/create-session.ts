@@ -55,10 +55,17 @@ export const CREATE_STEPS: readonly CreateStep[] = [
   keepReply,
 ];
 
-const COUNTING: readonly CreateStep[] = [countSubject, countKey, countTenant, refuseSpent, takeSlot, takeKeySlot];
+const COUNTING: ReadonlySet<CreateStep> = new Set([
+  countSubject,
+  countKey,
+  countTenant,
+  refuseSpent,
+  takeSlot,
+  takeKeySlot,
+]);
 
 /** Those of the rules that count, in their order: what a limit, a ceiling or a budget decides. */
-export const COUNTING_STEPS = CREATE_STEPS.filter((step) => COUNTING.includes(step));
+export const COUNTING_STEPS = CREATE_STEPS.filter((step) => COUNTING.has(step));
 
 /**
  * The rules of a create that goes on with a session (docs/contract.md, section 5.13): those of its caller, and then its token. It opens

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readInto } from '../../../src/operators/what-if/pages.ts';
 import { Replay, type Replayed } from '../../../src/operators/what-if/replay.ts';
@@ -38,7 +38,10 @@ async function replay(talks: readonly Talk[], change: Change, toMs = FROM + 48 *
       const endedAtMs = startedAtMs + lastsMin * MINUTE;
       const times = { startedAtMs, lastSeenAtMs: endedAtMs, lastActivityAtMs: endedAtMs, settledAtMs: endedAtMs };
       const who = { id: `s:${n}`, tenantId: 'acme', keyId: 'site', agentId: 'support', subject: `user-${user}` };
-      return { record: voiceRecord({ ...times, ...who, endedAtMs, endReason: 'closed_by_client' }), state: 'ended' as const };
+      return {
+        record: voiceRecord({ ...times, ...who, endedAtMs, endReason: 'closed_by_client' }),
+        state: 'ended' as const,
+      };
     })
     .toSorted((a, b) => a.record.startedAtMs - b.record.startedAtMs);
   const entries = talks

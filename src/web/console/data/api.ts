@@ -43,8 +43,9 @@ export function get<T>(path: string): Promise<Answer<T>> {
   return send('GET', path);
 }
 
-export function post<T>(path: string, body: object): Promise<Answer<T>> {
-  return send('POST', path, body);
+/** @param signal gives it up; without one it is given up after a while */
+export function post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
+  return send('POST', path, body, signal);
 }
 
 export function patch<T>(path: string, body: object): Promise<Answer<T>> {
@@ -55,11 +56,11 @@ export function remove<T>(path: string): Promise<Answer<T>> {
   return send('DELETE', path);
 }
 
-async function send<T>(method: string, path: string, given?: object): Promise<Answer<T>> {
+async function send<T>(method: string, path: string, given?: object, signal?: AbortSignal): Promise<Answer<T>> {
   const headers = given === undefined ? ENGLISH : { 'Content-Type': 'application/json', ...ENGLISH };
   const init = { method, headers, body: given && JSON.stringify(given) };
   try {
-    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(path, { ...init, signal: signal ?? AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();
     const body = (text === '' ? {} : JSON.parse(text)) as Readonly<Record<string, unknown>>;
     if (!response.ok) return { ok: false, failure: readFailure(response, body) };

@@ -10,6 +10,7 @@ import type {
 } from '../../../protocol/operator/refusal.ts';
 import type { OperatorUsageRow, usageReportReply } from '../../../protocol/operator/usage.ts';
 import type { reconciliationReply } from '../../../protocol/operator/reconciliation.ts';
+import type { whatIfReply } from '../../../protocol/operator/what-if.ts';
 import type { ListedOperatorCall, listedCallDetail, operatorCallPage } from '../../../protocol/operator/call.ts';
 import type { OperatorEvent, operatorEventPage } from '../../../protocol/operator/event.ts';
 import type { overview } from '../../../protocol/operator/overview.ts';
@@ -58,6 +59,7 @@ export type FoundRefusal = Output<typeof exactRefusal> | RefusalMinute;
 
 export type UsageReport = Output<typeof usageReportReply>;
 export type UsageRow = OperatorUsageRow;
+export type WhatIf = Output<typeof whatIfReply>;
 export type Reconciliation = Output<typeof reconciliationReply>;
 export type ReconciledDay = Reconciliation['days'][number];
 

@@ -172,6 +172,10 @@ export const DETAILS: readonly Page[] = [
     component: later(() => import('./people.ts').then(({ OwnLoginsPage }) => OwnLoginsPage)),
   },
   {
+    path: '/console/what-if',
+    component: later(() => import('./webhook-pages.ts').then(({ WhatIfPage }) => WhatIfPage)),
+  },
+  {
     path: '/console/challenges',
     component: later(() => import('./people.ts').then(({ ChallengesPage }) => ChallengesPage)),
   },

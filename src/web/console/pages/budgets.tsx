@@ -1,3 +1,4 @@
+import { queryText } from '../data/query.ts';
 import { isForbidden } from '../data/api.ts';
 import type { Budget, BudgetFact, Budgets } from '../data/budgets.ts';
 import { dialog } from '../data/dialogs.ts';
@@ -34,6 +35,7 @@ export function BudgetsPage() {
       <div class="title-row">
         <h1>Budgets</h1>
         <span class="spring" />
+        <a href={`/console/what-if${queryText({ tenantId, what: 'budget.dollars' })}`}>What if</a>
         {mayChange.value && isKnown && (
           <button
             type="button"

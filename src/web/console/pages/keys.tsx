@@ -1,3 +1,4 @@
+import { queryText } from '../data/query.ts';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { isForbidden } from '../data/api.ts';
 import { dialog } from '../data/dialogs.ts';
@@ -35,6 +36,7 @@ export function KeysPage() {
       <div class="title-row">
         <h1>Keys</h1>
         <span class="spring" />
+        <a href={`/console/what-if${queryText({ tenantId })}`}>What if</a>
         {mayChange.value && keys.tenants.length > 0 && (
           <button
             type="button"

@@ -3,3 +3,4 @@ export { DeliveryPage } from './delivery.tsx';
 export { SecretsPage } from './secrets.tsx';
 export { WebhookPage } from './webhook.tsx';
 export { WebhooksPage } from './webhooks.tsx';
+export { WhatIfPage } from './what-if.tsx';
