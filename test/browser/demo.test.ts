@@ -83,7 +83,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.visit.page.goto(`${server.direct}/demo/`);
     await demo.start();
     await demo.visit.page.goto(`${server.direct}/docs/`);
-    await demo.visit.page.getByRole('heading', { name: 'Create session' }).waitFor({ timeout: soon.timeout });
+    await demo.visit.page.getByRole('link', { name: 'Create session POST' }).waitFor({ timeout: soon.timeout });
   });
 
   test('tells what happened where a visitor with a phone is looking', async () => {
