@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { parseJson } from '../kernel/post.ts';
+import { isStorable } from '../kernel/unstorable.ts';
 import { capDuration } from './cap-duration.ts';
 import { UpstreamFault, type EndingProvider, type Minted, type MintRequest } from './contract.ts';
 import { malformed, readReply, request, type Account } from './provider-http.ts';
@@ -42,7 +43,8 @@ const webhookClaims = z.object({ sha256: z.string(), exp: z.number(), nbf: z.num
 const reason = z.union([z.string(), z.number()]).optional();
 const webhookEvent = z.object({
   event: z.string(),
-  room: z.object({ name: z.string().default('') }).default({ name: '' }),
+  // A room of ours has a name that the database can hold; it cannot even be asked for another.
+  room: z.object({ name: z.string().refine(isStorable).default('') }).default({ name: '' }),
   participant: z
     .object({ identity: z.string().default(''), disconnectReason: reason, disconnect_reason: reason })
     .optional(),

@@ -537,7 +537,8 @@ describe('A webhook', () => {
 
   test('of a room that is none of ours, or of no room, is heard and forgotten', async () => {
     const joined = await join();
-    for (const event of [{ event: 'room_finished', room: { name: 'lobby' } }, { event: 'egress_ended' }, {}])
+    const rooms = ['lobby', 'call_\u0000', 'call_\ud800'].map((name) => ({ event: 'room_finished', room: { name } }));
+    for (const event of [...rooms, { event: 'egress_ended' }, {}])
       expect((await tell(await webhookOf(event))).status).toBe(200);
     expect(await sessionOf(joined)).toMatchObject({ endReason: null });
     expect(server.requests).toEqual([]);
