@@ -129,6 +129,7 @@ export class SpanExporter {
 
   async #exchange(batch: readonly EndedSpan[]): Promise<Outcome> {
     const { url, headers, resource, version } = this.#deps;
+    let status = 0;
     try {
       const reply = await post({
         url,
@@ -136,13 +137,15 @@ export class SpanExporter {
         body: JSON.stringify(traceRequest(resource, version, batch)),
         timeoutMs: TIMEOUT_MS,
         maxReplyBytes: MAX_REPLY_BYTES,
+        onHead: (head) => (status = head.status),
         signal: this.#breakOff.signal,
       });
       if (reply.status >= 200 && reply.status < 300) return { kind: 'taken', rejected: rejectedOf(reply) };
       return { kind: RETRIED.has(reply.status) ? 'away' : 'refused', why: String(reply.status) };
     } catch (fault) {
-      // It has taken the batch, and says more of it than we read.
-      if (fault instanceof PostFailure && fault.kind === 'too_large') return { kind: 'refused', why: fault.kind };
+      // It says more than we read; the status tells what of.
+      if (fault instanceof PostFailure && fault.kind === 'too_large')
+        return { kind: RETRIED.has(status) ? 'away' : 'refused', why: fault.kind };
       return { kind: 'away', why: fault instanceof PostFailure ? (fault.detail ?? fault.kind) : 'fault' };
     }
   }

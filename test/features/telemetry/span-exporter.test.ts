@@ -113,6 +113,13 @@ describe('Spans that wait', () => {
     expect([collector.spans.length, logged('collector.back'), await dropped()]).toEqual([1, 1, 0]);
   });
 
+  test('wait on while a proxy answers 502 at any length', async () => {
+    collector.mode = { status: 502, body: 'x'.repeat(100_000) };
+    make(2);
+    await tick(5 * SECOND);
+    expect([exporter.waiting, await dropped(), logged('collector.away')]).toEqual([2, 0, 1]);
+  });
+
   test('wait on while nobody is there', async () => {
     const { url } = collector;
     await collector.close();
