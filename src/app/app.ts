@@ -9,6 +9,7 @@ import { findDemoKey } from '../tenants/demo.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type ListenOptions, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
+import { describeEnforcement } from '../upstream/enforcement.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
 import { startBackground } from './background.ts';
 import { buildService, type Service } from './compose.ts';
@@ -32,6 +33,8 @@ export interface App {
     readonly mail: string;
     readonly provider: string;
     readonly answerer: Answerer;
+    /** Whether pages hang up when they are told to, and nobody else does. */
+    readonly areEndsAdvisory: boolean;
   };
   /** What a first page may use: the demo's key, where it is served, and its agent. */
   readonly demo: { readonly key: WidgetKey; readonly agentId: string | undefined } | undefined;
@@ -166,5 +169,6 @@ function partsOf({ config, database, mailer, provider }: Core): App['parts'] {
     mail: mailer.kind === 'dev' ? 'development mailbox' : 'SMTP',
     provider: titleOf(provider),
     answerer: answererOf(provider),
+    areEndsAdvisory: describeEnforcement(provider.capabilities, config.calls.mode).end.startsWith('advisory'),
   };
 }

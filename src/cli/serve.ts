@@ -56,7 +56,7 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
     `  Live registry   ${parts.registry}`,
     `  Mail            ${parts.mail}`,
     `  Provider        ${parts.provider}`,
-    ...(config.calls.mode === 'direct' && parts.answerer === 'model'
+    ...(parts.areEndsAdvisory && parts.answerer === 'model'
       ? ['  Calls           direct: ends and usage are advisory (check-config explains)']
       : []),
     ...(config.host === '127.0.0.1'
