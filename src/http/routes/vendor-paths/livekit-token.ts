@@ -1,5 +1,6 @@
 import { createIdempotencyHeader } from '../../../protocol/idempotency.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
+import { traceparentHeader } from '../../../protocol/traceparent.ts';
 import {
   roomTokenReply,
   roomTokenRequest,
@@ -27,7 +28,7 @@ export function liveKitTokenRoute(services: TokenServices): Route {
     access: 'proof',
     cors: 'widgets',
     body: roomTokenRequest,
-    headers: createIdempotencyHeader.extend(whomHeaders.shape),
+    headers: createIdempotencyHeader.extend({ ...whomHeaders.shape, ...traceparentHeader.shape }),
     bodyExample: { room_config: { agents: [{ agent_name: 'clerk' }] } },
     replies: { 201: { description: 'The token of the room', schema: roomTokenReply, example: exampleReply } },
     refusals: createRefusals,
