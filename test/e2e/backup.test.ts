@@ -51,6 +51,8 @@ test('A copy of the embedded storage, made and put back as docs/backup.md and do
   await report(before, 5);
   await server.end('SIGTERM');
   await bash(copy, directory, env);
+  // Another one is not put inside of it, where nobody would find it.
+  await expect(bash(copy, directory, env)).rejects.toThrow(/File exists/);
   server = await Switchboard.start(env);
   const after = await open();
   await report(after, 7);
