@@ -8,7 +8,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { iso } from '../kernel/time.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
-import { Refusal, sessionNotFound } from '../protocol/refusal.ts';
+import { noSuchSession, Refusal } from '../protocol/refusal.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { JournalPosition } from '../stores/journal/contract.ts';
 import { idOfNamed } from '../voice/find-sessions.ts';
@@ -85,7 +85,7 @@ export async function findNamed(
   const id = await idOfNamed(call.params[0] ?? '', history);
   if (id instanceof Refusal) return id;
   const record = await sessions.find(id);
-  return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : sessionNotFound();
+  return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : noSuchSession();
 }
 
 /**

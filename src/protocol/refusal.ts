@@ -64,6 +64,11 @@ export function sessionNotFound(): Refusal {
   return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
 }
 
+/** The same for operators, who name a session by its ref. */
+export function noSuchSession(): Refusal {
+  return new Refusal('SESSION_NOT_FOUND', 'There is no such session, or it is of a tenant that you may not see.');
+}
+
 /** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */
 export function endedRefusal(
   reason: EndReason,

@@ -59,7 +59,10 @@ export function docsRoutes(services: DemoServices, documents: Documents, webDire
   });
   const guideFile = ({ name }: Guide): URL => new URL(`docs/guides/${name}.html`, webDirectory);
   return [
-    ...reference.flatMap(({ path, send }) => pageRoutes(path, send)),
+    ...reference.flatMap(({ path, page, send }) => [
+      ...pageRoutes(path, send),
+      ...(page === undefined ? pageRoutes('/docs/reference', send) : []),
+    ]),
     ...guides.flatMap((guide) => pageRoutes(guidePath(guide), sendGuide(guide, guideFile(guide), baseUrl))),
     pageRoute(
       '/docs/search.json',

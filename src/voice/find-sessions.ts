@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { ifAway, Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { refOf } from '../kernel/ids.ts';
-import { Refusal, sessionNotFound } from '../protocol/refusal.ts';
+import { noSuchSession, Refusal } from '../protocol/refusal.ts';
 import { sessionName } from '../protocol/session.ts';
 import type { HistoryRow, VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
@@ -84,11 +84,11 @@ async function askBoth<T>(registry: Promise<T>, history: Promise<T>): Promise<{ 
  * @throws Unavailable for a ref when the database is away
  */
 export async function idOfNamed(name: string, history: Pick<VoiceHistory, 'list'>): Promise<string | Refusal> {
-  if (!sessionName.test(name)) return sessionNotFound();
+  if (!sessionName.test(name)) return noSuchSession();
   if (refOf(name) !== name) return name;
   const page = await history.list({ idPrefix: name }, undefined, 2);
   const [first, second] = page.rows;
-  if (first === undefined) return sessionNotFound();
+  if (first === undefined) return noSuchSession();
   if (second !== undefined)
     return new Refusal('AMBIGUOUS', 'Several sessions have this ref; name one by its whole id.');
   return first.record.id;

@@ -79,6 +79,11 @@ describe('A guide', () => {
   );
 });
 
+test('The reference is found as well where its pages are', async () => {
+  for (const path of ['/docs/', '/docs/reference', '/docs/reference/', '/docs/widget/'])
+    expect((await app.get(path)).text, path).toContain('id="contents"');
+});
+
 describe('The search of the documentation', () => {
   let parts: readonly DocsPart[];
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { VoiceFact, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { randomId, refOf } from '../../kernel/ids.ts';
-import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
+import { noSuchSession, Refusal } from '../../protocol/refusal.ts';
 import type { HistoryFilter, HistoryRow, Position } from '../../stores/voice-history/contract.ts';
 import { act, actOnMany, type ActBy } from '../act.ts';
 import type { OperatorServices } from '../services.ts';
@@ -30,7 +30,7 @@ export async function endSession(
     () => services.sessions.endForGood(id, 'closed_by_operator', by.atMs, by.requestId),
     (ended) => (isEndedBy(ended) ? 'done' : 'unchanged'),
   );
-  return outcome === undefined ? sessionNotFound() : { record: outcome.record, alreadyEnded: !isEndedBy(outcome) };
+  return outcome === undefined ? noSuchSession() : { record: outcome.record, alreadyEnded: !isEndedBy(outcome) };
 }
 
 interface EndMany {
