@@ -125,6 +125,54 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
+  test('are found as they were by whoever goes back: the pages that were read, how far down, and the link', async () => {
+    const { page } = here;
+    for (const api of ['calls', 'refusals', 'sessions', 'audit']) {
+      const list = LISTS.find((one) => one.api === api);
+      if (list === undefined) throw new Error(`there is no list of ${api}`);
+      await here.page.unrouteAll();
+      // Of 150 rows, 50 a page.
+      await page.route(new RegExp(`/api/operator/${api}[?]?[^/]*$`), (route) => {
+        const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+        const all = list.body(150, false) as Record<string, unknown>;
+        const [name = '', rows] =
+          Object.entries(all).find(([, value]) => Array.isArray(value) && value.length === 150) ?? [];
+        const nextCursor = from < 100 ? String(from + 50) : null;
+        return route.fulfill({ json: { ...all, [name]: (rows as unknown[]).slice(from, from + 50), nextCursor } });
+      });
+      await size(1280);
+      await page.goto(server.direct + list.path);
+      const scroller = api === 'sessions' ? '.table' : '#main';
+      for (let more = 0; more < 2; more += 1) {
+        await page.locator('[data-row]').first().waitFor();
+        await page.evaluate(`document.querySelector('${scroller}').scrollTop = 1e6`);
+        await page.locator('.more button').click();
+      }
+      await page.locator('.more').waitFor({ state: 'detached' });
+      await page.evaluate(
+        `document.querySelector('${scroller}').scrollTop = document.querySelector('${scroller}').scrollHeight - 1600`,
+      );
+      await measure();
+      const seen = `({ top: Math.round(document.querySelector('${scroller}').scrollTop), link: document.activeElement.getAttribute('href') })`;
+      for (const way of ['back', 'link'] as const) {
+        const href = await page.evaluate<string>(
+          `[...document.querySelectorAll('[data-row] a')].find((link) => link.getBoundingClientRect().top > 300).getAttribute('href')`,
+        );
+        await page.evaluate(`document.querySelector('[data-row] a[href="${href}"]').focus({ preventScroll: true })`);
+        const before = await page.evaluate<{ top: number }>(seen);
+        expect(before.top).toBeGreaterThan(500);
+        await page.keyboard.press('Enter');
+        await here.isAt(href);
+        await page.locator('[data-row]').first().waitFor({ state: 'detached' });
+        if (way === 'back' || api === 'audit') await page.goBack();
+        else await page.locator('.rail [aria-current]').click();
+        await here.isAt(list.path);
+        await expect.poll(() => page.evaluate(seen)).toEqual({ top: before.top, link: href });
+        expect(await page.locator('.more').count()).toBe(0);
+      }
+    }
+  });
+
   test('are printed whole, black on white, without what is pressed', async () => {
     const { page } = here;
     for (const [api, count] of [

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify, logOut, stranger } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
+import { noteAddress, showPlace } from './data/places.ts';
 import { EndDialog } from './frame/end-dialog.tsx';
 import { Palette } from './frame/palette.tsx';
 import { Rail } from './frame/rail.tsx';
@@ -45,8 +46,10 @@ function Gate() {
 const PRELOAD_AFTER_MS = 3000;
 
 function Console() {
-  const { path, route } = useLocation();
+  const { path, url, route } = useLocation();
   const { to } = useScope();
+  // Before anything below is drawn: the page that is left is still there.
+  noteAddress(url);
   // With the new page, so that it closes nothing that is opened on that.
   useLayoutEffect(closeDialogs, [path]);
   useEffect(() => {
@@ -88,7 +91,7 @@ function Console() {
         <Rail />
         <main id="main" tabIndex={-1}>
           <AwayBanner />
-          <Router onRouteChange={() => document.getElementById('main')?.focus({ preventScroll: true })}>
+          <Router onRouteChange={showPlace}>
             {[...PLACES, ...DETAILS].map(({ path, component }) => (
               <Route key={path} path={path} component={component} />
             ))}

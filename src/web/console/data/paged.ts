@@ -5,6 +5,7 @@ import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { get, isForbidden, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import type { Watch } from './feed.ts';
 import { isPaused, keepFresh, noteHeard, waiting } from './live.ts';
+import { createKept } from './places.ts';
 import { RowStore } from './row-store.ts';
 
 interface Page {
@@ -40,9 +41,7 @@ interface FeedRows<P, R> {
 
 /** New rows that wait at most, where the feed tells of them. */
 const MAX_FRESH = 1000;
-/** Lists whose first page is kept for whoever comes back. */
-const MAX_KEPT = 30;
-const kept = new Map<string, Page>();
+const keptOf = createKept<unknown>();
 
 export class PagedRows<P extends Page, R> extends RowStore<R> {
   /** The newest first page: what it says beside its rows. */
@@ -156,26 +155,24 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
 /** The list of an address while a view shows it. @param key what is chosen: another choice is another list */
 export function usePagedRows<P extends Page, R>(key: string, source: PageSource<P, R>): PagedRows<P, R> {
   const list = useMemo(() => {
-    const made = new PagedRows(source);
-    const page = source.dimsMissing === true ? (kept.get(key) as P | undefined) : undefined;
-    if (page !== undefined) made.takePage(page);
-    return made;
+    const make = (before: unknown): PagedRows<P, R> => {
+      const made = new PagedRows(source);
+      const page = source.dimsMissing === true ? (before as PagedRows<P, R> | undefined)?.page.peek() : undefined;
+      if (page !== undefined) made.takePage(page);
+      return made;
+    };
+    // Lists of several pages have the same filter.
+    return keptOf(`${source.address().split('?')[0]} ${key}`, make) as PagedRows<P, R>;
   }, [key]);
   useEffect(() => {
-    const read = async (): Promise<boolean> => {
-      const isHeard = await list.refresh();
-      const page = list.page.peek();
-      if (source.dimsMissing === true && page !== undefined) keep(key, page);
-      return isHeard;
-    };
     // Each asking would be one more refusal among those that operators look at.
     const isRefused = (): boolean => {
       const failure = list.failure.peek();
       return failure !== undefined && isForbidden(failure);
     };
-    const refresh = (): Promise<boolean> => (isPaused.peek() || isRefused() ? Promise.resolve(true) : read());
+    const refresh = (): Promise<boolean> => (isPaused.peek() || isRefused() ? Promise.resolve(true) : list.refresh());
     const take = source.feed === undefined ? undefined : (frame: FeedFrame): boolean => list.take(frame);
-    void read();
+    void list.refresh();
     const stop = keepFresh({ refresh, take, besideFeedMs: source.besideFeedMs }, source.watch);
     return () => {
       stop();
@@ -183,11 +180,4 @@ export function usePagedRows<P extends Page, R>(key: string, source: PageSource<
     };
   }, [list]);
   return list;
-}
-
-function keep(key: string, page: Page): void {
-  kept.delete(key);
-  kept.set(key, page);
-  const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
 }

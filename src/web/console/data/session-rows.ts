@@ -3,6 +3,7 @@ import type { FeedFrame, SessionChange } from '../../../protocol/operator/feed.t
 import { get, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import { askedFilter, type Filter } from './filter.ts';
 import { isPaused, noteHeard, waiting } from './live.ts';
+import { createKept } from './places.ts';
 import { differ, RowStore } from './row-store.ts';
 import { noteServerTime, now } from './server-time.ts';
 import type { Session, SessionPage } from './shapes.ts';
@@ -201,21 +202,11 @@ export class SessionRows extends RowStore<Session> {
   }
 }
 
-/** A list that somebody left so lately is found as it was. */
-const KEEP_MS = 60_000;
+const keptOf = createKept<SessionRows>();
 
-let left: { readonly address: string; readonly rows: SessionRows; atMs: number } | undefined;
-
-/** The list of a filter; the one that was shown a moment ago comes back with its place and what is selected. */
+/** The list of a filter; whoever goes back to it finds it with its place and what is selected. */
 export function rowsOf(address: string, filter: Filter): SessionRows {
-  const isSame = left?.address === address && now.peek() - left.atMs < KEEP_MS;
-  if (left === undefined || !isSame) left = { address, rows: new SessionRows(filter), atMs: now.peek() };
-  return left.rows;
-}
-
-/** Notes that a list is not shown any more. */
-export function leaveRows(rows: SessionRows): void {
-  if (left?.rows === rows) left.atMs = now.peek();
+  return keptOf(address, () => new SessionRows(filter));
 }
 
 /** The whole id is the caller's proof: it is dropped where it comes in. */

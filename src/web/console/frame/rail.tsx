@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
+import { listAddress } from '../data/places.ts';
 import { shownPlaces } from '../pages/all.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useScope } from '../parts/scope.tsx';
@@ -21,7 +22,7 @@ export function Rail() {
           const isHere = path === to || isWithin(to) || isWithin(covers);
           return (
             <li key={to}>
-              <a href={inScope(to)} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>
+              <a href={listAddress(inScope(to))} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>
                 <Icon>
                   <path d={icon} />
                 </Icon>

@@ -5,6 +5,7 @@ import { mayChange } from '../data/identity.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
+import { listAddress } from '../data/places.ts';
 import { noteServerTime } from '../data/server-time.ts';
 import { chosenOf, useSessionTimeline, type About } from '../data/session-timeline.ts';
 import type { SessionDetail } from '../data/shapes.ts';
@@ -58,7 +59,7 @@ function Shown({ detail, path, text }: ShownProps) {
   };
   useKeys({
     e: end,
-    Escape: () => route(to('/console/sessions')),
+    Escape: () => route(listAddress(to('/console/sessions'))),
   });
 
   return (

@@ -8,7 +8,7 @@ import { askedFilter, feedFilter, filterQuery, readFilter, type Filter } from '.
 import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
-import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
+import { rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { Download } from '../parts/download.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
@@ -36,7 +36,6 @@ export function SessionsPage() {
     const stop = keepFresh(view, { topics: ['counts', 'sessions'], filter: feedFilter(filter) });
     return () => {
       stop();
-      leaveRows(rows);
       waiting.value = 0;
     };
   }, [rows]);

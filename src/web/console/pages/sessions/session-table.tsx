@@ -40,9 +40,16 @@ export function SessionTable({ rows, onEnd }: Props) {
     x: () => current.value !== undefined && toggle(current.value),
     e: () => onEnd(selected.value.size > 0 ? [...selected.value] : current.value === undefined ? [] : [current.value]),
   });
-  // Whoever comes back is where they were.
+  // A link that has the focus is where the keyboard is, however it came there.
   useEffect(() => {
-    if (current.peek() !== undefined) scrollTo(refs.indexOf(current.peek() ?? ''));
+    const note = ({ target }: FocusEvent): void => {
+      const ref =
+        target instanceof HTMLAnchorElement ? target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined;
+      if (ref !== undefined) current.value = ref;
+    };
+    const box = scroller.current;
+    box?.addEventListener('focusin', note);
+    return () => box?.removeEventListener('focusin', note);
   }, []);
   // A row may be drawn only after the list was scrolled to it.
   useEffect(() => {
