@@ -1,3 +1,4 @@
+import { csvLine } from '../protocol/csv.ts';
 import { type ExportFormat, exportedSession, exportedUsage } from '../protocol/operator/export.ts';
 
 /** What can be exported, with the columns of each in their order. */
@@ -45,15 +46,4 @@ export async function begun(parts: AsyncGenerator<string>): Promise<AsyncIterabl
       await parts.return(undefined);
     }
   })();
-}
-
-function csvLine(row: Row, columns: readonly string[]): string {
-  return `${columns.map((column) => csvField(row[column] ?? '')).join(',')}\r\n`;
-}
-
-/** RFC 4180, section 2. What a spreadsheet would take for a formula is given an apostrophe: names of agents are free text. */
-function csvField(value: string | number): string {
-  const text = String(value);
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

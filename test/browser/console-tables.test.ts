@@ -7,7 +7,7 @@ import { LISTS, type ListFixture } from './console-lists.ts';
 import { ConsolePage, consoleSettings } from './console-page.ts';
 
 const skipped = reasonToSkipBrowser();
-const WIDTHS = [320, 400, 640, 768, 900, 999, 1000, 1280];
+const WIDTHS = [320, 390, 640, 660, 768, 900, 999, 1000, 1024, 1280, 1440];
 const LINE = 20;
 
 /** How many lines a row may have at a width of the window, where its texts are short and where they are as long as may be. */
@@ -67,6 +67,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       for (const width of WIDTHS) {
         await size(width);
         const { over, height } = await measure();
+        expect(height, `pixels at ${width}`).toBeLessThanOrEqual(width < 660 ? 700 : 420);
         expect({ width, isLong, over }).toEqual({ width, isLong, over: 0 });
         expect(height, `lines at ${width}`).toBeGreaterThan(LINE);
         expect(height / LINE, `lines at ${width}`).toBeLessThanOrEqual(maxLines(width, isLong));

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { begun, exportText } from '../../../src/exports/text.ts';
+import { csvLine } from '../../../src/protocol/csv.ts';
 import type { ExportedUsage } from '../../../src/protocol/operator/export.ts';
 
 const row: ExportedUsage = {
@@ -53,6 +55,36 @@ describe('The text of an export', () => {
     expect(part.slice(HEAD.length)).toBe(`2030-01-01,${row.subject},acme,,${field},12,0.000012\r\n`);
   });
 });
+
+describe('A line of CSV', () => {
+  test('has no field that a spreadsheet takes for a formula, and every field can be read back', () => {
+    const texts = fc.array(
+      fc.oneof(
+        fc.string(),
+        fc.string().map((text) => `=${text}`),
+        fc.constantFrom('\t=1', '\r=1', '+1', '-1', '@a', '"', ','),
+      ),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(texts, (values) => {
+        const columns = values.map((_, index) => `c${index}`);
+        const line = csvLine(Object.fromEntries(values.map((value, index) => [`c${index}`, value])), columns);
+        const fields = parseLine(line);
+        expect(fields.map((field, index) => (field === `'${values[index]}` ? values[index] : field))).toEqual(values);
+        for (const field of fields) expect(field).not.toMatch(/^[=+\-@\t\r]/);
+      }),
+    );
+  });
+});
+
+/** One line as RFC 4180 has it. */
+function parseLine(line: string): string[] {
+  expect(line.endsWith('\r\n')).toBe(true);
+  return [...`${line.slice(0, -2)},`.matchAll(/(?:"((?:[^"]|"")*)"|([^",]*)),/g)].map(([, quoted, plain = '']) =>
+    quoted === undefined ? plain : quoted.replaceAll('""', '"'),
+  );
+}
 
 describe('An export that has begun', () => {
   test('has all of its parts, the first of them made already', async () => {

@@ -117,6 +117,19 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
     return undefined;
   };
 
+  /** Reads the list from its top, page by page, as far as `most` rows. @returns them, or why they could not be read */
+  async readAll(most: number): Promise<readonly R[] | Failure> {
+    const rows: R[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await this.#read(cursor);
+      if (!answer.ok) return answer.failure;
+      rows.push(...this.#source.rowsOf(answer.body));
+      cursor = answer.body.nextCursor ?? undefined;
+    } while (cursor !== undefined && rows.length < most);
+    return rows.slice(0, most);
+  }
+
   async #read(cursor?: string): Promise<Answer<P>> {
     const address = this.#source.address();
     const further =

@@ -6,6 +6,7 @@ import { usePagedRows } from '../data/paged.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { now } from '../data/server-time.ts';
 import type { Output } from '../data/shapes.ts';
+import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Standing } from '../parts/marks.tsx';
@@ -62,6 +63,23 @@ export function AuditPage() {
           </button>
         ))}
       </div>
+      <DownloadRows
+        what="audit"
+        list={list}
+        columns={[
+          'at',
+          'actor',
+          'role',
+          'action',
+          'target',
+          'tenantId',
+          'batchId',
+          'count',
+          'result',
+          'reason',
+          'requestId',
+        ]}
+      />
       <FoundList
         what="The audit"
         list={list}
@@ -89,7 +107,7 @@ function keyOf({ at, action, target, requestId }: AuditRow): string {
 const RESULTS: Readonly<Record<string, 'on' | 'off' | 'bad'>> = { done: 'on', unchanged: 'off', failed: 'bad' };
 
 const COLUMNS: readonly Column<AuditRow>[] = [
-  { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+  { title: 'When', sortBy: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   {
     title: 'Who',
     style: 'text',

@@ -78,6 +78,7 @@ export function BudgetsPage() {
 const COLUMNS: readonly Column<Budget>[] = [
   {
     title: 'Budget',
+    sortBy: ({ id }) => id,
     style: 'text',
     cell: ({ id, tenantId, of }) => (
       <>
@@ -89,9 +90,9 @@ const COLUMNS: readonly Column<Budget>[] = [
       </>
     ),
   },
-  { title: 'Used', style: 'text', cell: (budget) => <Used budget={budget} /> },
+  { title: 'Used', style: 'text', sortBy: ({ percent }) => percent, cell: (budget) => <Used budget={budget} /> },
   { title: 'Period', style: 'text', cell: (budget) => <Period budget={budget} /> },
-  { title: 'Lasts until', cell: (budget) => <Lasts budget={budget} /> },
+  { title: 'Lasts until', sortBy: ({ projectedAt }) => projectedAt, cell: (budget) => <Lasts budget={budget} /> },
   { title: 'Then', style: 'text', cell: ({ then }) => AT_LIMIT[then] },
 ];
 

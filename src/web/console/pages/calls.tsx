@@ -2,13 +2,16 @@ import { useLocation } from 'preact-iso';
 import { UNTOLD_MS } from '../data/live.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
+import { now } from '../data/server-time.ts';
 import type { CallList, ListedCall } from '../data/shapes.ts';
 import { HANGUPS, HangUp, hangupWords } from '../parts/calls.tsx';
+import { DownloadRows } from '../parts/download-rows.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { CallMark } from '../parts/marks.tsx';
 import { Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { useKeepOrder } from '../parts/sorting.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { moneyText, shortRef } from '../words/format.ts';
@@ -29,6 +32,7 @@ const STATES: readonly (readonly [states: string, words: string])[] = [
 export function CallsPage() {
   usePage('Calls');
   const { query, route } = useLocation();
+  const keepOrder = useKeepOrder();
   const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
   const address = `/api/operator/calls${queryText(filter)}`;
   const list = usePagedRows<CallList, ListedCall>(address, {
@@ -46,7 +50,32 @@ export function CallsPage() {
       <div class="title-row">
         <h1>Calls</h1>
       </div>
-      <Fields filter={filter} isFiltered={isFiltered} onChange={(next) => route(`/console/calls${queryText(next)}`)} />
+      <Fields
+        filter={filter}
+        isFiltered={isFiltered}
+        onChange={(next) => route(keepOrder(`/console/calls${queryText(next)}`))}
+      />
+      <DownloadRows
+        what="calls"
+        list={list}
+        columns={[
+          'ref',
+          'session',
+          'tenantId',
+          'keyId',
+          'agentId',
+          'provider',
+          'model',
+          'state',
+          'createdAt',
+          'openedAt',
+          'closedAt',
+          'closeReason',
+          'hangup',
+          'microDollars',
+          'basis',
+        ]}
+      />
       <FoundList
         what="Calls"
         list={list}
@@ -83,9 +112,9 @@ function Fields({ filter, isFiltered, onChange }: FieldsProps) {
   return (
     <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
       <Choice label="State" values={STATES} {...field('state')} />
-      <Text label="Tenant" {...field('tenantId')} isFirst />
-      <Text label="Key" {...field('keyId')} />
-      <Text label="Agent" {...field('agentId')} />
+      <Text label="Tenant" suggest="tenant" {...field('tenantId')} isFirst />
+      <Text label="Key" suggest="key" {...field('keyId')} />
+      <Text label="Agent" suggest="agent" {...field('agentId')} />
       <Choice label="Hang-up" values={HANGUPS} {...field('hangup')} />
       {isFiltered && (
         <button type="button" class="quiet" onClick={() => onChange({})}>
@@ -97,17 +126,18 @@ function Fields({ filter, isFiltered, onChange }: FieldsProps) {
 }
 
 const COLUMNS: readonly Column<ListedCall>[] = [
-  { title: 'Asked for', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: 'State', cell: ({ state }) => <CallMark state={state} /> },
+  { title: 'Asked for', sortBy: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: 'State', sortBy: ({ state }) => state, cell: ({ state }) => <CallMark state={state} /> },
   {
     title: 'Tenant / agent',
+    sortBy: ({ tenantId, agentId }) => `${tenantId}/${agentId ?? ''}`,
     style: 'text',
     isName: true,
     cell: ({ ref, tenantId, agentId }) => (
       <a href={`/console/calls/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
     ),
   },
-  { title: 'Key', style: 'text', cell: ({ keyId }) => keyId ?? '–' },
+  { title: 'Key', sortBy: ({ keyId }) => keyId, style: 'text', cell: ({ keyId }) => keyId ?? '–' },
   {
     title: 'Session',
     cell: ({ session }) => (
@@ -118,9 +148,21 @@ const COLUMNS: readonly Column<ListedCall>[] = [
   },
   {
     title: 'Length',
+    sortBy: ({ openedAt, closedAt }) =>
+      openedAt && (closedAt === null ? now.peek() : Date.parse(closedAt)) - Date.parse(openedAt),
     style: 'number',
     cell: ({ openedAt, closedAt }) => (openedAt === null ? '–' : <Span from={openedAt} to={closedAt} />),
   },
-  { title: 'Hang-up', style: 'text', cell: (call) => <HangUp call={call}>{hangupWords(call)}</HangUp> },
-  { title: 'Cost', style: 'number', cell: ({ microDollars }) => moneyText(microDollars / 1e6) },
+  {
+    title: 'Hang-up',
+    sortBy: hangupWords,
+    style: 'text',
+    cell: (call) => <HangUp call={call}>{hangupWords(call)}</HangUp>,
+  },
+  {
+    title: 'Cost',
+    sortBy: ({ microDollars }) => microDollars,
+    style: 'number',
+    cell: ({ microDollars }) => moneyText(microDollars / 1e6),
+  },
 ];

@@ -3,6 +3,7 @@ import type { challengePage, OperatorChallenge } from '../../../protocol/operato
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
+import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { ChallengeMark } from '../parts/marks.tsx';
@@ -40,6 +41,11 @@ export function ChallengesPage() {
         <LoginTabs here="challenges" />
         <AddressChoice name="state" label="State" values={STATES.map((each) => [each, each])} />
       </div>
+      <DownloadRows
+        what="codes"
+        list={list}
+        columns={['id', 'subject', 'state', 'issuedAt', 'attempts', 'maxAttempts', 'expiresAt']}
+      />
       <FoundList
         what="Login codes"
         list={list}

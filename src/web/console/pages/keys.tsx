@@ -111,7 +111,7 @@ function TenantKeys({ tenant: { id, name, agents, admins, totals, maxKeys }, key
 }
 
 const COLUMNS: readonly Column<OperatorKey>[] = [
-  { title: 'Key', style: 'text', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
+  { title: 'Key', sortBy: ({ id }) => id, style: 'text', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
   {
     title: 'State',
     cell: (key) => (
@@ -120,7 +120,7 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
       </>
     ),
   },
-  { title: 'Origin', style: 'text', cell: ({ origin }) => origin },
+  { title: 'Origin', sortBy: ({ origin }) => origin, style: 'text', cell: ({ origin }) => origin },
   { title: 'Agents', style: 'text', cell: ({ agents }) => (agents === null ? 'any' : agents.join(', ') || 'none') },
   {
     title: 'Limits',
@@ -135,12 +135,19 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   },
   {
     title: 'Live',
+    sortBy: ({ live }) => live,
     style: 'number',
     cell: (key) => (key.live === 0 ? '0' : <a href={sessionsOf(key)}>{countText(key.live)}</a>),
   },
-  { title: 'Today', style: 'number', cell: ({ today }) => (today === null ? '–' : moneyText(today.dollars)) },
+  {
+    title: 'Today',
+    sortBy: ({ today }) => today && today.dollars,
+    style: 'number',
+    cell: ({ today }) => (today === null ? '–' : moneyText(today.dollars)),
+  },
   {
     title: 'Refused / h',
+    sortBy: ({ refusedHour }) => refusedHour && sumOf(refusedHour),
     style: 'number',
     cell: ({ refusedHour }) => (refusedHour === null ? '–' : countText(sumOf(refusedHour))),
   },

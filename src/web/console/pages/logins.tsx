@@ -8,6 +8,7 @@ import { liftAddress } from '../data/logins.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
+import { DownloadRows } from '../parts/download-rows.tsx';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark } from '../parts/marks.tsx';
@@ -49,6 +50,11 @@ export function LoginsPage() {
           </button>
         )}
       </div>
+      <DownloadRows
+        what="logins"
+        list={list}
+        columns={['id', 'email', 'state', 'createdAt', 'renewedAt', 'expiresAt', 'endedAt']}
+      />
       <FoundList
         what="Logins"
         list={list}
@@ -66,10 +72,15 @@ export function LoginsPage() {
 }
 
 const COLUMNS: readonly Column<OperatorLogin>[] = [
-  { title: 'Who', style: 'text', cell: ({ id, email }) => <a href={`/console/logins/${id}`}>{email}</a> },
+  {
+    title: 'Who',
+    sortBy: ({ email }) => email,
+    style: 'text',
+    cell: ({ id, email }) => <a href={`/console/logins/${id}`}>{email}</a>,
+  },
   { title: 'State', cell: (login) => <LoginMark {...login} /> },
-  { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: 'Last used', cell: ({ renewedAt }) => <Ago at={renewedAt} /> },
+  { title: 'Since', sortBy: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: 'Last used', sortBy: ({ renewedAt }) => renewedAt, cell: ({ renewedAt }) => <Ago at={renewedAt} /> },
   {
     title: 'Ends',
     cell: ({ state, expiresAt, endedAt }) =>

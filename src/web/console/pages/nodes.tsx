@@ -79,6 +79,7 @@ interface ComparedNode extends Node {
 const COLUMNS: readonly Column<ComparedNode>[] = [
   {
     title: 'Node',
+    sortBy: ({ host }) => host,
     style: 'text',
     cell: ({ host, id, pid }) => (
       <>
@@ -91,6 +92,7 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
   },
   {
     title: 'Version',
+    sortBy: ({ version }) => version,
     style: 'break',
     cell: ({ version, isOtherVersion }) => (
       <Marked isWrong={isOtherVersion} words="differs">
@@ -108,6 +110,7 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
   },
   {
     title: 'Up',
+    sortBy: ({ startedAt }) => -Date.parse(startedAt),
     cell: ({ startedAt }) => (
       <span title={startedAt}>
         <Span from={startedAt} to={null} />
@@ -116,6 +119,7 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
   },
   {
     title: 'Loop p99',
+    sortBy: ({ loopP99Ms }) => loopP99Ms,
     style: 'number',
     cell: (node) => (
       <Marked isWrong={isLate(node)} words="late">
@@ -123,8 +127,8 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
       </Marked>
     ),
   },
-  { title: 'Memory', style: 'amounts', cell: ({ rss }) => sizeText(rss) },
-  { title: 'Sockets', style: 'number', cell: ({ sockets }) => countText(sockets) },
+  { title: 'Memory', sortBy: ({ rss }) => rss, style: 'amounts', cell: ({ rss }) => sizeText(rss) },
+  { title: 'Sockets', sortBy: ({ sockets }) => sockets, style: 'number', cell: ({ sockets }) => countText(sockets) },
   {
     title: 'Waiting',
     style: 'amounts',
@@ -136,6 +140,7 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
   },
   {
     title: 'Dropped',
+    sortBy: ({ eventsDropped }) => eventsDropped,
     style: 'number',
     cell: ({ eventsDropped }) => (
       <Marked isWrong={eventsDropped > 0} words="">

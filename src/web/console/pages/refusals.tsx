@@ -10,11 +10,13 @@ import { Bars } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
+import { DownloadRows } from '../parts/download-rows.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { useKeepOrder } from '../parts/sorting.tsx';
 import { More, Table, type Column } from '../parts/table.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
 import { countText, sumOf } from '../words/format.ts';
@@ -34,6 +36,7 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
 export function RefusalsPage() {
   usePage('Refusals');
   const { query, route } = useLocation();
+  const keepOrder = useKeepOrder();
   const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
   const key = queryText(filter);
   const list = usePagedRows<RefusalPage, Refusal>(key, {
@@ -47,7 +50,7 @@ export function RefusalsPage() {
       orderOf: ({ at, requestId }) => `${at} ${requestId}`,
     },
   });
-  const change = (next: Filter): void => route(`/console/refusals${queryText(next)}`);
+  const change = (next: Filter): void => route(keepOrder(`/console/refusals${queryText(next)}`));
   return (
     <div class="page">
       <div class="title-row">
@@ -55,6 +58,23 @@ export function RefusalsPage() {
         <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
       </div>
       <Fields filter={filter} onChange={change} />
+      <DownloadRows
+        what="refusals"
+        list={list}
+        columns={[
+          'requestId',
+          'at',
+          'code',
+          'status',
+          'route',
+          'tenantId',
+          'keyId',
+          'subject',
+          'origin',
+          'network',
+          'sentence',
+        ]}
+      />
       <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="refusals">
         {(page) => <Found page={page} list={list} filter={filter} />}
       </Shown>
@@ -85,8 +105,8 @@ function Fields({ filter, onChange }: { readonly filter: Filter; readonly onChan
   return (
     <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
       <Text label="Code" {...field('code')} isFirst />
-      <Text label="Tenant" {...field('tenantId')} />
-      <Text label="Key" {...field('keyId')} />
+      <Text label="Tenant" suggest="tenant" {...field('tenantId')} />
+      <Text label="Key" suggest="key" {...field('keyId')} />
       <Text label="Network" {...field('network')} />
       <Choice label="Time" none="last 24 h" values={TIMES} {...field('from')} />
       {queryText(filter) !== '' && (
@@ -148,7 +168,12 @@ function Found({
       {rows.length === 0 ? (
         <None isFiltered={queryText(filter) !== ''} />
       ) : (
-        <Table caption="Refusals, the newest first" columns={COLUMNS} rows={rows} />
+        <Table
+          caption="Refusals, the newest first"
+          columns={COLUMNS}
+          rows={rows}
+          isPart={list.nextCursor.value !== null}
+        />
       )}
       {typeof searchedTo === 'string' && (
         <p class="soft">
@@ -177,9 +202,10 @@ function None({ isFiltered }: { readonly isFiltered: boolean }) {
 }
 
 const COLUMNS: readonly Column<Refusal>[] = [
-  { title: 'Time', cell: ({ at }) => <Moment at={at} /> },
+  { title: 'Time', sortBy: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   {
     title: 'Code',
+    sortBy: ({ code }) => code,
     style: 'code-cell',
     isName: true,
     cell: ({ requestId, code }) => (
@@ -191,8 +217,14 @@ const COLUMNS: readonly Column<Refusal>[] = [
   { title: 'Why', style: 'text long', cell: ({ sentence }) => sentence },
   {
     title: 'Key',
+    sortBy: ({ tenantId, keyId }) => keyId && `${tenantId}/${keyId}`,
     style: 'text',
     cell: ({ tenantId, keyId }) => (keyId === null || tenantId === null ? keyId : `${tenantId}/${keyId}`),
   },
-  { title: 'Network', style: 'text', cell: ({ network }) => network !== null && <code>{network}</code> },
+  {
+    title: 'Network',
+    style: 'text',
+    sortBy: ({ network }) => network,
+    cell: ({ network }) => network !== null && <code>{network}</code>,
+  },
 ];

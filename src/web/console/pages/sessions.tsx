@@ -13,6 +13,7 @@ import { Download } from '../parts/download.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
+import { useKeepOrder } from '../parts/sorting.tsx';
 import { Empty, Failed, Loading, Outdated, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { EndManyDialog } from './sessions/end-many-dialog.tsx';
@@ -26,6 +27,7 @@ const NOT_FOR_EXPORT = ['endingWithinSec', 'q'] as const;
 export function SessionsPage() {
   usePage('Sessions');
   const { query, route } = useLocation();
+  const keepOrder = useKeepOrder();
   const filter = readFilter(query);
   const address = filterQuery(filter);
   const rows = useMemo(() => rowsOf(address, filter), [address]);
@@ -40,7 +42,7 @@ export function SessionsPage() {
     };
   }, [rows]);
 
-  const change = (next: Filter): void => route(`/console/sessions${filterQuery(next)}`);
+  const change = (next: Filter): void => route(keepOrder(`/console/sessions${filterQuery(next)}`));
   const end = (refs: readonly string[]): void => {
     if (refs.length > 0 && mayChange.value) endTargets.value = refs;
   };

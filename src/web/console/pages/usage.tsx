@@ -48,7 +48,8 @@ export function UsagePage() {
     besideFeedMs: UNTOLD_MS,
     growsBelow: true,
   });
-  const set = (name: string) => (value: string) => route(usageHref({ ...chosen, [name]: value.trim() }));
+  const set = (name: string) => (value: string) =>
+    route(usageHref({ ...chosen, sorted: query['sorted'], [name]: value.trim() }));
   return (
     <div class="page">
       <h1>Usage</h1>
@@ -63,7 +64,7 @@ export function UsagePage() {
             <Day label="To" value={query['to']} onSet={set('to')} />
           </>
         )}
-        <Text label="Tenant" value={tenantId ?? ''} onSet={set('tenantId')} isFirst />
+        <Text label="Tenant" suggest="tenant" value={tenantId ?? ''} onSet={set('tenantId')} isFirst />
       </form>
       <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="usage">
         {(report) => (
@@ -84,6 +85,7 @@ export function UsagePage() {
                 {...{ by, chosen, open: query['row'], rows: list.shown.value.map(({ row }) => row.value) }}
                 unattributed={report.unattributed}
                 total={report.total}
+                isPart={list.nextCursor.value !== null}
               />
             )}
             <More cursor={list.nextCursor.value} more={list.more} words="Who used less" />

@@ -59,6 +59,7 @@ export function WebhooksPage() {
 const COLUMNS: readonly Column<Webhook>[] = [
   {
     title: 'Address',
+    sortBy: ({ url }) => url,
     style: 'text',
     isName: true,
     cell: ({ id, url }) => (
@@ -67,9 +68,14 @@ const COLUMNS: readonly Column<Webhook>[] = [
       </a>
     ),
   },
-  { title: 'Tenant', style: 'text', cell: ({ tenantId }) => tenantId ?? <span class="soft">installation</span> },
-  { title: 'State', cell: ({ state }) => <WebhookMark state={state} /> },
-  { title: 'Waiting', style: 'number', cell: ({ waiting }) => countText(waiting) },
+  {
+    title: 'Tenant',
+    sortBy: ({ tenantId }) => tenantId,
+    style: 'text',
+    cell: ({ tenantId }) => tenantId ?? <span class="soft">installation</span>,
+  },
+  { title: 'State', sortBy: ({ state }) => state, cell: ({ state }) => <WebhookMark state={state} /> },
+  { title: 'Waiting', sortBy: ({ waiting }) => waiting, style: 'number', cell: ({ waiting }) => countText(waiting) },
   { title: 'Is told', style: 'text', cell: ({ types }) => types.join(', ') },
-  { title: 'Added', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { title: 'Added', sortBy: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ];

@@ -1,7 +1,8 @@
 /** Fields of a filter: each choice is told at once, and what is not chosen is empty. */
 import { useLocation } from 'preact-iso';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { queryText } from '../data/query.ts';
+import { readSuggestions, suggestionsOf, type Suggested } from '../data/suggestions.ts';
 
 interface FieldProps {
   readonly label: string;
@@ -9,8 +10,16 @@ interface FieldProps {
   readonly onSet: (value: string) => void;
 }
 
-/** @param isFirst whether the key `f` leads there */
-export function Text({ label, value, onSet, isFirst = false }: FieldProps & { readonly isFirst?: boolean }) {
+interface TextProps extends FieldProps {
+  /** Whether the key `f` leads there. */
+  readonly isFirst?: boolean;
+  /** What is suggested while somebody types. */
+  readonly suggest?: Suggested;
+}
+
+export function Text({ label, value, onSet, isFirst = false, suggest }: TextProps) {
+  const listId = useId();
+  const { query } = useLocation();
   const field = useRef<HTMLInputElement>(null);
   // What the address says holds, also after a step back.
   useEffect(() => {
@@ -20,7 +29,7 @@ export function Text({ label, value, onSet, isFirst = false }: FieldProps & { re
     const typed = field.current?.value ?? '';
     if (typed.trim() !== value) onSet(typed);
   };
-  return (
+  const input = (
     <input
       ref={field}
       class={value === '' ? '' : 'set'}
@@ -34,7 +43,20 @@ export function Text({ label, value, onSet, isFirst = false }: FieldProps & { re
       defaultValue={value}
       onChange={take}
       onKeyDown={({ key }) => key === 'Enter' && take()}
+      list={suggest && listId}
+      onFocus={() => suggest !== undefined && void readSuggestions()}
     />
+  );
+  if (suggest === undefined) return input;
+  return (
+    <>
+      {input}
+      <datalist id={listId}>
+        {suggestionsOf(suggest, query['tenantId'] ?? '').map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </>
   );
 }
 

@@ -30,7 +30,11 @@ export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
     <>
       <Outdated failure={failure} />
       <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
-      {rows.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows} />}
+      {rows.length === 0 ? (
+        empty
+      ) : (
+        <Table caption={what} columns={columns} rows={rows} isPart={list.nextCursor.value !== null} />
+      )}
       <More cursor={list.nextCursor.value} more={list.more} words="Older">
         {searchedTo !== null && (
           <p>

@@ -1,6 +1,7 @@
 import { Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import type { Failure, ReadMore } from '../data/api.ts';
+import { ColumnHead, SortedNote, useSorted } from './sorting.tsx';
 import { Warning, wordsOf } from './view-states.tsx';
 
 export interface Column<R> {
@@ -8,6 +9,8 @@ export interface Column<R> {
   readonly cell: (row: R) => ComponentChildren;
   /** Classes of its cells: `number`, `text` for what may be of any length, `long` for sentences. */
   readonly style?: string;
+  /** By what its rows are sorted, where they can be; null is last. */
+  readonly sortBy?: (row: R) => string | number | null;
   /** Whether it names the row; without such a column the first does. */
   readonly isName?: boolean;
 }
@@ -34,6 +37,8 @@ interface Props<R> extends Look<R> {
   /** Where only some rows of a long list are drawn: which, and how many pixels stand for the others. */
   readonly drawn?: RowWindow | undefined;
   readonly box?: RefObject<HTMLDivElement | null>;
+  /** Whether the list goes on below what is loaded. */
+  readonly isPart?: boolean;
   /** Shown below the rows. */
   readonly children?: ComponentChildren;
 }
@@ -46,22 +51,29 @@ interface RowWindow {
 }
 
 /** A table. Where it has no room for its columns each row is a card; how much room it needs is in table.css, by their number. */
-export function Table<R>({ caption, columns, rows, styleOf, detailOf, drawn, box, children }: Props<R>) {
+export function Table<R>({
+  caption,
+  columns,
+  rows: found,
+  isPart = false,
+  styleOf,
+  detailOf,
+  drawn,
+  box,
+  children,
+}: Props<R>) {
+  const sorted = useSorted<R, TableRow<R>>(columns, found);
+  // What is drawn of a long list is in its order already.
+  const rows = drawn === undefined ? sorted : found;
   return (
     <div ref={box} class={drawn === undefined ? 'table' : 'table lines'} data-columns={Math.min(7, columns.length)}>
       <table aria-rowcount={drawn && drawn.count + 1}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr aria-rowindex={drawn && 1}>
-            {columns.map(({ title, style }) =>
-              title === '' ? (
-                <td key={title} class={style} />
-              ) : (
-                <th key={title} scope="col" class={style}>
-                  {title}
-                </th>
-              ),
-            )}
+            {columns.map((column) => (
+              <ColumnHead key={column.title} column={column} />
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -76,6 +88,7 @@ export function Table<R>({ caption, columns, rows, styleOf, detailOf, drawn, box
           {drawn && <Spacer height={drawn.after} />}
         </tbody>
       </table>
+      {isPart && <SortedNote columns={columns} count={drawn?.count ?? rows.length} />}
       {children}
     </div>
   );

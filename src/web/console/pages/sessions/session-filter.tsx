@@ -41,9 +41,9 @@ export function SessionFilter({ filter, onChange }: Props) {
           </button>
         ))}
       </div>
-      <Text label="Tenant" {...field('tenantId')} isFirst />
-      <Text label="Key" {...field('keyId')} />
-      <Text label="Agent" {...field('agentId')} />
+      <Text label="Tenant" suggest="tenant" {...field('tenantId')} isFirst />
+      <Text label="Key" suggest="key" {...field('keyId')} />
+      <Text label="Agent" suggest="agent" {...field('agentId')} />
       {/* Ids are for the search; a link may still filter by one. */}
       {filter.q !== undefined && <Text label="Id or ref" {...field('q')} />}
       {filter.subject !== undefined && <Text label="Subject" {...field('subject')} />}

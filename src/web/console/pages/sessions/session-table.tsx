@@ -1,10 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { ending } from '../../data/ending.ts';
+import type { Row } from '../../data/row-store.ts';
+import { now } from '../../data/server-time.ts';
 import type { SessionRows } from '../../data/session-rows.ts';
 import type { Session } from '../../data/shapes.ts';
 import { useKeys } from '../../parts/keys.ts';
 import { StateMark } from '../../parts/marks.tsx';
 import { Ago, Countdown, Span } from '../../parts/moments.tsx';
+import { useSorted } from '../../parts/sorting.tsx';
 import { More, Table, type Column } from '../../parts/table.tsx';
 import { moneyText, shortName } from '../../words/format.ts';
 import { reasonWords } from '../../words/reasons.ts';
@@ -18,7 +21,7 @@ interface Props {
 /** A table of which only the rows in sight are drawn. The keyboard goes from row to row; the row it is at has the focus. */
 export function SessionTable({ rows, onEnd }: Props) {
   const { current, selected } = rows;
-  const shown = rows.shown.value;
+  const shown = useSorted<Session, Row<Session>>(COLUMNS, rows.shown.value);
   const refs = shown.map(({ key }) => key);
   const scroller = useRef<HTMLDivElement>(null);
   const { items, before, after, scrollTo } = useVirtualRows(scroller, refs.length);
@@ -79,6 +82,7 @@ export function SessionTable({ rows, onEnd }: Props) {
       styleOf={styleOf}
       drawn={{ count: refs.length, first: items[0]?.index ?? 0, before, after }}
       box={scroller}
+      isPart={rows.nextCursor.value !== null}
     >
       <More cursor={rows.nextCursor.value} more={rows.more} words="Older sessions" />
     </Table>
@@ -86,30 +90,45 @@ export function SessionTable({ rows, onEnd }: Props) {
 }
 
 const COLUMNS: readonly Column<Session>[] = [
-  { title: 'State', style: 'c-state', cell: ({ state }) => <StateMark state={state} /> },
+  { title: 'State', sortBy: ({ state }) => state, style: 'c-state', cell: ({ state }) => <StateMark state={state} /> },
   {
     title: 'Tenant / agent',
+    sortBy: ({ tenantId, agentId }) => `${tenantId}/${agentId ?? ''}`,
     style: 'c-place',
     isName: true,
     cell: ({ ref, tenantId, agentId }) => (
       <a href={`/console/sessions/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
     ),
   },
-  { title: 'Key', style: 'c-key', cell: ({ keyId, caller }) => keyId ?? caller },
+  {
+    title: 'Key',
+    sortBy: ({ keyId, caller }) => keyId ?? caller,
+    style: 'c-key',
+    cell: ({ keyId, caller }) => keyId ?? caller,
+  },
   {
     title: 'Subject',
+    sortBy: ({ emailHash }) => emailHash,
     style: 'c-subject',
     cell: ({ emailHash }) => <code>{shortName(emailHash)}</code>,
   },
   {
     title: 'Length',
+    sortBy: ({ session, endedAt }) =>
+      (endedAt === null ? now.peek() : Date.parse(endedAt)) - Date.parse(session.startedAt),
     style: 'c-span number',
     cell: ({ session, endedAt }) => <Span from={session.startedAt} to={endedAt} />,
   },
   { title: 'Next, or end', style: 'c-next', cell: (session) => <Next session={session} /> },
-  { title: 'Cost', style: 'c-cost number', cell: ({ usage }) => moneyText(usage.dollars) },
+  {
+    title: 'Cost',
+    sortBy: ({ usage }) => usage.dollars,
+    style: 'c-cost number',
+    cell: ({ usage }) => moneyText(usage.dollars),
+  },
   {
     title: 'Seen',
+    sortBy: ({ session, endedAt }) => endedAt ?? session.lastSeenAt,
     style: 'c-seen number',
     cell: ({ session, endedAt }) => <Ago at={endedAt ?? session.lastSeenAt} isBare />,
   },

@@ -17,6 +17,8 @@ interface Props {
   readonly rows: readonly UsageRow[];
   readonly unattributed: UsageReport['unattributed'];
   readonly total: UsageReport['total'];
+  /** Whether others used less, and are not loaded. */
+  readonly isPart: boolean;
   /** The row of which more is shown. */
   readonly open: string | undefined;
   /** What else the address chooses. */
@@ -27,7 +29,7 @@ interface Props {
 type Line = Pick<UsageRow, 'share' | 'dollars' | 'tokens'> & { readonly row?: UsageRow };
 
 /** Who used what, the most first. */
-export function UsageTable({ by, rows, unattributed, total, open, chosen }: Props) {
+export function UsageTable({ by, rows, unattributed, total, isPart, open, chosen }: Props) {
   const isBounded = rows.some(({ ceiling, ceilingTokens }) => ceiling !== null || ceilingTokens !== null);
   const isProjected = rows.some(({ projected }) => projected !== null);
   const most = Math.max(0.01, ...rows.map(({ share }) => share));
@@ -35,6 +37,7 @@ export function UsageTable({ by, rows, unattributed, total, open, chosen }: Prop
     {
       title: by.charAt(0).toUpperCase() + by.slice(1),
       style: 'text',
+      sortBy: ({ row }) => row?.id ?? null,
       cell: ({ row }) =>
         row === undefined ? (
           <span class="soft">of no {by}</span>
@@ -45,6 +48,7 @@ export function UsageTable({ by, rows, unattributed, total, open, chosen }: Prop
     {
       title: 'Share',
       style: 'share-of',
+      sortBy: ({ row, share }) => (row === undefined ? null : share),
       cell: ({ share }) => (
         <>
           <progress max={most} value={Math.min(most, share)} aria-hidden="true" tabIndex={-1} />{' '}
@@ -52,8 +56,18 @@ export function UsageTable({ by, rows, unattributed, total, open, chosen }: Prop
         </>
       ),
     },
-    { title: 'Dollars', style: 'number', cell: ({ dollars }) => moneyText(dollars) },
-    { title: 'Tokens', style: 'number', cell: ({ tokens }) => countText(tokens) },
+    {
+      title: 'Dollars',
+      sortBy: ({ row }) => row?.dollars ?? null,
+      style: 'number',
+      cell: ({ dollars }) => moneyText(dollars),
+    },
+    {
+      title: 'Tokens',
+      sortBy: ({ row }) => row?.tokens ?? null,
+      style: 'number',
+      cell: ({ tokens }) => countText(tokens),
+    },
     ...(isBounded ? [CEILING] : []),
     ...(isProjected ? [PROJECTED] : []),
   ];
@@ -65,6 +79,7 @@ export function UsageTable({ by, rows, unattributed, total, open, chosen }: Prop
       caption={`Usage by ${by}, the most first`}
       columns={columns}
       rows={tokens > 0 || dollars > 0 ? [...lines, { key: '', row: { share, dollars, tokens } }] : lines}
+      isPart={isPart}
       styleOf={({ row }) => (row !== undefined && row.id === open ? 'current' : '')}
       detailOf={({ row }) =>
         row !== undefined &&

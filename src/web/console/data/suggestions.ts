@@ -1,0 +1,32 @@
+/** What filters may be asked for: the tenants that are shown to whoever looks, their keys and agents. */
+import { signal } from '@preact/signals';
+import { get } from './api.ts';
+import type { Keys } from './keys.ts';
+import { me } from './identity.ts';
+
+export type Suggested = 'tenant' | 'key' | 'agent';
+
+const MAX_SUGGESTED = 200;
+const keys = signal<Keys | undefined>(undefined);
+let isReading = false;
+
+/** Reads them once, when somebody is about to choose: no list waits for it, and without them anything can be typed. */
+export async function readSuggestions(): Promise<void> {
+  if (keys.peek() !== undefined || isReading) return;
+  isReading = true;
+  const answer = await get<Keys>('/api/operator/keys');
+  isReading = false;
+  if (answer.ok) keys.value = answer.body;
+}
+
+/** @param tenantId whose keys and agents; those of all tenants where it is empty */
+export function suggestionsOf(what: Suggested, tenantId: string): readonly string[] {
+  const isShown = (id: string): boolean => tenantId === '' || id === tenantId;
+  const { tenants = [], keys: known = [] } = keys.value ?? {};
+  const named = {
+    tenant: () => (me.value?.tenantNames ?? []).map(({ id }) => id),
+    key: () => known.filter((key) => isShown(key.tenantId)).map(({ id }) => id),
+    agent: () => tenants.filter(({ id }) => isShown(id)).flatMap(({ agents }) => agents),
+  };
+  return [...new Set(named[what]())].toSorted().slice(0, MAX_SUGGESTED);
+}

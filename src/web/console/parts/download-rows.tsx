@@ -1,0 +1,47 @@
+import { useSignal } from '@preact/signals';
+import { csvLine } from '../../../protocol/csv.ts';
+import { wordsOf } from './view-states.tsx';
+import type { Failure } from '../data/api.ts';
+
+/** So many rows a file has at most: each page of them is a request. */
+const MAX_ROWS = 5000;
+
+interface Props<R> {
+  /** What the file is named by. */
+  readonly what: string;
+  readonly list: { readAll(most: number): Promise<readonly R[] | Failure> };
+  /** Fields of the rows, as the API names them. */
+  readonly columns: readonly (keyof R & string)[];
+}
+
+/** A file of all that the filter finds, as far as it is read, page by page, when somebody asks for it. */
+export function DownloadRows<R extends object>({ what, list, columns }: Props<R>) {
+  const words = useSignal('');
+  const read = async (): Promise<void> => {
+    words.value = 'Reading…';
+    const found = await list.readAll(MAX_ROWS);
+    if (!('length' in found)) {
+      words.value = wordsOf(found);
+      return;
+    }
+    const lines = found.map((row) => csvLine(row as Readonly<Record<string, string>>, columns));
+    save(`switchboard-${what}-${new Date().toISOString().slice(0, 10)}.csv`, [`${columns.join(',')}\r\n`, ...lines]);
+    words.value =
+      found.length < MAX_ROWS ? '' : `These are the newest ${MAX_ROWS}: choose a shorter time for the others.`;
+  };
+  return (
+    <p class="soft">
+      Download all that the filter finds:{' '}
+      <button type="button" class="link" onClick={() => void read()}>
+        CSV
+      </button>{' '}
+      <span role="status">{words}</span>
+    </p>
+  );
+}
+
+function save(name: string, parts: string[]): void {
+  const href = URL.createObjectURL(new Blob(parts, { type: 'text/csv;charset=utf-8' }));
+  Object.assign(document.createElement('a'), { href, download: name }).click();
+  URL.revokeObjectURL(href);
+}

@@ -1,0 +1,89 @@
+/** Tables by their columns: what is loaded is sorted, in the order that the address keeps. */
+import { Signal } from '@preact/signals';
+import { useLocation } from 'preact-iso';
+import { queryText } from '../data/query.ts';
+
+interface SortableColumn<R> {
+  readonly title: string;
+  readonly style?: string;
+  /** By what its rows are sorted, where they can be; null is last. */
+  readonly sortBy?: (row: R) => Value;
+}
+
+interface Sortable<R> {
+  readonly row: R | Signal<R>;
+}
+
+/** The column that the address names by its title, and whether the greatest comes first. */
+function useOrder(): { readonly title: string; readonly isDescending: boolean } {
+  const sorted = useLocation().query['sorted'] ?? '';
+  return { title: sorted.replace(/^-/, ''), isDescending: sorted.startsWith('-') };
+}
+
+/** The rows by the column that the address names; as they came where it names none. Rows without a value are last. */
+export function useSorted<R, T extends Sortable<R>>(
+  columns: readonly SortableColumn<R>[],
+  rows: readonly T[],
+): readonly T[] {
+  const { title, isDescending } = useOrder();
+  const sortBy = columns.find((column) => column.title === title)?.sortBy;
+  if (sortBy === undefined) return rows;
+  // A row that changes stays where it is until the list is drawn anew.
+  const valued = rows.map((each) => ({ each, value: sortBy(each.row instanceof Signal ? each.row.peek() : each.row) }));
+  const sign = isDescending ? -1 : 1;
+  return valued.toSorted((one, other) => order(one.value, other.value, sign)).map(({ each }) => each);
+}
+
+type Value = string | number | null;
+
+function order(one: Value, other: Value, sign: 1 | -1): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  if (typeof one === 'number' && typeof other === 'number') return sign * (one - other);
+  return sign * String(one).localeCompare(String(other), 'en', { numeric: true });
+}
+
+/** The head of a column: it sorts by that, then the other way round, then no more. */
+export function ColumnHead<R>({ column: { title, style, sortBy } }: { readonly column: SortableColumn<R> }) {
+  const { path, query, route } = useLocation();
+  const order = useOrder();
+  if (title === '') return <td class={style} />;
+  if (sortBy === undefined)
+    return (
+      <th scope="col" class={style}>
+        {title}
+      </th>
+    );
+  const isSorted = order.title === title;
+  const next = !isSorted ? title : order.isDescending ? undefined : `-${title}`;
+  return (
+    <th scope="col" class={style} aria-sort={isSorted ? (order.isDescending ? 'descending' : 'ascending') : undefined}>
+      <button type="button" class="sort" onClick={() => route(path + queryText({ ...query, sorted: next }))}>
+        {title}
+        {isSorted && <span aria-hidden="true">{order.isDescending ? ' ↓' : ' ↑'}</span>}
+      </button>
+    </th>
+  );
+}
+
+/** Says what was sorted, where a list goes on that is not loaded. */
+export function SortedNote<R>({
+  columns,
+  count,
+}: {
+  readonly columns: readonly SortableColumn<R>[];
+  readonly count: number;
+}) {
+  const { title } = useOrder();
+  if (!columns.some((column) => column.title === title && column.sortBy !== undefined)) return null;
+  return (
+    <p class="soft">
+      Sorted by {title} among the {count} loaded; there are more.
+    </p>
+  );
+}
+
+/** An address of the same list with the order that it has now. */
+export function useKeepOrder(): (href: string) => string {
+  const { sorted } = useLocation().query;
+  return (href) => href + queryText({ sorted }).replace('?', href.includes('?') ? '&' : '?');
+}
