@@ -20,6 +20,7 @@ import { deleteSecretRoute, secretsRoute, setSecretRoute, signingSecretRoute } f
 import { searchRoute } from './search/routes.ts';
 import { resumeRoute, stopRoute, stopsRoute } from './stops/routes.ts';
 import { whatIfRoute } from './what-if/routes.ts';
+import { deleteViewRoute, saveViewRoute, viewsRoute } from './views/routes.ts';
 import { usageRoute } from './usage/routes.ts';
 import {
   addWebhookRoute,
@@ -85,6 +86,9 @@ export function operatorRoutes(services: Services): Route[] {
     meRoute(services),
     settingsRoute(services),
     searchRoute(services),
+    viewsRoute(services),
+    saveViewRoute(services),
+    deleteViewRoute(services),
     budgetsRoute(services),
     makeBudgetRoute(services),
     changeBudgetRoute(services),

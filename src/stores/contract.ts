@@ -20,6 +20,7 @@ import type { Replays } from './replays/contract.ts';
 import type { RequestTimes } from './request-times/contract.ts';
 import type { ResumeTokens } from './resume-tokens/contract.ts';
 import type { Retention } from './retention/contract.ts';
+import type { SavedViews } from './saved-views/contract.ts';
 import type { SessionSetups } from './session-setups/contract.ts';
 import type { SessionTraces } from './session-traces/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
@@ -92,6 +93,7 @@ export interface DurableStores {
   readonly requestTimes: RequestTimes;
   readonly resumeTokens: ResumeTokens;
   readonly retention: Retention;
+  readonly savedViews: SavedViews;
   readonly sessionSetups: SessionSetups;
   readonly sessionTraces: SessionTraces;
   readonly tenantSecrets: TenantSecrets;

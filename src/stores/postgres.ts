@@ -21,6 +21,7 @@ import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresResumeTokens } from './resume-tokens/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
+import { createPostgresSavedViews } from './saved-views/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresSessionTraces } from './session-traces/postgres.ts';
 import { createPostgresTenantSecrets } from './tenant-secrets/postgres.ts';
@@ -62,6 +63,7 @@ export function createPostgresStores(database: Database): PostgresStores {
     requestTimes: createPostgresRequestTimes(database),
     resumeTokens: createPostgresResumeTokens(database),
     retention: createPostgresRetention(database),
+    savedViews: createPostgresSavedViews(database),
     sessionSetups: createPostgresSessionSetups(database),
     sessionTraces: createPostgresSessionTraces(database),
     tenantSecrets: createPostgresTenantSecrets(database),

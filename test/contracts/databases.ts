@@ -16,6 +16,7 @@ import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresResumeTokens } from '../../src/stores/resume-tokens/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
+import { createPostgresSavedViews } from '../../src/stores/saved-views/postgres.ts';
 import { createPostgresTenantSecrets } from '../../src/stores/tenant-secrets/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresToolCalls } from '../../src/stores/tool-calls/postgres.ts';
@@ -46,6 +47,7 @@ import { rollUpsContract } from './roll-ups.ts';
 import { sessionSetupsContract } from './session-setups.ts';
 import { sessionTallyContract } from './session-tally.ts';
 import { storesOf, type Make } from './support.ts';
+import { savedViewsContract } from './saved-views.ts';
 import { tenantSecretsContract } from './tenant-secrets.ts';
 import { tenantsContract } from './tenants.ts';
 import { toolCallsContract } from './tool-calls.ts';
@@ -108,6 +110,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     name,
     both((database) => ({ calls: createPostgresVoiceCalls(database), tools: createPostgresToolCalls(database) })),
   );
+  savedViewsContract(name, both(createPostgresSavedViews));
   tenantSecretsContract(name, both(createPostgresTenantSecrets));
   clockAgreementsContract(name, both(createPostgresClockAgreements));
   installationContract(name, both(createPostgresInstallation));

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { tenantId, tenantNamed } from '../fields.ts';
+import { instant, ok } from '../values.ts';
+
+/** What is in no view: an address, and what follows the ref in a whole session id. */
+const KEPT_NOWHERE = /@|%40|s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{8}/i;
+
+const kept = (max: number, form: RegExp, message: string): z.ZodString =>
+  z
+    .string()
+    .max(max)
+    .regex(form, message)
+    .refine((value) => !KEPT_NOWHERE.test(value), 'must hold no e-mail address and no whole session id');
+
+const viewName = kept(60, /^\S(?:.*\S)?$/, 'must not begin or end with white space').meta({
+  description: 'What it is called, at most 60 characters; an operator’s views have different names',
+  examples: ['Stale at acme'],
+});
+
+const href = kept(
+  1000,
+  /^\/console\/[a-z-]+(?:\?[\x21-\x7e]*)?$/,
+  'must be the path of a list of the console, with its query',
+).meta({
+  description: 'The list in the console, with its filter and order as its address has them',
+  examples: ['/console/sessions?state=stale&tenantId=acme'],
+});
+
+/** A list with a filter and an order, under a name. */
+const savedView = z.object({
+  id: z
+    .string()
+    .meta({
+      description: 'Its id: `?view=` in the address of the console opens it',
+      examples: ['view_Jm4c0Vb1T2yq8s5nXk9ZwA'],
+    }),
+  name: z.string().meta({ description: 'What it is called', examples: ['Stale at acme'] }),
+  href,
+  tenantId: tenantId
+    .nullable()
+    .meta({ description: 'The tenant whose operators see it as well; null for its owner alone' }),
+  isOwn: z.boolean().meta({ description: 'Whether whoever asks saved it, and may delete it' }),
+  createdAt: instant.meta({ description: 'When it was saved' }),
+});
+
+export type OperatorView = z.infer<typeof savedView>;
+
+export const savedViews = z.object({
+  views: z.array(savedView).meta({ description: 'One’s own by name, then those of tenants; at most 500' }),
+});
+
+export const saveViewRequest = z.strictObject({
+  name: viewName,
+  href,
+  tenantId: tenantNamed.optional().meta({ description: 'The tenant whose operators see it as well' }),
+});
+
+export const saveViewReply = z.object({ view: savedView.meta({ description: 'The view as it is kept' }) });
+
+export const deleteViewReply = z.object({ ok });

@@ -1,0 +1,42 @@
+import type { AnySql, Database } from '../../database/database.ts';
+import type { SavedView, SavedViews } from './contract.ts';
+
+/** Views of operators in PostgreSQL. */
+export function createPostgresSavedViews(database: Database): SavedViews {
+  return {
+    save({ id, owner, tenantId, name, href, createdAtMs }, most) {
+      return database.transaction(async (sql) => {
+        // Of one owner one is saved at a time: else several could each be the last that there is room for.
+        await sql`select pg_advisory_xact_lock(hashtext(${`saved_view ${owner}`}))`;
+        const [saved] = await sql<SavedView[]>`
+          insert into saved_view (id, owner, tenant_id, name, href, created_at_ms)
+          select ${id}, ${owner}, ${tenantId}, ${name}, ${href}, ${createdAtMs}::bigint
+          where (select count(*) from saved_view where owner = ${owner} and name <> ${name}) < ${most}::integer
+          on conflict (owner, name) do update
+          set tenant_id = excluded.tenant_id, href = excluded.href, created_at_ms = excluded.created_at_ms
+          returning ${columns(sql)}`;
+        return saved;
+      });
+    },
+
+    async list(owner, tenants) {
+      const found = await database.run(
+        (sql) => sql<SavedView[]>`
+          select ${columns(sql)} from saved_view
+          where owner = ${owner}
+            or ${tenants === undefined ? sql`tenant_id is not null` : sql`tenant_id = any(${[...tenants]}::text[])`}
+          order by owner <> ${owner}, name, id limit 500`,
+      );
+      return [...found];
+    },
+
+    async delete(owner, id) {
+      const { count } = await database.run((sql) => sql`delete from saved_view where owner = ${owner} and id = ${id}`);
+      return count > 0;
+    },
+  };
+}
+
+function columns(sql: AnySql) {
+  return sql`id, owner, tenant_id as "tenantId", name, href, created_at_ms as "createdAtMs"`;
+}
