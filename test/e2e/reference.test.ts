@@ -46,6 +46,8 @@ const without: Readonly<Record<string, number>> = {
   stopService: 404,
   resumeService: 404,
   setSecret: 404,
+  saveView: 404,
+  deleteView: 404,
   rotateSigningSecret: 404,
   deleteSecret: 404,
   getOperatorLogin: 404,

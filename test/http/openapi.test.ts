@@ -222,7 +222,7 @@ async function driveLogins(): Promise<void> {
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = await app.as('ops@example.com');
   const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys', '/api/operator/secrets'];
-  plain.push('/api/operator/stop', '/api/operator/budgets');
+  plain.push('/api/operator/stop', '/api/operator/budgets', '/api/operator/views');
   const { id: keyId } = await app.key();
   plain.push('/api/operator/logins', '/api/operator/challenges');
   const { body: login } = await get('/api/auth/session', operator);
@@ -236,6 +236,7 @@ async function driveOperators(id: string): Promise<void> {
     change: { totals: { dollarsDaily: 1 } },
   };
   const budget = { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 1000 };
+  const aView = { name: 'stale', href: '/console/sessions?state=stale', tenantId: 'acme' };
   const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
@@ -276,6 +277,10 @@ async function driveOperators(id: string): Promise<void> {
     await post('/api/operator/secrets', { tenantId: 'acme', name: 'crm', value: 'x' }, headers);
     await post('/api/operator/secrets/signing', { tenantId: 'acme' }, headers);
     await post('/api/operator/secrets/crm/delete', { tenantId: 'acme' }, headers);
+    const { body: saved } = await post('/api/operator/views', aView, headers);
+    const { id: viewId } = (saved['view'] ?? {}) as { readonly id?: string };
+    for (let n = 0; n < 2; n += 1)
+      await send({ method: 'DELETE', path: `/api/operator/views/${viewId ?? 'none'}`, headers });
     await post('/api/operator/budgets', budget, headers);
     const path = '/api/operator/budgets/march?tenantId=acme';
     for (const version of [1, 9]) await send({ method: 'PATCH', path, body: { version, dollars: 3 }, headers });
@@ -375,6 +380,12 @@ async function driveOperators(id: string): Promise<void> {
   await send({ method: 'DELETE', path: '/api/operator/budgets/filed?tenantId=acme', headers: operator });
   await app.service.stores.budgets.merge([], ['acme'], '2030-01-01');
   for (const id of ['filed', 'twice']) await app.service.stores.budgets.delete('acme', id);
+  await get('/api/operator/views?tenantId=acme', operator);
+  await post('/api/operator/views', { ...aView, href: 'https://evil.example/' }, operator);
+  await post('/api/operator/views', { ...aView, tenantId: 'nobody' }, operator);
+  await post('/api/operator/views', aView, { ...operator, origin: EVIL });
+  await send({ method: 'DELETE', path: '/api/operator/views/x', headers: { ...operator, origin: EVIL } });
+  for (let n = 0; n < 51; n += 1) await post('/api/operator/views', { ...aView, name: `view ${n}` }, operator);
   await get('/api/operator/secrets?tenantId=', operator);
   for (const [path, body] of [
     ['secrets', { name: 'crm', value: 'x' }],

@@ -28,12 +28,10 @@ const href = kept(
 
 /** A list with a filter and an order, under a name. */
 const savedView = z.object({
-  id: z
-    .string()
-    .meta({
-      description: 'Its id: `?view=` in the address of the console opens it',
-      examples: ['view_Jm4c0Vb1T2yq8s5nXk9ZwA'],
-    }),
+  id: z.string().meta({
+    description: 'Its id: `?view=` in the address of the console opens it',
+    examples: ['view_Jm4c0Vb1T2yq8s5nXk9ZwA'],
+  }),
   name: z.string().meta({ description: 'What it is called', examples: ['Stale at acme'] }),
   href,
   tenantId: tenantId

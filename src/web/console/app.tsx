@@ -1,9 +1,10 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
+import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice, say } from './data/dialogs.ts';
 import { access, identify, logOut, stranger } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
 import { noteAddress, showPlace } from './data/places.ts';
+import { readViews, savedViews } from './data/saved-views.ts';
 import { EndDialog } from './frame/end-dialog.tsx';
 import { Palette } from './frame/palette.tsx';
 import { Rail } from './frame/rail.tsx';
@@ -46,10 +47,21 @@ function Gate() {
 const PRELOAD_AFTER_MS = 3000;
 
 function Console() {
-  const { path, url, route } = useLocation();
+  const { path, url, query, route } = useLocation();
   const { to } = useScope();
   // Before anything below is drawn: the page that is left is still there.
   noteAddress(url);
+  // A view is an address that the server keeps.
+  const view = query['view'];
+  const named = savedViews.value.find(({ id }) => id === view);
+  useEffect(() => {
+    void readViews().then(() => {
+      if (view !== undefined && !savedViews.peek().some(({ id }) => id === view)) say('There is no such view for you');
+    });
+  }, []);
+  useEffect(() => {
+    if (named !== undefined) route(named.href, true);
+  }, [named]);
   // With the new page, so that it closes nothing that is opened on that.
   useLayoutEffect(closeDialogs, [path]);
   useEffect(() => {

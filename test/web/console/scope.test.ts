@@ -45,47 +45,45 @@ describe('Saved filters', () => {
     kept.clear();
   });
 
-  const open = () => import('../../../src/web/console/data/saved-filters.ts');
+  const open = () => import('../../../src/web/console/data/saved-views.ts');
 
-  test('are there again in a page that comes later, the newest first, each name once, until they are removed', async () => {
-    const { saveFilter } = await open();
-    saveFilter('old', '/console/sessions?state=stale');
-    saveFilter('mine', '/console/sessions?state=idle');
-    saveFilter('old', '/console/sessions?state=stale&tenantId=acme');
-    vi.resetModules();
-    const { forgetFilter, savedFilters } = await open();
-    expect(savedFilters.value).toEqual([
-      { name: 'old', href: '/console/sessions?state=stale&tenantId=acme' },
-      { name: 'mine', href: '/console/sessions?state=idle' },
-    ]);
-    forgetFilter('old');
-    vi.resetModules();
-    expect((await open()).savedFilters.value.map(({ name }) => name)).toEqual(['mine']);
+  /** What was sent to the server, which answers `status` to what is saved. */
+  function serve(status: number): unknown[] {
+    const sent: unknown[] = [];
+    vi.stubGlobal('fetch', async (_: string, { method, body }: RequestInit) => {
+      if (method !== 'POST') return Response.json({ views: [] });
+      const view = JSON.parse(String(body)) as object;
+      sent.push(view);
+      return Response.json(status === 201 ? { view: { id: 'view_1', ...view } } : { code: 'X', error: 'x' }, {
+        status,
+      });
+    });
+    return sent;
+  }
+
+  test('that this browser kept go to the server once', async () => {
+    kept.set(FORMERLY, JSON.stringify([{ name: 'old', href: `/console/sessions?q=${REF}SECRET-1` }, null]));
+    const sent = serve(201);
+    const { readViews } = await open();
+    for (let n = 0; n < 2; n += 1) await readViews();
+    expect(sent).toEqual([{ name: 'old', href: `/console/sessions?q=${REF}` }]);
+    expect(kept.get(FORMERLY)).toBe('[]');
   });
 
-  test('have no address and no whole session id', async () => {
-    const { saveFilter, savedFilters } = await open();
-    for (const [name, q] of [
-      ['who@acme.example', 'x'],
-      ['typed', 'who@acme.example'],
-      ['encoded', 'who%40acme.example'],
-    ] as const)
-      saveFilter(name, `/console/sessions?q=${q}`);
-    expect(savedFilters.value).toEqual([]);
-    for (const id of [REF, encodeURIComponent(REF)])
-      saveFilter(id.slice(0, 3), `/console/sessions?q=${id}SECRET-1&sort=x`);
-    expect([...kept.values()].join('\n')).not.toContain('SECRET');
-    expect(savedFilters.value.map(({ href }) => decodeURIComponent(href))).toEqual([
-      `/console/sessions?q=${REF}&sort=x`,
-      `/console/sessions?q=${REF}&sort=x`,
-    ]);
+  test('wait in this browser while the server is away', async () => {
+    const text = JSON.stringify([{ name: 'old', href: '/console/sessions?state=idle' }]);
+    kept.set(FORMERLY, text);
+    serve(503);
+    await (await open()).readViews();
+    expect(kept.get(FORMERLY)).toBe(text);
   });
 
-  test.each(['{', 'null', '[null, 1, {"name": "x"}]', '[{"name": "x", "href": "https://evil.example/"}]'])(
-    'are none where the browser has %s',
-    async (text) => {
-      kept.set('switchboard.console.filters', text);
-      expect((await open()).savedFilters.value).toEqual([]);
-    },
-  );
+  test.each(['{', 'null', '[null, 1, {"name": "x"}]'])('are none where the browser has %s', async (text) => {
+    kept.set(FORMERLY, text);
+    const sent = serve(201);
+    await (await open()).readViews();
+    expect(sent).toEqual([]);
+  });
 });
+
+const FORMERLY = 'switchboard.console.filters';

@@ -6,7 +6,7 @@ import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
 import { logOut, mayFindAddresses } from '../data/identity.ts';
 import { theme } from '../data/preferences.ts';
-import { savedFilters } from '../data/saved-filters.ts';
+import { savedViews, viewHref } from '../data/saved-views.ts';
 import { isAddress, search, type SearchResult } from '../data/search.ts';
 import { shownPlaces } from '../pages/all.ts';
 import { togglePause } from '../parts/freshness.tsx';
@@ -60,7 +60,7 @@ function OpenPalette() {
   });
 
   const pages = shownPlaces().map(({ title, path }) => ({ kind: 'page', label: title, act: () => route(to(path)) }));
-  const saved = savedFilters.value.map(({ name, href }) => ({ kind: 'filter', label: name, act: () => route(href) }));
+  const saved = savedViews.value.map((view) => ({ kind: 'view', label: view.name, act: () => route(viewHref(view)) }));
   const hits = 'hits' in answer.value ? answer.value.hits : [];
   const found = hits.map((hit) => ({ kind: hit.kind, label: labelOf(hit), act: () => route(hit.href) }));
   const words = text.value.trim().toLowerCase();

@@ -11,6 +11,7 @@ import { FoundList } from '../parts/found-list.tsx';
 import { CallMark } from '../parts/marks.tsx';
 import { Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { SavedViews, SaveView } from '../parts/saved-views.tsx';
 import { useKeepOrder } from '../parts/sorting.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
@@ -55,6 +56,7 @@ export function CallsPage() {
         isFiltered={isFiltered}
         onChange={(next) => route(keepOrder(`/console/calls${queryText(next)}`))}
       />
+      <SavedViews />
       <DownloadRows
         what="calls"
         list={list}
@@ -117,9 +119,12 @@ function Fields({ filter, isFiltered, onChange }: FieldsProps) {
       <Text label="Agent" suggest="agent" {...field('agentId')} />
       <Choice label="Hang-up" values={HANGUPS} {...field('hangup')} />
       {isFiltered && (
-        <button type="button" class="quiet" onClick={() => onChange({})}>
-          Clear
-        </button>
+        <>
+          <button type="button" class="quiet" onClick={() => onChange({})}>
+            Clear
+          </button>
+          <SaveView />
+        </>
       )}
     </form>
   );

@@ -16,6 +16,7 @@ import { Fresh } from '../parts/freshness.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { SavedViews, SaveView } from '../parts/saved-views.tsx';
 import { useKeepOrder } from '../parts/sorting.tsx';
 import { More, Table, type Column } from '../parts/table.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
@@ -58,6 +59,7 @@ export function RefusalsPage() {
         <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
       </div>
       <Fields filter={filter} onChange={change} />
+      <SavedViews />
       <DownloadRows
         what="refusals"
         list={list}
@@ -110,9 +112,12 @@ function Fields({ filter, onChange }: { readonly filter: Filter; readonly onChan
       <Text label="Network" {...field('network')} />
       <Choice label="Time" none="last 24 h" values={TIMES} {...field('from')} />
       {queryText(filter) !== '' && (
-        <button type="button" class="quiet" onClick={() => onChange({})}>
-          Clear
-        </button>
+        <>
+          <button type="button" class="quiet" onClick={() => onChange({})}>
+            Clear
+          </button>
+          <SaveView />
+        </>
       )}
     </form>
   );

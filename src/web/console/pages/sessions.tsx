@@ -12,7 +12,7 @@ import { rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { Download } from '../parts/download.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
-import { SavedFilters } from '../parts/saved-filters.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
 import { useKeepOrder } from '../parts/sorting.tsx';
 import { Empty, Failed, Loading, Outdated, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
@@ -80,7 +80,7 @@ export function SessionsPage() {
         )}
       </div>
       <SessionFilter filter={filter} onChange={change} />
-      <SavedFilters here={`/console/sessions${address}`} />
+      <SavedViews />
       {NOT_FOR_EXPORT.every((name) => filter[name] === undefined) && (
         <Download
           what="sessions"

@@ -1,8 +1,8 @@
 /** The filter of the list: every choice is in the address at once. */
-import { filterQuery, toggled, type Filter, type FilterName } from '../../data/filter.ts';
+import { toggled, type Filter, type FilterName } from '../../data/filter.ts';
 import { Choice, Text } from '../../parts/filter-fields.tsx';
 import { StateMark } from '../../parts/marks.tsx';
-import { SaveFilter } from '../../parts/saved-filters.tsx';
+import { SaveView } from '../../parts/saved-views.tsx';
 import { REASON_NAMES, reasonWords } from '../../words/reasons.ts';
 import { STATE_NAMES } from '../../words/states.ts';
 
@@ -66,7 +66,7 @@ export function SessionFilter({ filter, onChange }: Props) {
           <button type="button" class="quiet" onClick={() => onChange({})}>
             Clear
           </button>
-          <SaveFilter href={`/console/sessions${filterQuery(filter)}`} />
+          <SaveView />
         </>
       )}
     </form>

@@ -1,0 +1,68 @@
+/** Lists with a filter and an order that somebody gave names to. The server keeps them; links to them are `?view=` and their id. */
+import { signal } from '@preact/signals';
+import type { OperatorView, savedViews as savedViewsReply, saveViewReply } from '../../../protocol/operator/view.ts';
+import { get, isPassing, post, remove, type Failure } from './api.ts';
+import { readKept, writeKept } from './preferences.ts';
+import type { Output } from './shapes.ts';
+
+/** Where browsers kept them before the server did. */
+const FORMERLY = 'filters';
+/** A whole session id proves its caller; its first 42 characters find it too. */
+const wholeIds = /(s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{7})[\w-]+/gi;
+
+export const savedViews = signal<readonly OperatorView[]>([]);
+
+/** Whether it may be kept: an address is kept nowhere. */
+export function isSavable(text: string): boolean {
+  return !/@|%40/.test(text);
+}
+
+/** The link that opens a view for whoever may see it. */
+export function viewHref({ id, href }: Pick<OperatorView, 'id' | 'href'>): string {
+  return `${href.split('?')[0]}?view=${id}`;
+}
+
+/** Reads them; what this browser kept itself goes to the server first. */
+export async function readViews(): Promise<void> {
+  await handOver();
+  const answer = await get<Output<typeof savedViewsReply>>('/api/operator/views');
+  if (answer.ok) savedViews.value = answer.body.views;
+}
+
+/** Keeps a view, in the place of another of the same name. @returns why it could not be kept */
+export async function saveView(name: string, href: string, tenantId?: string): Promise<Failure | undefined> {
+  const view = { name, href: href.replace(wholeIds, '$1'), ...(tenantId === undefined ? {} : { tenantId }) };
+  const answer = await post<Output<typeof saveViewReply>>('/api/operator/views', view);
+  if (!answer.ok) return answer.failure;
+  savedViews.value = [answer.body.view, ...savedViews.peek().filter(({ id }) => id !== answer.body.view.id)];
+  return undefined;
+}
+
+/** Deletes one's own view. */
+export async function deleteView(id: string): Promise<Failure | undefined> {
+  const answer = await remove(`/api/operator/views/${id}`);
+  if (!answer.ok && answer.failure.kind !== 'missing') return answer.failure;
+  savedViews.value = savedViews.peek().filter((view) => view.id !== id);
+  return undefined;
+}
+
+/** What the server does not take, because it is none, is forgotten; while it is away it waits here. */
+async function handOver(): Promise<void> {
+  const waiting: unknown[] = [];
+  for (const one of readFormer()) {
+    const { name, href } = (one ?? {}) as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || typeof href !== 'string') continue;
+    const failure = await saveView(name.trim(), href);
+    if (failure !== undefined && (isPassing(failure) || failure.kind === 'login')) waiting.push(one);
+  }
+  if (readKept(FORMERLY) !== null) writeKept(FORMERLY, JSON.stringify(waiting));
+}
+
+function readFormer(): readonly unknown[] {
+  try {
+    const kept: unknown = JSON.parse(readKept(FORMERLY) ?? '[]');
+    return Array.isArray(kept) ? kept : [];
+  } catch {
+    return [];
+  }
+}

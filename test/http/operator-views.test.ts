@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { STAFF, type Reply, type TestApp } from '../support/app.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build } = useApps();
+
+const root = '/api/operator/views';
+const href = '/console/sessions?state=stale&sorted=-Cost';
+type Headers = Readonly<Record<string, string>>;
+
+let app: TestApp;
+let ops: Headers;
+let other: Headers;
+beforeEach(async () => {
+  app = await build({ env: { ...STAFF, OPERATOR_EMAILS: 'ops@example.com,two@example.com' } });
+  [ops, other] = [await app.as('ops@example.com'), await app.as('two@example.com')];
+  for (const headers of [ops, other])
+    for (const { id, isOwn } of await views(headers)) if (isOwn) await remove(id, headers);
+});
+
+const save = (body: object, headers: Headers): Promise<Reply> =>
+  app.post(root, { name: 'mine', href, ...body }, headers);
+const remove = (id: string, headers: Headers): Promise<Reply> =>
+  app.send({ method: 'DELETE', path: `${root}/${id}`, headers });
+const views = async (headers: Headers) =>
+  (await app.get(root, headers)).body['views'] as readonly { id: string; name: string; href: string; isOwn: boolean }[];
+
+describe('A saved view', () => {
+  test('is its owner’s alone, who may delete it', async () => {
+    const { status, body } = await save({}, ops);
+    const { id } = body['view'] as { id: string };
+    expect(status).toBe(201);
+    expect(await views(ops)).toMatchObject([{ id, name: 'mine', href, tenantId: null, isOwn: true }]);
+    expect(await views(other)).toEqual([]);
+    expect((await remove(id, other)).status).toBe(404);
+    expect((await remove(id, ops)).status).toBe(200);
+    expect((await remove(id, ops)).status).toBe(404);
+  });
+
+  test('of a tenant is shown to all who are shown that, and is deleted by its owner alone', async () => {
+    const { id } = (await save({ tenantId: 'acme' }, ops)).body['view'] as { id: string };
+    expect(await views(other)).toMatchObject([{ id, isOwn: false, tenantId: 'acme' }]);
+    expect((await remove(id, other)).status).toBe(404);
+    expect((await save({ tenantId: 'nobody' }, ops)).status).toBe(404);
+  });
+
+  test('is kept beside those of others of the same name, who save at once', async () => {
+    await Promise.all([ops, other].flatMap((headers) => [save({}, headers), save({}, headers)]));
+    expect([await views(ops), await views(other)]).toMatchObject([[{ isOwn: true }], [{ isOwn: true }]]);
+  });
+
+  test.each([
+    { href: 'https://evil.example/' },
+    { href: '//evil.example/console/sessions' },
+    { href: '/console/sessions/../../logout' },
+    { href: '/console/sessions?q=who@acme.example' },
+    { href: '/console/sessions?q=who%40acme.example' },
+    { href: `/console/sessions?q=s:${'7'.repeat(32)}:kX2vQ9mB4tYw7nLcR1sZ0A` },
+    { href: `/console/sessions?q=${'x'.repeat(1000)}` },
+    { name: 'who@acme.example' },
+    { name: ' ' },
+    { name: 'x'.repeat(61) },
+  ])('is never %j', async (wrong) => {
+    expect((await save(wrong, ops)).status).toBe(400);
+    expect(await views(ops)).toEqual([]);
+  });
+
+  test('is refused to whoever has 50', async () => {
+    for (let n = 0; n < 50; n += 1) expect((await save({ name: `view ${n}` }, ops)).status).toBe(201);
+    expect((await save({ name: 'one more' }, ops)).status).toBe(409);
+    expect((await save({ name: 'view 7', href: '/console/calls' }, ops)).status).toBe(201);
+  });
+});
