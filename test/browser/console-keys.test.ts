@@ -383,13 +383,13 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     const { page } = here;
     await here.follow('/console/sessions?state=idle&tenantId=globex');
     await here.button('Save…').click();
-    const name = page.getByLabel('Name of the filter');
+    const name = page.getByLabel('Name of the view');
     await name.fill('who@globex.example');
     await name.press('Enter');
     await here.sees('An address is kept nowhere', '[role=alert]');
     await name.fill('Idle at Globex');
     await name.press('Enter');
-    await here.sees('Filter Idle at Globex saved');
+    await here.sees('View Idle at Globex saved');
     expect(await violations(page)).toEqual([]);
     expect(await here.overflow()).toEqual([0, 0]);
     await page.goto(`${server.direct}/console`);

@@ -13,6 +13,9 @@ import './styles/touch.css';
 import './styles/print.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { watchHistory } from './data/places.ts';
+
+watchHistory();
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

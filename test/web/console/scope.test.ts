@@ -27,7 +27,7 @@ describe('The scope of the console', () => {
   });
 });
 
-describe('Saved filters', () => {
+describe('Saved views', () => {
   const kept = new Map<string, string>();
   const REF = `s:${'0a'.repeat(16)}:abcdefg`;
 
@@ -52,7 +52,7 @@ describe('Saved filters', () => {
     const sent: unknown[] = [];
     vi.stubGlobal('fetch', async (_: string, { method, body }: RequestInit) => {
       if (method !== 'POST') return Response.json({ views: [] });
-      const view = JSON.parse(String(body)) as object;
+      const view = JSON.parse(body as string) as object;
       sent.push(view);
       return Response.json(status === 201 ? { view: { id: 'view_1', ...view } } : { code: 'X', error: 'x' }, {
         status,

@@ -16,7 +16,11 @@ const lists = new Map<string, string>();
 let here = '';
 let isBack = false;
 let wasPopped = false;
-addEventListener('popstate', () => (wasPopped = true));
+
+/** Hears of steps through the history of the browser: call it before the router does. */
+export function watchHistory(): void {
+  addEventListener('popstate', () => (wasPopped = true));
+}
 
 const pathOf = (url: string): string => url.split('?')[0] ?? '';
 
@@ -31,11 +35,6 @@ export function noteAddress(url: string): void {
   isBack = wasPopped || pathOf(here).startsWith(`${pathOf(url)}/`);
   wasPopped = false;
   here = url;
-}
-
-/** Whether the page that is shown is one that somebody went back to. */
-export function isReturning(): boolean {
-  return isBack;
 }
 
 /** The address of a list as it was left, for links from what it lists; `href` itself where it was not open. */
