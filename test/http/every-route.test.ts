@@ -67,6 +67,7 @@ beforeAll(async () => {
     webhooks: endpoint.id,
     event: await webhooks.tell(endpoint.id, 'webhook.test', {}, app.clock.now()),
     budgets: 'march',
+    views: 'view_nobody',
   });
   const budget = {
     of: 'tenant',
@@ -160,6 +161,7 @@ describe('A route of the operator API', () => {
         "see-installation: GET /api/operator/settings",
         "see-installation: GET /metrics",
         "see: GET /api/operator/activity",
+        "see: DELETE /api/operator/views/{id}",
         "see: GET /api/operator/audit",
         "see: GET /api/operator/budgets",
         "see: GET /api/operator/calls",
@@ -180,12 +182,14 @@ describe('A route of the operator API', () => {
         "see: GET /api/operator/sessions/{id}/webhooks",
         "see: GET /api/operator/stop",
         "see: GET /api/operator/usage",
+        "see: GET /api/operator/views",
         "see: GET /api/operator/webhooks",
         "see: GET /api/operator/webhooks/{id}",
         "see: GET /api/operator/webhooks/{id}/deliveries",
         "see: GET /api/operator/webhooks/{id}/deliveries/{event}",
         "see: POST /api/operator/search",
         "see: POST /api/operator/what-if",
+        "see: POST /api/operator/views",
       ]
     `);
   });
