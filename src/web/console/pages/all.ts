@@ -48,7 +48,7 @@ export const PLACES: readonly Place[] = [
     title: 'Calls',
     key: 'v',
     icon: 'M4.5 2 2.5 3.5c0 5 5 10 10 10l1.5-2-3-2-1.5 1.25A8 8 0 0 1 5.25 6.5L6.5 5z',
-    component: later(() => import('./lists.ts').then(({ CallsPage }) => CallsPage)),
+    component: later(() => import('./machines.ts').then(({ CallsPage }) => CallsPage)),
   },
   {
     path: '/console/refusals',
@@ -69,7 +69,7 @@ export const PLACES: readonly Place[] = [
     title: 'Budgets',
     key: 'b',
     icon: 'M2 4.5h12v8H2zM2 7.5h12M10.5 10.25h1.5M4 2.25h8',
-    component: later(() => import('./figures.ts').then(({ BudgetsPage }) => BudgetsPage)),
+    component: later(() => import('./webhook-pages.ts').then(({ BudgetsPage }) => BudgetsPage)),
   },
   {
     path: '/console/nodes',

@@ -1,5 +1,4 @@
 /** The other pages: one file, because each window gets all pages soon. */
-export { BudgetsPage } from './budgets.tsx';
 export { ChangesPage } from './changes.tsx';
 export { KeyPage } from './key.tsx';
 export { KeysPage } from './keys.tsx';

@@ -1,3 +1,2 @@
-/** The lists of sessions and of calls: one file, because each window gets all pages soon. */
-export { CallsPage } from './calls.tsx';
+/** The list of sessions, and what it alone needs. */
 export { SessionsPage } from './sessions.tsx';

@@ -3,3 +3,4 @@ export { CallPage } from './call.tsx';
 export { ChallengePage } from './challenge.tsx';
 export { LoginDetailPage } from './login-detail.tsx';
 export { SessionPage } from './session.tsx';
+export { CallsPage } from './calls.tsx';
