@@ -70,7 +70,7 @@ const groups: readonly Group[] = [
     id: 'people',
     title: 'Operators: people and processes',
     tag: 'Operators',
-    of: ['me', 'audit', 'logins', 'challenges', 'addresses', 'nodes', 'search'],
+    of: ['me', 'views', 'audit', 'logins', 'challenges', 'addresses', 'nodes', 'search'],
     about:
       'Who is logged in, what operators did, addresses that are locked out, challenges to bots, and the processes of the service.',
   },
