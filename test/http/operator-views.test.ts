@@ -44,6 +44,40 @@ describe('A saved view', () => {
     expect((await save({ tenantId: 'nobody' }, ops)).status).toBe(404);
   });
 
+  test('is not there for an admin of another tenant, who shares none with it', async () => {
+    const boss = await app.as('boss@globex.example');
+    const { id } = (await save({ tenantId: 'acme' }, ops)).body['view'] as { id: string };
+    expect(await views(boss)).toEqual([]);
+    expect((await remove(id, boss)).status).toBe(404);
+    expect((await save({ tenantId: 'acme' }, boss)).status).toBe(404);
+    expect(await views(other)).toMatchObject([{ id, isOwn: false }]);
+    const own = (await save({ tenantId: 'globex' }, boss)).body['view'] as { id: string };
+    expect((await views(ops)).map((view) => view.id)).toEqual([id, own.id]);
+    expect((await remove(own.id, boss)).status).toBe(200);
+  });
+
+  test('is a viewer’s for themselves: to share one is to change something', async () => {
+    const vera = await app.as('vera@example.com');
+    expect((await save({ tenantId: 'acme' }, vera)).status).toBe(403);
+    const { status, body } = await save({}, vera);
+    expect(status).toBe(201);
+    expect((await remove((body['view'] as { id: string }).id, vera)).status).toBe(200);
+  });
+
+  test('that others see is audited when it is saved, when it is taken back and when it is deleted; one’s own is not', async () => {
+    const name = 'for the audit';
+    const { id } = (await save({ name, tenantId: 'acme' }, ops)).body['view'] as { id: string };
+    await save({ name }, ops);
+    await save({ name }, ops);
+    await save({ name, tenantId: 'acme' }, ops);
+    await remove(id, ops);
+    const { body } = await app.get(`/api/operator/audit?target=${encodeURIComponent(name)}`, ops);
+    const row = { target: name, tenantId: 'acme', actor: 'ops@example.com', result: 'done' };
+    const saved = { ...row, action: 'view.save' };
+    expect(body['rows']).toMatchObject([{ ...row, action: 'view.delete' }, saved, saved, saved]);
+    expect(body['rows']).toHaveLength(4);
+  });
+
   test('is kept beside those of others of the same name, who save at once', async () => {
     await Promise.all([ops, other].flatMap((headers) => [save({}, headers), save({}, headers)]));
     expect([await views(ops), await views(other)]).toMatchObject([[{ isOwn: true }], [{ isOwn: true }]]);
@@ -57,7 +91,10 @@ describe('A saved view', () => {
     { href: '/console/sessions?q=who%40acme.example' },
     { href: `/console/sessions?q=s:${'7'.repeat(32)}:kX2vQ9mB4tYw7nLcR1sZ0A` },
     { href: `/console/sessions?q=${'x'.repeat(1000)}` },
+    { href: '/console/sessions?state=stale&view=view_Jm4c0Vb1T2yq8s5nXk9ZwA' },
+    { href: '/console/sessions?%76iew=view_Jm4c0Vb1T2yq8s5nXk9ZwA' },
     { name: 'who@acme.example' },
+    { name: 'a\0b' },
     { name: ' ' },
     { name: 'x'.repeat(61) },
   ])('is never %j', async (wrong) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { maskAddresses } from '../../src/web/console/words/format.ts';
 import { limitRows, limitWords } from '../../src/web/console/words/limits.ts';
 import { columnsOf } from '../../src/web/console/words/series.ts';
 
@@ -45,5 +46,17 @@ describe('The limits of a session', () => {
       'dollars a day, whole key: $3.00',
       'ofTomorrow: 1',
     ]);
+  });
+});
+
+describe('Addresses in files of rows', () => {
+  test.each([
+    ['login,ada@example.com,active', 'login,a…@example.com,active'],
+    ['"asked by <ada.b+c@example.com>, and x@y.example"', '"asked by <a…@example.com>, and x…@y.example"'],
+    ["'=ada@example.com", "'…@example.com"],
+    ['a…@example.com', 'a…@example.com'],
+    ['s:0123456789abcdef0123456789abcdef:abc-_1Z', 's:0123456789abcdef0123456789abcdef:abc-_1Z'],
+  ])('%s is written %s', (text, written) => {
+    expect(maskAddresses(text)).toBe(written);
   });
 });

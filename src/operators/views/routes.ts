@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from '../../http/route.ts';
+import type { Call, Route } from '../../http/route.ts';
 import type { Services } from '../../http/services.ts';
 import { randomId } from '../../kernel/ids.ts';
 import { iso } from '../../kernel/time.ts';
@@ -12,11 +12,14 @@ import {
 } from '../../protocol/operator/view.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { SavedView } from '../../stores/saved-views/contract.ts';
-import { type Operator, seesTenant, tenantsOf } from '../roles.ts';
-import { noTenant, operatorRoute } from '../route.ts';
+import { act } from '../act.ts';
+import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
+import { actBy, noTenant, operatorRoute } from '../route.ts';
 
 /** How many views one operator has at most. */
 const MAX_VIEWS = 50;
+
+const SHARES_NOTHING = 'Your role changes nothing for others: leave tenantId out, and the view is yours alone.';
 
 const exampleView: OperatorView = {
   id: 'view_Jm4c0Vb1T2yq8s5nXk9ZwA',
@@ -50,17 +53,28 @@ export function saveViewRoute(services: Services): Route {
     path: '/api/operator/views',
     operationId: 'saveView',
     summary: 'Save a filter of a list under a name, for oneself or for a tenant',
-    description: `It takes the place of one’s own view of the same name. One operator has at most ${MAX_VIEWS}; a view shows nobody more than they are shown without it.`,
+    description: `It takes the place of one’s own view of the same name. One operator has at most ${MAX_VIEWS}; a view shows nobody more than they are shown without it. One for a tenant asks for the right to change, and is audited.`,
     body: saveViewRequest,
     bodyExample: { name: exampleView.name, href: exampleView.href, tenantId: 'acme' },
     replies: { 201: { description: 'It is kept', schema: saveViewReply, example: { view: exampleView } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
-    handle: async ({ operator, request, body: { name, href, tenantId = null } }) => {
+    handle: async (call) => {
+      const { operator, request, body } = call;
+      const { name, href, tenantId = null } = body;
+      if (tenantId !== null && !mayDo(operator.role, 'change')) return new Refusal('FORBIDDEN', SHARES_NOTHING);
       if (tenantId !== null && (!seesTenant(operator, tenantId) || services.tenants.tenant(tenantId) === undefined))
         return noTenant(tenantId);
       const owner = ownerOf(operator, services);
       const view = { id: `view_${randomId()}`, owner, tenantId, name, href, createdAtMs: request.atMs };
-      const kept = await services.core.stores.savedViews.save(view, MAX_VIEWS);
+      const { savedViews: store } = services.core.stores;
+      const former = await findOwn(services, owner, (own) => own.name === name);
+      const kept = await toldIfShared(
+        'view.save',
+        { name, tenantId: tenantId ?? former?.tenantId },
+        call,
+        services,
+        () => store.save(view, MAX_VIEWS),
+      );
       if (kept === undefined) return new Refusal('CONFLICT', `You have ${MAX_VIEWS} views: delete one first.`);
       return { status: 201, body: { view: toOperatorView(kept, owner) } };
     },
@@ -81,13 +95,40 @@ export function deleteViewRoute(services: Services): Route {
     params: viewParams,
     replies: { 200: { description: 'It is deleted', schema: deleteViewReply, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
-    handle: async ({ operator, params: [id = ''] }) => {
-      const isDeleted = await services.core.stores.savedViews.delete(ownerOf(operator, services), id);
+    handle: async (call) => {
+      const owner = ownerOf(call.operator, services);
+      const view = await findOwn(services, owner, ({ id }) => id === call.params[0]);
+      const { savedViews: store } = services.core.stores;
+      const isDeleted =
+        view !== undefined &&
+        (await toldIfShared('view.delete', view, call, services, async () => store.delete(owner, view.id)));
       return isDeleted
         ? { status: 200, body: { ok: true } }
         : new Refusal('NOT_FOUND', 'You saved no such view; GET /api/operator/views names those that there are.');
     },
   });
+}
+
+async function findOwn(
+  services: Services,
+  owner: string,
+  isWanted: (view: SavedView) => boolean,
+): Promise<SavedView | undefined> {
+  const views = await services.core.stores.savedViews.list(owner, []);
+  return views.find(isWanted);
+}
+
+/** Changes a view. What others see, or saw until now, is audited; what is one's own alone is a preference (docs/security.md). */
+function toldIfShared<T>(
+  action: 'view.save' | 'view.delete',
+  { name, tenantId = null }: { readonly name: string; readonly tenantId?: string | null | undefined },
+  call: Call<unknown>,
+  services: Services,
+  change: () => Promise<T>,
+): Promise<T | Awaited<T>> {
+  if (tenantId === null) return change();
+  const what = { action, target: name, tenantId };
+  return act(what, actBy(call as Call), services, change, (changed) => (changed ? 'done' : 'unchanged'));
 }
 
 function ownerOf({ actor }: Operator, { identity }: Services): string {

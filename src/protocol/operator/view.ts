@@ -2,15 +2,18 @@ import { z } from 'zod';
 import { tenantId, tenantNamed } from '../fields.ts';
 import { instant, ok } from '../values.ts';
 
-/** What is in no view: an address, and what follows the ref in a whole session id. */
-const KEPT_NOWHERE = /@|%40|s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{8}/i;
+/** What is in no view: an address, what follows the ref in a whole session id, and characters that nobody sees. */
+const KEPT_NOWHERE = /@|%40|s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{8}|[\p{Cc}\p{Cs}]/iu;
 
 const kept = (max: number, form: RegExp, message: string): z.ZodString =>
   z
     .string()
     .max(max)
     .regex(form, message)
-    .refine((value) => !KEPT_NOWHERE.test(value), 'must hold no e-mail address and no whole session id');
+    .refine(
+      (value) => !KEPT_NOWHERE.test(value),
+      'must hold no e-mail address, no whole session id and no control character',
+    );
 
 const viewName = kept(60, /^\S(?:.*\S)?$/, 'must not begin or end with white space').meta({
   description: 'What it is called, at most 60 characters; an operator’s views have different names',
@@ -21,10 +24,13 @@ const href = kept(
   1000,
   /^\/console\/[a-z-]+(?:\?[\x21-\x7e]*)?$/,
   'must be the path of a list of the console, with its query',
-).meta({
-  description: 'The list in the console, with its filter and order as its address has them',
-  examples: ['/console/sessions?state=stale&tenantId=acme'],
-});
+)
+  // Two that name each other would have no end.
+  .refine((value) => !new URLSearchParams(value.split('?')[1]).has('view'), 'must not name a view itself')
+  .meta({
+    description: 'The list in the console, with its filter and order as its address has them',
+    examples: ['/console/sessions?state=stale&tenantId=acme'],
+  });
 
 /** A list with a filter and an order, under a name. */
 const savedView = z.object({

@@ -26,6 +26,8 @@ export const ACT_ACTIONS = [
   'budget.create',
   'budget.change',
   'budget.delete',
+  'view.save',
+  'view.delete',
 ] as const;
 
 export type ActAction = (typeof ACT_ACTIONS)[number];

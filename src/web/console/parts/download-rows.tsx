@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { csvLine } from '../../../protocol/csv.ts';
 import { wordsOf } from './view-states.tsx';
 import type { Failure } from '../data/api.ts';
+import { maskAddresses } from '../words/format.ts';
 
 /** So many rows a file has at most: each page of them is a request. */
 const MAX_ROWS = 5000;
@@ -14,7 +15,7 @@ interface Props<R> {
   readonly columns: readonly (keyof R & string)[];
 }
 
-/** A file of all that the filter finds, as far as it is read, page by page, when somebody asks for it. */
+/** A file of all that the filter finds, as far as it is read, page by page, when somebody asks for it. It holds no whole address. */
 export function DownloadRows<R extends object>({ what, list, columns }: Props<R>) {
   const words = useSignal('');
   const read = async (): Promise<void> => {
@@ -24,7 +25,7 @@ export function DownloadRows<R extends object>({ what, list, columns }: Props<R>
       words.value = wordsOf(found);
       return;
     }
-    const lines = found.map((row) => csvLine(row as Readonly<Record<string, string>>, columns));
+    const lines = found.map((row) => maskAddresses(csvLine(row as Readonly<Record<string, string>>, columns)));
     save(`switchboard-${what}-${new Date().toISOString().slice(0, 10)}.csv`, [`${columns.join(',')}\r\n`, ...lines]);
     words.value =
       found.length < MAX_ROWS ? '' : `These are the newest ${MAX_ROWS}: choose a shorter time for the others.`;

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
 import type { Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
 import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
 import { Modal, Refused } from './modal.tsx';
 
@@ -58,7 +59,7 @@ function SaveViewDialog({ href, tenantId }: { readonly href: string; readonly te
           value={name.value}
           onInput={({ currentTarget }) => (name.value = currentTarget.value)}
         />
-        {tenantId !== undefined && (
+        {tenantId !== undefined && mayChange.value && (
           <label>
             <input
               type="checkbox"

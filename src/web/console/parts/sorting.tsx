@@ -29,9 +29,14 @@ export function useSorted<R, T extends Sortable<R>>(
   const sortBy = columns.find((column) => column.title === title)?.sortBy;
   if (sortBy === undefined) return rows;
   // A row that changes stays where it is until the list is drawn anew.
-  const valued = rows.map((each) => ({ each, value: sortBy(each.row instanceof Signal ? each.row.peek() : each.row) }));
+  return sortRows(rows, ({ row }) => sortBy(row instanceof Signal ? row.peek() : row), isDescending);
+}
+
+/** The rows by their values, numbers in texts by their size; those of one value as they came, those of null last either way. */
+export function sortRows<T>(rows: readonly T[], valueOf: (row: T) => Value, isDescending: boolean): readonly T[] {
+  const valued = rows.map((row) => ({ row, value: valueOf(row) }));
   const sign = isDescending ? -1 : 1;
-  return valued.toSorted((one, other) => order(one.value, other.value, sign)).map(({ each }) => each);
+  return valued.toSorted((one, other) => order(one.value, other.value, sign)).map(({ row }) => row);
 }
 
 type Value = string | number | null;

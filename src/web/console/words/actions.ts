@@ -26,6 +26,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'budget.create': 'made a budget',
   'budget.change': 'changed a budget',
   'budget.delete': 'deleted a budget',
+  'view.save': 'saved a view for a tenant',
+  'view.delete': 'deleted a view of a tenant',
 };
 
 export const ACTION_NAMES = Object.keys(ACTIONS);

@@ -97,3 +97,8 @@ export function shareText(share: number): string {
 export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
+
+/** The text with of each e-mail address its first letter and its domain: `o…@acme.example`. */
+export function maskAddresses(text: string): string {
+  return text.replace(/([^\s@",;<>])[^\s@",;<>]*@/g, '$1…@');
+}
