@@ -1,3 +1,4 @@
+import { text as readAll } from 'node:stream/consumers';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
@@ -24,6 +25,12 @@ const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimat
   const heights = [...main.querySelectorAll('[data-row]')].map((row) => row.getBoundingClientRect().height);
   return { over: Math.max(...boxes.map((box) => box.scrollWidth - box.clientWidth)), height: Math.max(0, ...heights) };
 })`;
+
+function listOf(api: string): ListFixture {
+  const list = LISTS.find((one) => one.api === api);
+  if (list === undefined) throw new Error(`there is no list of ${api}`);
+  return list;
+}
 
 describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, () => {
   let browser: Browser;
@@ -110,8 +117,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
   });
 
   test('draw of a thousand sessions those in sight, whatever the width', async () => {
-    const list = LISTS.find(({ api }) => api === 'sessions');
-    if (list === undefined) throw new Error('there is no list of sessions');
+    const list = listOf('sessions');
     await open(list, { json: list.body(1000, false) });
     await here.page.locator('[data-row]').first().waitFor();
     for (const width of [400, 768, 1280]) {
@@ -126,11 +132,55 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     }
   });
 
+  test('are sorted by a column, which their head and the address say, and are files of what the filter finds', async () => {
+    const { page } = here;
+    const list = listOf('logins');
+    const { logins, ...rest } = list.body(3, false) as { logins: object[] };
+    const named = ['b10@x.example', 'a@x.example', 'b9@x.example'].map((email, at) => ({ ...logins[at], email }));
+    await open(list, { json: { ...rest, logins: named, nextCursor: null } });
+    const who = (): Promise<string[]> => page.locator('[data-row] a').allTextContents();
+    const head = page.locator('th', { has: here.button('Who') });
+    await page.locator('[data-row]').first().waitFor();
+    expect([await head.getAttribute('aria-sort'), await who()]).toEqual([null, named.map(({ email }) => email)]);
+    for (const [order, address, sorted] of [
+      ['ascending', 'Who', ['a@x.example', 'b9@x.example', 'b10@x.example']],
+      ['descending', '-Who', ['b10@x.example', 'b9@x.example', 'a@x.example']],
+    ] as const) {
+      await here.button('Who').click();
+      await here.isAt(`/console/logins?sorted=${address}`);
+      expect([await head.getAttribute('aria-sort'), await who()]).toEqual([order, sorted]);
+    }
+    const [file] = await Promise.all([page.waitForEvent('download'), here.button('CSV').click()]);
+    expect(file.suggestedFilename()).toMatch(/^switchboard-logins-\d{4}-\d\d-\d\d\.csv$/);
+    const lines = (await readAll(await file.createReadStream())).split('\r\n');
+    expect(lines[0]).toMatch(/^id,email,state,/);
+    expect(lines.slice(1, 4).map((line) => line.split(',')[1])).toEqual([
+      'b…@x.example',
+      'a…@x.example',
+      'b…@x.example',
+    ]);
+    expect(lines.slice(4)).toEqual(['']);
+  });
+
+  test('suggest in their filters the keys of the tenant that is chosen, and no others', async () => {
+    const { page } = here;
+    const { tenants, keys } = listOf('keys').body(2, false) as { tenants: object[]; keys: object[] };
+    const json = { tenants, keys: [...keys, { ...keys[0], tenantId: 'globex', id: 'theirs' }] };
+    await open({ ...listOf('keys'), path: '/console/calls?tenantId=demo' }, { json });
+    const field = page.getByRole('combobox', { name: 'Key', exact: true });
+    await field.focus();
+    const suggested = (): Promise<string[]> =>
+      field.evaluate((input: HTMLInputElement) => [...(input.list?.options ?? [])].map(({ value }) => value));
+    await expect.poll(suggested).toEqual(['key-0', 'key-1']);
+    await here.follow('/console/calls');
+    await field.focus();
+    await expect.poll(suggested).toEqual(['key-0', 'key-1', 'theirs']);
+  });
+
   test('are found as they were by whoever goes back: the pages that were read, how far down, and the link', async () => {
     const { page } = here;
     for (const api of ['calls', 'refusals', 'sessions']) {
-      const list = LISTS.find((one) => one.api === api);
-      if (list === undefined) throw new Error(`there is no list of ${api}`);
+      const list = listOf(api);
       await here.page.unrouteAll();
       // Of 150 rows, 50 a page.
       await page.route(
@@ -183,8 +233,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       ['sessions', 200],
       ['audit', 12],
     ] as const) {
-      const list = LISTS.find((one) => one.api === api);
-      if (list === undefined) throw new Error(`there is no list of ${api}`);
+      const list = listOf(api);
       await open(list, { json: list.body(count, true) });
       await page.locator('[data-row]').first().waitFor();
       await page.setViewportSize({ width: 718, height: 800 });

@@ -55,7 +55,7 @@ export function saveViewRoute(services: Services): Route {
     summary: 'Save a filter of a list under a name, for oneself or for a tenant',
     description: `It takes the place of one’s own view of the same name. One operator has at most ${MAX_VIEWS}; a view shows nobody more than they are shown without it. One for a tenant asks for the right to change, and is audited.`,
     body: saveViewRequest,
-    bodyExample: { name: exampleView.name, href: exampleView.href, tenantId: 'acme' },
+    bodyExample: { name: exampleView.name, href: exampleView.href },
     replies: { 201: { description: 'It is kept', schema: saveViewReply, example: { view: exampleView } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {

@@ -31,7 +31,7 @@ export function DownloadRows<R extends object>({ what, list, columns }: Props<R>
       found.length < MAX_ROWS ? '' : `These are the newest ${MAX_ROWS}: choose a shorter time for the others.`;
   };
   return (
-    <p class="soft">
+    <p class="soft download">
       Download all that the filter finds:{' '}
       <button type="button" class="link" onClick={() => void read()}>
         CSV

@@ -12,7 +12,7 @@ interface DownloadProps {
 export function Download({ what, words, filters }: DownloadProps) {
   const addressOf = (format: string): string => `/api/operator/export/${what}${queryText({ ...filters(), format })}`;
   return (
-    <p class="soft">
+    <p class="soft download">
       {words}:{' '}
       {['csv', 'ndjson'].map((format) => (
         <>
