@@ -188,8 +188,8 @@ describe('A route of the operator API', () => {
         "see: GET /api/operator/webhooks/{id}/deliveries",
         "see: GET /api/operator/webhooks/{id}/deliveries/{event}",
         "see: POST /api/operator/search",
-        "see: POST /api/operator/what-if",
         "see: POST /api/operator/views",
+        "see: POST /api/operator/what-if",
       ]
     `);
   });
