@@ -122,13 +122,13 @@ async function findOwn(
 function toldIfShared<T>(
   action: 'view.save' | 'view.delete',
   { name, tenantId = null }: { readonly name: string; readonly tenantId?: string | null | undefined },
-  call: Call<unknown>,
+  call: Call,
   services: Services,
   change: () => Promise<T>,
 ): Promise<T | Awaited<T>> {
   if (tenantId === null) return change();
   const what = { action, target: name, tenantId };
-  return act(what, actBy(call as Call), services, change, (changed) => (changed ? 'done' : 'unchanged'));
+  return act(what, actBy(call), services, change, (changed) => (changed ? 'done' : 'unchanged'));
 }
 
 function ownerOf({ actor }: Operator, { identity }: Services): string {
