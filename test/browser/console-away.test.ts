@@ -28,11 +28,13 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await here.sees(/as of \d\d:\d\d:\d\d/, '.live');
     await here.sees('The service has not answered since', '.banner');
     expect(await here.refs()).toEqual([ref]);
+    await here.isNoEnd('The service does not answer: nothing is ended until it does.');
     expect(await violations(here.page)).toEqual([]);
     await server.crowd('crowd', 1200);
     await server.start();
     await here.sees('live', '.live');
     await here.page.locator('.banner').waitFor({ state: 'detached' });
+    expect(await here.button('End…').isEnabled()).toBe(true);
     expect(await here.refs()).toEqual([ref]);
     await here.leave();
   });

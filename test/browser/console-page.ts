@@ -84,6 +84,16 @@ export class ConsolePage {
     return this.page.getByRole('button', { name });
   }
 
+  /** Why there is no ending now: the button says so where it is off, and opens nothing. */
+  async isNoEnd(why: string): Promise<void> {
+    const off = this.page.getByRole('button', { name: 'End…', disabled: true, description: why });
+    await off.waitFor(soon);
+    await this.sees(why, '.no-end');
+    await off.click({ force: true });
+    await this.page.keyboard.press('e');
+    expect(await this.page.locator('dialog[open]').count()).toBe(0);
+  }
+
   /** The newest code that was mailed to an address. */
   async codeFor(email: string): Promise<string> {
     return vi.waitFor(async () => {

@@ -107,6 +107,8 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.button('End them').click();
     for (const ref of [first, second]) await here.row(ref).filter({ hasText: 'ended by operator' }).waitFor();
     expect(await here.row(third).innerText()).toContain('engaged');
+    // They are selected still, and nothing else is ended in their place.
+    await here.isNoEnd('What is selected has ended.');
     await here.row(first).getByRole('link').click();
     await here.sees('a test of the console', 'dd');
   });
@@ -116,6 +118,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: id } });
     await here.page.goto(`${server.direct}/console/sessions/${refOf(id)}`);
     await here.sees('asked to end', '.event');
+    await here.isNoEnd('It has ended.');
     await here.page.keyboard.press('Home');
     await here.isAt(/\?at=\d+$/);
     await here.sees('event 1 of 2');

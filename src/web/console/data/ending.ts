@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
 import { post, type Failure } from './api.ts';
+import { mayChange } from './identity.ts';
+import { freshness, isUnread } from './live.ts';
 
 /** Sessions that were told to end: "ending…" until a reading says that they have. */
 export const ending = signal<ReadonlySet<string>>(new Set());
@@ -11,4 +13,12 @@ export async function endSession(ref: string, reason: string): Promise<Failure |
   if (answer.ok) return undefined;
   ending.value = new Set([...ending.peek()].filter((each) => each !== ref));
   return answer.failure;
+}
+
+/** Why nobody can end any session here now; undefined where that can be tried. */
+export function whyNoEnd(): string | undefined {
+  if (!mayChange.value) return 'Your role may look, and ends nothing.';
+  if (freshness.value === 'live') return undefined;
+  if (isUnread.value) return 'The database does not answer: nothing is ended until it does.';
+  return freshness.value === 'away' ? 'The service does not answer: nothing is ended until it does.' : undefined;
 }

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
 import { endTargets } from '../data/dialogs.ts';
-import { mayChange } from '../data/identity.ts';
+import { whyNoEnd } from '../data/ending.ts';
 import { useMachinesRead } from '../data/machines.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
@@ -12,13 +12,14 @@ import type { SessionDetail } from '../data/shapes.ts';
 import { charted } from '../data/timeline.ts';
 import { AboutChips } from '../parts/about-chips.tsx';
 import { Calls } from '../parts/calls.tsx';
+import { EndButton } from '../parts/end-button.tsx';
 import { History } from '../parts/history.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { StateMark } from '../parts/marks.tsx';
 import { CopyMenu } from '../parts/menu.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Failed, Loading, Outdated, Unread, Warning } from '../parts/view-states.tsx';
+import { Failed, Loading, Outdated, Unread } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 import { SessionFacts, SessionNotes, Why } from './session/session-facts.tsx';
 import { Whisper } from './session/whisper.tsx';
@@ -54,11 +55,12 @@ function Shown({ detail, path, text }: ShownProps) {
   const timeline = useSessionTimeline(ref, chosen);
   const here = (about: readonly About[]): string => `/console/sessions/${ref}${queryText({ about: about.join(',') })}`;
 
+  const whyNot = state === 'ended' ? 'It has ended.' : whyNoEnd();
   const end = (): void => {
-    if (state !== 'ended' && mayChange.value) endTargets.value = [ref];
+    endTargets.value = [ref];
   };
   useKeys({
-    e: end,
+    e: () => whyNot === undefined && end(),
     Escape: () => route(listAddress(to('/console/sessions'))),
   });
 
@@ -71,11 +73,7 @@ function Shown({ detail, path, text }: ShownProps) {
         <StateMark state={state} />
         <span class="spring" />
         <CopyMenu path={path} text={text} />
-        {mayChange.value && state !== 'ended' && (
-          <button type="button" class="danger" title="End (e)" onClick={end}>
-            <Warning /> End…
-          </button>
-        )}
+        <EndButton why={whyNot} title="End (e)" onEnd={end} />
       </div>
       <p class="ref">
         <code class="break">{ref}</code>

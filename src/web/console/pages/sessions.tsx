@@ -3,18 +3,19 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { isForbidden } from '../data/api.ts';
 import { dialog, endTargets } from '../data/dialogs.ts';
+import { whyNoEnd } from '../data/ending.ts';
 import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
 import { askedFilter, feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
-import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { Download } from '../parts/download.tsx';
+import { EndButton } from '../parts/end-button.tsx';
 import { Fresh } from '../parts/freshness.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedViews } from '../parts/saved-views.tsx';
 import { useKeepOrder } from '../parts/sorting.tsx';
-import { Empty, Failed, Loading, Outdated, Warning } from '../parts/view-states.tsx';
+import { Empty, Failed, Loading, Outdated } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { EndManyDialog } from './sessions/end-many-dialog.tsx';
 import { SessionFilter } from './sessions/session-filter.tsx';
@@ -43,8 +44,10 @@ export function SessionsPage() {
   }, [rows]);
 
   const change = (next: Filter): void => route(keepOrder(`/console/sessions${filterQuery(next)}`));
+  const isOpen = (ref: string): boolean => rows.get(ref)?.row.value.state !== 'ended';
   const end = (refs: readonly string[]): void => {
-    if (refs.length > 0 && mayChange.value) endTargets.value = refs;
+    const open = refs.filter(isOpen);
+    if (open.length > 0 && whyNoEnd() === undefined) endTargets.value = open;
   };
   const isEndable = NOT_FOR_ENDING.every((name) => filter[name] === undefined) && (filter.state ?? 'open') !== 'ended';
   const endFound = (): void => {
@@ -52,8 +55,9 @@ export function SessionsPage() {
     dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
   };
 
-  const open = [...selected.value].filter((ref) => rows.get(ref)?.row.value.state !== 'ended');
+  const open = [...selected.value].filter(isOpen);
   const chosen = open.length;
+  const whyNot = whyNoEnd() ?? (chosen > 0 ? undefined : whyNoneFound(selected.value.size > 0, isEndable));
   return (
     <div class="page list-page">
       <div class="title-row">
@@ -61,23 +65,11 @@ export function SessionsPage() {
         <Fresh count={rows.fresh.value.length} onShow={() => rows.showFresh()} />
         <span class="spring" />
         {chosen > 0 && <span class="soft">{countText(chosen)} selected</span>}
-        {mayChange.value && (
-          <button
-            type="button"
-            class="danger"
-            disabled={chosen === 0 && !isEndable}
-            title={
-              chosen > 0
-                ? 'End what is selected (e)'
-                : isEndable
-                  ? 'End all that the filter finds: they are counted first'
-                  : 'Select sessions first (x): nothing is ended by this filter'
-            }
-            onClick={() => (chosen > 0 ? end(open) : endFound())}
-          >
-            <Warning /> End…
-          </button>
-        )}
+        <EndButton
+          why={whyNot}
+          title={chosen > 0 ? 'End what is selected (e)' : 'End all that the filter finds: they are counted first'}
+          onEnd={() => (chosen > 0 ? end(open) : endFound())}
+        />
       </div>
       <SessionFilter filter={filter} onChange={change} />
       <SavedViews />
@@ -94,6 +86,12 @@ export function SessionsPage() {
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>
   );
+}
+
+/** Why nothing can be ended where no open session is selected. */
+function whyNoneFound(isSelected: boolean, isEndable: boolean): string | undefined {
+  if (isSelected) return 'What is selected has ended.';
+  return isEndable ? undefined : 'Select sessions first (x): by this filter none is ended.';
 }
 
 /** The filter as a sentence goes on with it. */
