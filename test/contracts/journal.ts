@@ -405,7 +405,8 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
 
     test('looks for refusals in parts: a page that finds nothing in 10,000 says where the next one begins', async () => {
       const tenantId = randomId();
-      const sought = refusal({ of: { tenantId }, detail: { network: '192.0.2.0/24' }, atMs: DAY_BEGIN - 1 });
+      const subject = randomId();
+      const sought = refusal({ of: { tenantId, subject }, detail: { network: '192.0.2.0/24' }, atMs: DAY_BEGIN - 1 });
       await journal().append([sought]);
       for (let part = 0; part < 5; part += 1)
         await journal().append(Array.from({ length: 2000 }, () => refusal({ of: { tenantId } })));
@@ -416,6 +417,11 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         do found.push(await journal().list(query, found.at(-1)?.next, 5));
         while (found.at(-1)?.next !== undefined);
         expect(found.map(({ entries }) => entries)).toEqual([...tenants.map(() => []), [kept(sought)]]);
+        // Those of one subject are few, and found at once.
+        expect(await journal().list({ kinds: ['refusal'], tenants, subject }, undefined, 5)).toMatchObject({
+          entries: [kept(sought)],
+          next: undefined,
+        });
       }
     });
 
@@ -427,9 +433,9 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       beforeAll(async () => {
         await nodes()[0].run(
           (sql) => sql`
-            insert into journal (id, kind, at_ms, request_id, tenant_id, key_id, machine, target, code, detail)
+            insert into journal (id, kind, at_ms, request_id, tenant_id, key_id, subject, machine, target, code, detail)
             select 'of many ' || kind || n, kind, ${DAY_BEGIN}::int8 + n, 'of many ' || n, 'tenant' || n % 100, 'key' || n % 7,
-              case when kind = 'transition' then 'voice-session' end, 'target' || n % 500, 'CODE' || n % 50, '{}'
+              'subject' || n % 500, case when kind = 'transition' then 'voice-session' end, 'target' || n % 500, 'CODE' || n % 50, '{}'
             from generate_series(1, 5000) as n, unnest('{transition,refusal,act}'::text[]) as kind`,
         );
         await nodes()[0].run((sql) => sql`analyze journal`);
@@ -441,6 +447,8 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         ['journal_newest_of_tenant', { kinds: ['refusal'], tenants: ['tenant1', 'tenant2'], network: 'x' }],
         ['journal_newest_of_tenant', { kinds: ['act'], tenants: ['tenant1', 'tenant2'], actor: 'somebody' }],
         ['journal_refusal_of_code', { kinds: ['refusal'], tenants: '*', code: 'CODE1' }],
+        ['journal_refusal_of_subject', { kinds: ['refusal'], tenants: '*', subject: 'subject1', fromMs: DAY_BEGIN }],
+        ['journal_refusal_of_subject', { kinds: ['refusal'], tenants: ['tenant1', 'tenant2'], subject: 'subject1' }],
         ['journal_newest_of_target', { kinds: ['transition', 'note'], tenants: '*', ...of('target1') }],
         ['journal_newest_of_target', { kinds: ['act'], tenants: '*', target: 'target1' }],
         ['journal_refusal_of_request', { kinds: ['refusal'], tenants: '*', requestId: 'of many 1' }],

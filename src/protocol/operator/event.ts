@@ -100,7 +100,7 @@ export const operatorEventPage = z.object({
     .optional()
     .meta({
       description:
-        'How many there are by what they are about, refusals up to 200; only on the first page, with `about`',
+        'How many there are by what they are about, refusals up to 200, others up to 10,000; only on the first page, with `about`',
       examples: [{ session: 12, call: 4, usage: 31 }],
     }),
   nextCursor,

@@ -177,7 +177,7 @@ export interface Journal {
     after: JournalPosition | undefined,
     limit: number,
   ): Promise<JournalPage<K>>;
-  /** How many transitions, notes and acts targets have. */
+  /** How many transitions, notes and acts targets have, up to 10,000 together. */
   tally(targets: readonly string[]): Promise<readonly TargetTally[]>;
   /** The actors of a machine that a request did something to, the latest first. */
   actorsOf(machine: MachineName, requestId: string, limit: number): Promise<string[]>;

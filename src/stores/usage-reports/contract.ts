@@ -120,7 +120,7 @@ export interface UsageReports {
   ofSessions(ids: readonly string[]): Promise<ReadonlyMap<string, UsageTotals>>;
   /** What a session used, one by one, the newest first. @param after the last of an earlier page */
   entriesOf(sessionId: string, after: EntryPosition | undefined, limit: number): Promise<readonly SessionUsage[]>;
-  /** How many of these there are. */
+  /** How many of these there are, up to 10,000. */
   countEntries(sessionId: string): Promise<number>;
   /** Of subjects with a session that is kept: how the latest began. */
   callersOf(subjects: readonly string[]): Promise<ReadonlyMap<string, 'widget' | 'console'>>;

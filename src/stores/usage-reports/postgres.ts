@@ -87,13 +87,16 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     },
 
     async entriesOf(sessionId, after, limit) {
+      // Materialized: in the order of their time they would be looked for among those of all sessions.
       const rows = await database.run(
         (sql) => sql<SessionUsage[]>`
+          with own as materialized (
+            select * from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)
+              ${after === undefined ? sql`` : sql`and (at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
+          )
           select at_ms as "atMs", ordinal, tokens, micro_dollars as "microDollars", call_id as "callId", basis, model,
             coalesce(estimated, false) as "isEstimated"
-          from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)
-            ${after === undefined ? sql`` : sql`and (at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
-          order by at_ms desc, ordinal desc limit ${limit}`,
+          from own order by at_ms desc, ordinal desc limit ${limit}`,
       );
       return [...rows];
     },
@@ -101,8 +104,9 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     async countEntries(sessionId) {
       const [row] = await database.run(
         (sql) => sql<{ count: number }[]>`
-          select count(*)::int8 as count from usage_entry
-          where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0)`,
+          select count(*)::int8 as count from (
+            select from usage_entry where session_id = ${sessionId} and (tokens <> 0 or micro_dollars <> 0) limit ${MAX_SCANNED}
+          ) as counted`,
       );
       return row?.count ?? 0;
     },
