@@ -13,6 +13,8 @@ let live: typeof Live;
 let time: typeof ServerTime;
 
 beforeEach(async () => {
+  // Files that ran before may have left theirs.
+  vi.resetModules();
   vi.useFakeTimers();
   vi.stubGlobal('document', Object.assign(new EventTarget(), { hidden: false }));
   vi.stubGlobal('location', { origin: 'http://console.example' });
