@@ -78,7 +78,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.sees('No session is like that');
     await isClean();
     await here.follow(`/console/sessions/${ref}`);
-    await here.sees('asked to end', '.event');
+    await here.sees('asked to end', '.events');
     await page.keyboard.press('[');
     await here.sees('event 2 of 2');
     await isClean();
@@ -98,7 +98,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.row(ref).waitFor();
     expect(await here.overflow()).toEqual([0, 0]);
     await here.row(ref).getByRole('link').click();
-    await here.sees('asked to end', '.event');
+    await here.sees('asked to end', '.events');
     expect(await here.overflow()).toEqual([0, 0]);
     await here.page.keyboard.press('[');
     await here.sees('event 2 of 2');
@@ -119,7 +119,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     expect(await here.row(ref).getByRole('checkbox').isChecked()).toBe(true);
     await keyboard.press('Enter');
     await here.isAt(`/console/sessions/${ref}`);
-    await here.sees('asked to end', '.event');
+    await here.sees('asked to end', '.events');
     await keyboard.press('[');
     await here.isAt(/\?at=/);
     await keyboard.press('Escape');

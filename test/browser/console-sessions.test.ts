@@ -117,7 +117,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     const [id = ''] = await list(1);
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: id } });
     await here.page.goto(`${server.direct}/console/sessions/${refOf(id)}`);
-    await here.sees('asked to end', '.event');
+    await here.sees('asked to end', '.events');
     await here.isNoEnd('It has ended.');
     await here.page.keyboard.press('Home');
     await here.isAt(/\?at=\d+$/);

@@ -91,7 +91,7 @@ describe.skipIf(skipped !== undefined)(`Every page ${skipped ?? ''}`, () => {
         await page.setViewportSize({ width: first, height: 800 });
         await page.goto(server.direct + path);
         if (isConsole) await page.locator('#main h1').first().waitFor();
-        await page.waitForFunction("document.querySelector('.skeleton') === null");
+        await expect.poll(() => page.locator('.skeleton').count()).toBe(0);
         const { sum, moved } = await page.evaluate<{ sum: number; moved: string[] }>(SHIFT);
         expect.soft(sum, `${path} moves at ${first}: ${moved.join('; ')}`).toBeLessThanOrEqual(MAX_SHIFT);
       }
