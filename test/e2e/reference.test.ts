@@ -46,7 +46,7 @@ const without: Readonly<Record<string, number>> = {
   stopService: 404,
   resumeService: 404,
   setSecret: 404,
-  saveView: 404,
+  saveView: 201,
   deleteView: 404,
   rotateSigningSecret: 404,
   deleteSecret: 404,
