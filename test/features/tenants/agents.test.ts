@@ -12,6 +12,7 @@ const locked = aKey('acme', 'locked', { allowOverrides: false });
 /** What nobody says of the calls. */
 const calls = {
   behaviour: null,
+  agentName: null,
   callMode: 'direct',
   dataChannel: 'open',
   forbidsOverrides: false,
