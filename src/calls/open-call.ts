@@ -19,6 +19,7 @@ import {
   type BrokeredProvider,
   type CreatedCall,
 } from '../upstream/contract.ts';
+import { termsOf } from './call-terms.ts';
 import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 import type { ServerToolParts } from './tools/tool-runner-deps.ts';
@@ -96,22 +97,12 @@ async function insert(
   { session, setup, requestId }: OpenCallRequest,
   deps: OpenCallDeps,
 ): Promise<CallRecord | Refusal> {
-  const { provider, fingerprint, store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
-  const { id: sessionId, subject, tenantId, keyId } = session;
+  const { store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
   const at = clock.now();
   const record = host.open({
     type: 'CREATE',
     at,
-    terms: {
-      id: `call_${randomId()}`,
-      sessionId,
-      subject,
-      tenantId,
-      keyId,
-      provider: provider.name,
-      fingerprint,
-      model: setup.model,
-    },
+    terms: termsOf(`call_${randomId()}`, session, setup, deps),
     node,
     giveUpAtMs: at + createTimeoutMs + readyMs + SPARE_MS,
     requestId,

@@ -8,6 +8,7 @@ import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { EndingProvider } from '../upstream/contract.ts';
 import type { RoomEvent } from '../upstream/room-contract.ts';
+import { termsOf } from './call-terms.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 
@@ -51,19 +52,9 @@ export class PageCalls {
 
   /** Holds the call of a session before its page can open it. @throws Unavailable when the database is away: then nobody may have the token */
   async adopt({ session, setup, callId: id, requestId }: AdoptRequest): Promise<void> {
-    const { provider, fingerprint, store, host, voiceLimits, clock, node, renewLease, hold } = this.#deps;
+    const { store, host, voiceLimits, clock, node, renewLease, hold } = this.#deps;
     await renewLease();
-    const { id: sessionId, subject, tenantId, keyId } = session;
-    const terms = {
-      id,
-      sessionId,
-      subject,
-      tenantId,
-      keyId,
-      provider: provider.name,
-      fingerprint,
-      model: setup.model,
-    };
+    const terms = termsOf(id, session, setup, this.#deps);
     const giveUpAtMs = longestEndMs(session, voiceLimits) + MINUTE_MS;
     const record = host.open({ type: 'CREATE', at: clock.now(), terms, node, giveUpAtMs, requestId });
     const inserted = await store.insert(record, 1);
