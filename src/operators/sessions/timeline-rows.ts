@@ -8,10 +8,10 @@ import { toOperatorToolCall } from '../calls/view.ts';
 import { toAuditRow, viewOfEvent, viewOfRefusal } from '../journal/view.ts';
 import { eventSeenBy, nodeSeenBy, type Operator } from '../roles.ts';
 
-type Told = Pick<OperatorEvent, 'id' | 'at' | 'kind' | 'about' | 'event' | 'detail'> & Partial<OperatorEvent>;
+type RowFields = Pick<OperatorEvent, 'id' | 'at' | 'kind' | 'about' | 'event' | 'detail'> & Partial<OperatorEvent>;
 
 /** A row of what no machine did. */
-function rowOf(told: Told): OperatorEvent {
+function rowOf(told: RowFields): OperatorEvent {
   const record = { version: null, lastSeenAt: null, lastActivityAt: null, settledAt: null };
   return { from: null, to: null, steps: [], guards: [], record, node: null, requestId: null, ...told };
 }

@@ -34,7 +34,7 @@ interface Placed {
   readonly row: OperatorEvent;
 }
 
-interface Found {
+interface SourcePage {
   /** The newest first. */
   readonly rows: readonly Placed[];
   /** How far was looked; undefined where that was all. */
@@ -46,7 +46,7 @@ export interface TimelinePage {
   readonly next: TimelinePosition | undefined;
 }
 
-interface Asked {
+interface TimelineQuery {
   readonly record: VoiceRecord;
   readonly about: ReadonlySet<About>;
   readonly after: TimelinePosition | undefined;
@@ -59,7 +59,7 @@ interface Asked {
  * All that happened with a session, the newest first: what is kept of it in the journal, the ledger, its calls of tools and its webhooks, as one list.
  * @throws Unavailable when the database is away
  */
-export async function timelineOf(asked: Asked, services: Services): Promise<TimelinePage> {
+export async function timelineOf(asked: TimelineQuery, services: Services): Promise<TimelinePage> {
   const calls = (await services.calls.ofSession(asked.record.id)).map(({ id }) => id);
   const found = await Promise.all([
     ...journalQueries(asked, calls).map((query) => fromJournal(query, asked, services)),
@@ -71,7 +71,7 @@ export async function timelineOf(asked: Asked, services: Services): Promise<Time
 }
 
 /** One page of what several sources found. Beyond where the first of them stopped nothing is known to be next. */
-function mergedPage(found: readonly Found[], limit: number): TimelinePage {
+function mergedPage(found: readonly SourcePage[], limit: number): TimelinePage {
   const ends = found.flatMap(({ end }) => (end === undefined ? [] : [end])).toSorted(newestFirst);
   const [end] = ends;
   const rows = found
@@ -88,7 +88,7 @@ function newestFirst(one: TimelinePosition, other: TimelinePosition): number {
 
 /** How many rows there are, by what they are about. @throws Unavailable when the database is away */
 export async function timelineCounts(
-  { record, atMs, operator }: Pick<Asked, 'record' | 'atMs' | 'operator'>,
+  { record, atMs, operator }: Pick<TimelineQuery, 'record' | 'atMs' | 'operator'>,
   services: Services,
 ): Promise<Record<About, number>> {
   const { journal, usageReports, toolCalls } = services.core.stores;
@@ -124,7 +124,7 @@ function aboutOf(kind: EntryKind, code: string, isOfCall: boolean): About {
 type SessionKind = 'transition' | 'note' | 'act' | 'refusal';
 
 /** What is asked of the journal: whose session it is was asked before. */
-function journalQueries(asked: Asked, calls: readonly string[]): JournalQuery<SessionKind>[] {
+function journalQueries(asked: TimelineQuery, calls: readonly string[]): JournalQuery<SessionKind>[] {
   const { about, record, atMs, operator } = asked;
   const ref = refOf(record.id);
   const targets = [...(about.has('session') ? [ref] : []), ...(about.has('call') ? calls : [])];
@@ -160,9 +160,9 @@ function placed(source: (typeof SOURCES)[number], atMs: number, ordinal: number)
 
 async function fromJournal(
   query: JournalQuery<SessionKind>,
-  { record, after, limit, operator }: Asked,
+  { record, after, limit, operator }: TimelineQuery,
   { core: { stores } }: Services,
-): Promise<Found> {
+): Promise<SourcePage> {
   const page = await stores.journal.list(query, within('journal', after), limit);
   const ref = refOf(record.id);
   const rows = page.entries.map((entry: Entry<SessionKind>) => ({
@@ -172,7 +172,10 @@ async function fromJournal(
   return { rows, end: page.next && placed('journal', page.next.atMs, page.next.ordinal) };
 }
 
-async function fromLedger({ record, after, limit }: Asked, { core: { stores } }: Services): Promise<Found> {
+async function fromLedger(
+  { record, after, limit }: TimelineQuery,
+  { core: { stores } }: Services,
+): Promise<SourcePage> {
   const entries = await stores.usageReports.entriesOf(record.id, within('usage', after), limit + 1);
   const rows = entries
     .slice(0, limit)
@@ -180,7 +183,7 @@ async function fromLedger({ record, after, limit }: Asked, { core: { stores } }:
   return { rows, end: entries.length > limit ? rows.at(-1)?.at : undefined };
 }
 
-async function fromTools({ record, after, atMs }: Asked, { core: { stores } }: Services): Promise<Found> {
+async function fromTools({ record, after, atMs }: TimelineQuery, { core: { stores } }: Services): Promise<SourcePage> {
   const calls = toolCallsInOrder(await stores.toolCalls.ofSession(record.id));
   const rows = calls.map(([ordinal, call]) => ({
     at: placed('tools', call.askedAtMs, ordinal),
@@ -189,7 +192,7 @@ async function fromTools({ record, after, atMs }: Asked, { core: { stores } }: S
   return { rows: rows.filter(isAfter(after)), end: undefined };
 }
 
-async function fromWebhooks(asked: Asked, services: Services): Promise<Found> {
+async function fromWebhooks(asked: TimelineQuery, services: Services): Promise<SourcePage> {
   const deliveries = await deliveriesOf(asked.record, asked.operator, services);
   const rows = deliveries.map((delivery, index) => {
     // The newest comes first: of one instant the last has the lowest ordinal.

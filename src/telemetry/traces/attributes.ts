@@ -41,10 +41,10 @@ export const ATTRIBUTES = {
   state: 'switchboard.state',
 } as const;
 
-export type Told = Readonly<Partial<Record<keyof typeof ATTRIBUTES, string | number | null | undefined>>>;
+export type AttributeValues = Readonly<Partial<Record<keyof typeof ATTRIBUTES, string | number | null | undefined>>>;
 
 /** The attributes of a span; what is null is left out. */
-export function attributesOf(told: Told): Record<string, string | number> {
+export function attributesOf(told: AttributeValues): Record<string, string | number> {
   const all = Object.entries(told).flatMap(([field, value]) =>
     value == null ? [] : [[ATTRIBUTES[field as keyof typeof ATTRIBUTES], value] as const],
   );

@@ -7,7 +7,7 @@ import type {
   TracedTool,
   TracedWebhook,
 } from '../../stores/session-traces/contract.ts';
-import type { Told } from './attributes.ts';
+import type { AttributeValues } from './attributes.ts';
 
 /** A span as it is made: all is known of it. Times are milliseconds since the Unix epoch. */
 export interface SpanTold extends SpanName {
@@ -19,7 +19,7 @@ export interface SpanTold extends SpanName {
   readonly link: SpanName | null;
   readonly fromMs: number;
   readonly toMs: number;
-  readonly told: Told;
+  readonly told: AttributeValues;
   /** What went wrong, in a word; null where nothing did. */
   readonly error: string | null;
 }
@@ -81,7 +81,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
 
 type Add = (id: readonly string[], made: Made) => string;
 
-function toldOfSession(session: TracedSession): Told {
+function toldOfSession(session: TracedSession): AttributeValues {
   const { trace, ref, provider, model, agentId, tenantId, keyId, caller } = session;
   const { agentVersion, endReason, tokens, microDollars, responses } = session;
   const who = { session: ref, agent: agentId, tenant: tenantId, key: keyId, caller, agentVersion };
@@ -187,7 +187,7 @@ function webhookSpan({ eventId, endpointId, type, state, attempts, lastAtMs, ms,
   return { name: 'webhook', fromMs: lastAtMs - ms, toMs: lastAtMs, told, error };
 }
 
-function usedBy(tokens: TokenClasses): Told {
+function usedBy(tokens: TokenClasses): AttributeValues {
   const { textIn, textCached, audioIn, audioCached, imageIn, imageCached, textOut, audioOut } = tokens;
   const inputTokens = textIn + textCached + audioIn + audioCached + imageIn + imageCached;
   return { inputTokens, outputTokens: textOut + audioOut, ...tokens };

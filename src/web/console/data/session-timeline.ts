@@ -22,7 +22,7 @@ export const ABOUT: Readonly<Record<About, string>> = {
 
 const PAGE = 100;
 
-interface Shown {
+interface ReadRows {
   /** What was asked for. */
   readonly path: string;
   readonly events: readonly OperatorEvent[];
@@ -40,7 +40,7 @@ export function useSessionTimeline(ref: string, chosen: readonly About[]) {
   const about = (chosen.length === 0 ? Object.keys(ABOUT) : chosen).join(',');
   const path = `/api/operator/sessions/${ref}/events?about=${about}&limit=${PAGE}`;
   const { body, failure } = useResource<EventPage>(path, { topics: ['counts'], ref }, { besideFeedMs: UNTOLD_MS });
-  const shown = useSignal<Shown>({ path, events: [], cursor: null });
+  const shown = useSignal<ReadRows>({ path, events: [], cursor: null });
   const page = body.value;
   useEffect(() => {
     if (page === undefined) return;
