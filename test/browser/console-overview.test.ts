@@ -283,7 +283,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     const id = await createSession(server);
     here = await ConsolePage.enter(browser, server, '/console');
     await here.button('Stop everything…').click();
-    await here.button('Stop everything').last().click();
+    await here.confirmation('Stop everything').click();
     await here.sees('Everything is stopped', '.stops');
     await here.sees('Nothing is open.', '.stops');
     await isTold(`/sessions/${encodeURIComponent(id)}`, '"endReason":"closed_by_operator"');
@@ -292,7 +292,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(await here.overflow()).toEqual([0, 0]);
     await here.page.setViewportSize({ width: 390, height: 844 });
     await here.button('Resume…').click();
-    await here.button('Resume').last().click();
+    await here.confirmation('Resume').click();
     await here.button('Stop everything…').waitFor(soon);
     await createSession(server);
   });

@@ -84,6 +84,11 @@ export class ConsolePage {
     return this.page.getByRole('button', { name });
   }
 
+  /** A button of the dialog, whose name is often that of the button that opens it, without the dots. */
+  confirmation(name: string): Locator {
+    return this.page.getByRole('dialog').getByRole('button', { name, exact: true });
+  }
+
   /** Why there is no ending now: the button says so where it is off, and opens nothing. */
   async isNoEnd(why: string): Promise<void> {
     const off = this.page.getByRole('button', { name: 'End…', disabled: true, description: why });

@@ -72,7 +72,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
   async function add(path: string): Promise<string> {
     await here.button('Add…').click();
     await dialog().getByLabel('Address').fill(`http://localhost:${receiver.port}${path}`);
-    await here.button('Add').last().click();
+    await here.confirmation('Add').click();
     await here.sees(/whsec_[A-Za-z0-9+/]{43}=/, 'dialog');
     return (await dialog().locator('code').innerText()).trim();
   }
@@ -91,10 +91,10 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     await dialog().getByLabel('Address').fill('https://127.0.0.1/');
     await dialog().getByLabel('session.started').check();
     await picture('webhook-add');
-    await here.button('Add').last().click();
+    await here.confirmation('Add').click();
     await here.sees('must have a name, not an IP address', '[role=alert]');
     await dialog().getByLabel('Address').fill(`http://localhost:${receiver.port}/hook`);
-    await here.button('Add').last().click();
+    await here.confirmation('Add').click();
     await here.sees(/whsec_[A-Za-z0-9+/]{43}=/, 'dialog');
     await isClean('dialog[open]');
     await picture('webhook-secret');
