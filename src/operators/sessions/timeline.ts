@@ -194,13 +194,11 @@ async function fromTools({ record, after, atMs }: TimelineQuery, { core: { store
 
 async function fromWebhooks(asked: TimelineQuery, services: Services): Promise<SourcePage> {
   const deliveries = await deliveriesOf(asked.record, asked.operator, services);
-  const rows = deliveries.map((delivery, index) => {
-    // The newest comes first: of one instant the last has the lowest ordinal.
-    const ordinal = deliveries.slice(index).findIndex(({ atMs }) => atMs !== delivery.atMs);
-    return {
-      at: placed('webhooks', delivery.atMs, ordinal < 0 ? deliveries.length - index : ordinal),
-      row: deliveryRow(delivery),
-    };
+  // The newest comes first, and ordinals count up within an instant.
+  let ordinal = 0;
+  const rows = deliveries.toReversed().map((delivery, index, oldestFirst) => {
+    ordinal = delivery.atMs === oldestFirst[index - 1]?.atMs ? ordinal + 1 : 1;
+    return { at: placed('webhooks', delivery.atMs, ordinal), row: deliveryRow(delivery) };
   });
   return { rows: rows.filter(isAfter(asked.after)), end: undefined };
 }
