@@ -28,6 +28,8 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
   test('asks who is not logged in, and leads back to the page that was wanted', async () => {
     here = await ConsolePage.open(browser, server, '/console/sessions?state=idle');
     await here.isAt('/console/login?next=%2Fconsole%2Fsessions%3Fstate%3Didle');
+    const { page } = here;
+    await expect.poll(() => page.evaluate<string>('document.activeElement.id')).toBe('email');
     await here.logIn(operator());
     await here.isAt('/console/sessions?state=idle');
     await here.sees('Sessions', 'h1');

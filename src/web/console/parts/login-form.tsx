@@ -24,6 +24,9 @@ export function LoginForm({ email: known = '', onLogin }: Props) {
   const sent = useSignal<SentCode | undefined>(undefined);
   const problem = useSignal('');
   const isBusy = useSignal(false);
+  const field = useRef<HTMLInputElement>(null);
+  const asksForEmail = sent.value === undefined;
+  useEffect(() => field.current?.focus(), [asksForEmail]);
 
   const send = async (): Promise<void> => {
     isBusy.value = true;
@@ -59,6 +62,7 @@ export function LoginForm({ email: known = '', onLogin }: Props) {
         >
           <label for="email">E-mail address</label>
           <input
+            ref={field}
             id="email"
             type="email"
             name="email"
