@@ -67,7 +67,7 @@ export function saveViewRoute(services: Services): Route {
       const owner = ownerOf(operator, services);
       const view = { id: `view_${randomId()}`, owner, tenantId, name, href, createdAtMs: request.atMs };
       const { savedViews: store } = services.core.stores;
-      const former = await findOwn(services, owner, (own) => own.name === name);
+      const former = (await store.list(owner, [])).find((own) => own.name === name);
       const kept = await toldIfShared(
         'view.save',
         { name, tenantId: tenantId ?? former?.tenantId },
@@ -85,37 +85,33 @@ const viewParams = z.object({
   id: z.string().meta({ description: 'The id of the view', examples: [exampleView.id] }),
 });
 
-/** Deletes a view of whoever asks. */
+/** Deletes a view of whoever asks, or one of a tenant in which they may change things: whoever saved it may have left. */
 export function deleteViewRoute(services: Services): Route {
   return operatorRoute({
     method: 'DELETE',
     path: '/api/operator/views/{id}',
     operationId: 'deleteView',
-    summary: 'Delete a view that one saved',
+    summary: 'Delete a view that one saved, or one of a tenant in which one may change things',
     params: viewParams,
     replies: { 200: { description: 'It is deleted', schema: deleteViewReply, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
-      const owner = ownerOf(call.operator, services);
-      const view = await findOwn(services, owner, ({ id }) => id === call.params[0]);
+      const { operator, params } = call;
       const { savedViews: store } = services.core.stores;
+      const shared = mayDo(operator.role, 'change') ? tenantsOf(operator) : [];
+      const views = await store.list(ownerOf(operator, services), shared);
+      const view = views.find(({ id }) => id === params[0]);
       const isDeleted =
         view !== undefined &&
-        (await toldIfShared('view.delete', view, call, services, async () => store.delete(owner, view.id)));
+        (await toldIfShared('view.delete', view, call, services, async () => store.delete(view.owner, view.id)));
       return isDeleted
         ? { status: 200, body: { ok: true } }
-        : new Refusal('NOT_FOUND', 'You saved no such view; GET /api/operator/views names those that there are.');
+        : new Refusal(
+            'NOT_FOUND',
+            'There is no such view that you may delete; GET /api/operator/views names those that there are.',
+          );
     },
   });
-}
-
-async function findOwn(
-  services: Services,
-  owner: string,
-  isWanted: (view: SavedView) => boolean,
-): Promise<SavedView | undefined> {
-  const views = await services.core.stores.savedViews.list(owner, []);
-  return views.find(isWanted);
 }
 
 /** Changes a view. What others see, or saw until now, is audited; what is one's own alone is a preference (docs/security.md). */

@@ -38,7 +38,7 @@ export async function saveView(name: string, href: string, tenantId?: string): P
   return undefined;
 }
 
-/** Deletes one's own view. */
+/** Deletes a view. @returns why it could not be deleted */
 export async function deleteView(id: string): Promise<Failure | undefined> {
   const answer = await remove(`/api/operator/views/${id}`);
   if (!answer.ok && answer.failure.kind !== 'missing') return answer.failure;

@@ -101,7 +101,7 @@ export function SavedViews() {
           <a href={viewHref(view)} aria-current={view.href === url ? 'page' : undefined}>
             <span aria-hidden="true">★</span> {view.name}
           </a>
-          {view.isOwn && (
+          {(view.isOwn || mayChange.value) && (
             <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => void forget(view.id)}>
               ×
             </button>
