@@ -15,6 +15,8 @@ export interface Subjects {
   knownBrowsers(email: string): string;
   /** All addresses of a domain. */
   domain(domain: string): string;
+  /** An operator in the audit: another name than that of the same person's sessions. */
+  actor(name: string): string;
   /** Compares two subjects in a time that does not tell where they differ. */
   equal(a: string, b: string): boolean;
 }
@@ -40,6 +42,7 @@ export function createSubjects(installationKey: Buffer): Subjects {
     widgetKey: (tenantId, keyId) => subjectOf(`widget:${plain(tenantId)}:${plain(keyId)}`),
     address: (scope) => subjectOf(`address:${scope}`),
     knownBrowsers: (email) => subjectOf(`browsers:${email}`),
+    actor: (name) => subjectOf(`actor:${name}`),
     domain: (domain) => subjectOf(`domain:${domain}`),
     equal,
   };

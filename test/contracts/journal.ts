@@ -180,6 +180,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(ids).toEqual(many.map(({ id }) => id).toReversed());
       await journal().append(many.map(() => act({ of: { actor: target } })));
       expect(await pages('act', { actor: target })).toHaveLength(7);
+      expect((await journal().whoActed()).filter((actor) => actor === target)).toEqual([target]);
     });
 
     test('orders by time, whenever an entry was kept', async () => {
@@ -359,23 +360,33 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
     });
 
     test('looks at so many rows for a page, says so, and goes on from there', async () => {
-      const actor = randomId();
+      const code = 'login.revoke';
       const atMs = DAY_BEGIN + 10 * 86_400_000;
-      await journal().append([act({ of: { actor }, atMs })]);
+      await journal().append([act({ code, atMs })]);
       await journal().append(Array.from({ length: 100 }, (_, n) => act({ atMs: atMs + 1 + n })));
-      const query: JournalQuery<'act'> = { kinds: ['act'], tenants: '*', actor, fromMs: atMs };
+      const query: JournalQuery<'act'> = { kinds: ['act'], tenants: '*', code, fromMs: atMs };
       const first = await narrow().list(query, undefined, 5);
       expect(first).toMatchObject({ entries: [], isPartial: true, next: { atMs: atMs + 1 } });
       const second = await narrow().list(query, first.next, 5);
-      expect(second).toMatchObject({ entries: [{ of: { actor } }], next: undefined, isPartial: false });
+      expect(second).toMatchObject({ entries: [{ code }], next: undefined, isPartial: false });
+    });
+
+    test('finds what somebody did among much that others did', async () => {
+      const actor = randomId();
+      const atMs = DAY_BEGIN + 12 * 86_400_000;
+      const wanted = act({ of: { actor }, atMs });
+      await journal().append([wanted, ...Array.from({ length: 100 }, (_, n) => act({ atMs: atMs + 1 + n }))]);
+      const query: JournalQuery<'act'> = { kinds: ['act'], tenants: '*', actor };
+      const page = await narrow().list(query, undefined, 5);
+      expect(page).toMatchObject({ entries: [{ id: wanted.id }], next: undefined, isPartial: false });
     });
 
     test('goes on also where the last row that it looked at was what it looked for', async () => {
-      const actor = randomId();
+      const code = 'login.revoke';
       const atMs = DAY_BEGIN + 11 * 86_400_000;
-      const wanted = [0, 1].map((n) => act({ of: { actor }, atMs: atMs + n }));
+      const wanted = [0, 1].map((n) => act({ code, atMs: atMs + n }));
       await journal().append([...wanted, ...Array.from({ length: 99 }, (_, n) => act({ atMs: atMs + 2 + n }))]);
-      const query: JournalQuery<'act'> = { kinds: ['act'], tenants: '*', actor };
+      const query: JournalQuery<'act'> = { kinds: ['act'], tenants: '*', code };
       const first = await narrow().list({ ...query, beforeMs: atMs + 101 }, undefined, 5);
       expect(first).toMatchObject({ entries: [{ id: wanted[1]?.id }], isPartial: true });
       expect((await narrow().list(query, first.next, 5)).entries).toMatchObject([{ id: wanted[0]?.id }]);

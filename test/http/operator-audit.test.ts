@@ -34,6 +34,7 @@ describe('The audit tells operators', () => {
           ...about,
           at: new Date(NOON + SECOND).toISOString(),
           actor: SERVICE_NAME,
+          actorRef: expect.stringMatching(/^[0-9a-f]{32}$/),
           role: 'service',
           reason: null,
           requestId: expect.stringMatching(/^req_/),
@@ -43,6 +44,7 @@ describe('The audit tells operators', () => {
           ...about,
           at: new Date(NOON).toISOString(),
           actor: 'ops@example.com',
+          actorRef: expect.stringMatching(/^[0-9a-f]{32}$/),
           role: 'operator',
           reason: 'abuse',
           requestId: first.headers['x-request-id'],
@@ -53,7 +55,9 @@ describe('The audit tells operators', () => {
       asOf: new Date(NOON + SECOND).toISOString(),
       searchedTo: null,
     });
-    expect((await app.get(pathOf(id), service)).body['audit']).toEqual(body['rows']);
+    const ofSession = (await app.get(pathOf(id), service)).body['audit'] as readonly object[];
+    expect(body['rows']).toEqual(ofSession.map((row) => expect.objectContaining(row)));
+    expect(ofSession).toHaveLength(2);
   });
 
   test('who ended a session that was due to end by the clock: not they', async () => {
@@ -115,6 +119,27 @@ describe('The audit tells operators', () => {
     const detail = await app.get(pathOf(ids[0]?.slice(0, 42) ?? ''), await app.as('vera@example.com'));
     expect(detail.body).toMatchObject({ endedBy: { actor: 'o…@example.com' }, audit: [{ actor: 'o…@example.com' }] });
     expect(detail.text).not.toContain('ops@');
+  });
+
+  test('all that one operator did, without the address in the URL, where they see the address', async () => {
+    app.clock.advance(30_000 * SECOND);
+    const from = new Date(app.clock.now()).toISOString();
+    const [ops, vera] = [await app.as('ops@example.com'), await app.as('vera@example.com')];
+    const id = await app.open(await app.key());
+    await app.post(`${pathOf(id)}/end`, {}, ops);
+    await app.post(`${pathOf(id)}/end`, {}, service);
+    const read = async (query: string, headers = ops) =>
+      (await audit(`from=${from}${query}`, headers)).body['rows'] as { actor: string; actorRef: string | null }[];
+    const refs = new Map((await read('')).map(({ actor, actorRef }) => [actor, actorRef]));
+    expect(refs.size).toBe(2);
+    for (const [actor, ref] of refs) {
+      expect(new Set((await read(`&actorRef=${ref}`)).map((row) => row.actor))).toEqual(new Set([actor]));
+      expect(await read(`&actorRef=${ref}&actor=somebody@example.com`)).toEqual([]);
+    }
+    expect(await read(`&actorRef=${'0'.repeat(32)}`)).toEqual([]);
+    const seen = (await read('', vera)).find(({ actor }) => actor.includes('@'));
+    expect(seen).toMatchObject({ actor: 'o…@example.com', actorRef: null });
+    expect(await read(`&actorRef=${refs.get('ops@example.com')}`, vera)).toEqual([]);
   });
 
   test.each(['cursor=WzFd', 'cursor=WzEsIngiXQ'])('what is wrong with the query %s', async (query) => {

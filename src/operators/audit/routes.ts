@@ -1,5 +1,5 @@
-import { within } from '../roles.ts';
-import { auditFilters, auditPage, type AuditRow } from '../../protocol/operator/audit.ts';
+import { actorSeenBy, type Operator, within } from '../roles.ts';
+import { auditFilters, auditPage, type ListedAuditRow } from '../../protocol/operator/audit.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { ACT_ACTIONS } from '../../stores/journal/act-contract.ts';
 import type { JournalPage, JournalQuery } from '../../stores/journal/contract.ts';
@@ -9,9 +9,10 @@ import { toAuditRow } from '../journal/view.ts';
 import { journalCursor, operatorRoute, pageEnd, readJournalCursor } from '../route.ts';
 import type { Services } from '../../http/services.ts';
 
-const exampleRow: AuditRow = {
+const exampleRow: ListedAuditRow = {
   at: '2030-01-01T12:05:02.004Z',
   actor: 'ops@example.com',
+  actorRef: '9f86d081884c7d659a2feaa0c55ad015',
   role: 'operator',
   action: 'session.end',
   target: sample.sm_session_id.slice(0, 42),
@@ -25,10 +26,18 @@ const exampleRow: AuditRow = {
 
 /** Who changed what. */
 export function auditRoute({
+  identity: { subjects },
   core: {
     stores: { journal },
   },
 }: Services): Route {
+  /** Whoever sees an address masked is told nobody apart by it. */
+  const refSeenBy = (operator: Operator, actor = ''): string | null =>
+    actorSeenBy(operator, actor) === actor ? subjects.actor(actor) : null;
+
+  const findActor = async (ref: string, operator: Operator): Promise<string | undefined> =>
+    (await journal.whoActed()).find((actor) => refSeenBy(operator, actor) === ref);
+
   return operatorRoute({
     method: 'GET',
     path: '/api/operator/audit',
@@ -43,17 +52,23 @@ export function auditRoute({
         example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
       },
     },
-    handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, ...filter }) => {
+    handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, actorRef, ...filter }) => {
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;
       const { tenants } = within(call.operator, tenantId);
       const code = ACT_ACTIONS.find((one) => one === action);
-      const wanted: JournalQuery<'act'> = { ...filter, kinds: ['act'], code, fromMs, beforeMs, tenants };
-      const isUnknown = action !== undefined && code === undefined;
+      const actor = actorRef === undefined ? filter.actor : await findActor(actorRef, call.operator);
+      const wanted: JournalQuery<'act'> = { ...filter, actor, kinds: ['act'], code, fromMs, beforeMs, tenants };
+      const isUnknown =
+        (action !== undefined && code === undefined) ||
+        (actorRef !== undefined && (actor === undefined || actor !== (filter.actor ?? actor)));
       const page: JournalPage<'act'> = isUnknown
         ? { entries: [], next: undefined, isPartial: false }
         : await journal.list(wanted, after, limit);
-      const rows = page.entries.map((entry) => toAuditRow(entry, call.operator));
+      const rows = page.entries.map((entry) => ({
+        ...toAuditRow(entry, call.operator),
+        actorRef: refSeenBy(call.operator, entry.of.actor),
+      }));
       return { status: 200, body: { rows, ...pageEnd(page, call.request.atMs, journalCursor) } };
     },
   });

@@ -44,10 +44,27 @@ export const auditRow = z.object({
 
 export type AuditRow = z.infer<typeof auditRow>;
 
+/** Of those who did something: a URL holds it in the place of an address. */
+const actorRef = text(32).meta({
+  description: 'Names whoever did it without telling the address',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015'],
+});
+
+export const listedAuditRow = auditRow.extend({
+  actorRef: actorRef
+    .nullable()
+    .meta({ description: 'Whoever did it, for `actorRef` of this list; null for whom the address is masked' }),
+});
+
+export type ListedAuditRow = z.infer<typeof listedAuditRow>;
+
 export const auditFilters = z.object({
   actor: text(254)
     .optional()
     .meta({ description: 'Only what they did, by the whole name that the audit has', examples: ['ops@example.com'] }),
+  actorRef: actorRef
+    .optional()
+    .meta({ description: 'Only what whoever has this `actorRef` did; nothing for whom the address is masked' }),
   action: text(64)
     .optional()
     .meta({ description: 'Only acts of this name', examples: ['session.end'] }),
@@ -64,6 +81,6 @@ export const auditFilters = z.object({
 });
 
 export const auditPage = z.object({
-  rows: z.array(auditRow).meta({ description: 'What operators did, newest first' }),
+  rows: z.array(listedAuditRow).meta({ description: 'What operators did, newest first' }),
   ...page,
 });

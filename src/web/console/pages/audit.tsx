@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import type { auditPage, AuditRow } from '../../../protocol/operator/audit.ts';
+import type { auditPage, ListedAuditRow } from '../../../protocol/operator/audit.ts';
 import { targetPage } from '../data/audit.ts';
 import { copy } from '../data/dialogs.ts';
 import { usePagedRows } from '../data/paged.ts';
@@ -17,8 +17,8 @@ import { Empty } from '../parts/view-states.tsx';
 import { ACTION_NAMES, actionWords } from '../words/actions.ts';
 import { countText } from '../words/format.ts';
 
-/** What the address may ask for by name; who acted is chosen in the list, because an address is in no URL. */
-const NAMES = ['action', 'target', 'batchId', 'from', 'tenantId'] as const;
+/** What the address may ask for by name. */
+const NAMES = ['action', 'actorRef', 'target', 'batchId', 'from', 'tenantId'] as const;
 
 /** What operators did, newest first. */
 export function AuditPage() {
@@ -27,7 +27,7 @@ export function AuditPage() {
   const chosen = Object.fromEntries(NAMES.map((name) => [name, query[name]]));
   const address = (from: string | undefined): string => `/api/operator/audit${queryText({ ...chosen, from })}`;
   const from = query['from'];
-  const list = usePagedRows<Output<typeof auditPage>, AuditRow>(address(from), {
+  const list = usePagedRows<Output<typeof auditPage>, ListedAuditRow>(address(from), {
     address: () => address(from === undefined ? undefined : instantOf(from, now.peek())),
     rowsOf: ({ rows }) => rows,
     keyOf,
@@ -35,7 +35,7 @@ export function AuditPage() {
     dimsMissing: true,
   });
   const isFiltered = queryText(chosen) !== '';
-  const exact = (['target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
+  const exact = (['actorRef', 'target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
   return (
     <div class="page">
       <div class="title-row">
@@ -58,8 +58,11 @@ export function AuditPage() {
             title="Take this filter away"
             onClick={() => route(path + queryText({ ...query, [name]: '' }))}
           >
-            {name === 'target' ? 'of ' : 'together: '}
-            <code class="break">{query[name]}</code> ×
+            {WORDS[name]}{' '}
+            <code class="break">
+              {name === 'actorRef' ? (list.page.value?.rows[0]?.actor ?? 'one operator') : query[name]}
+            </code>{' '}
+            ×
           </button>
         ))}
       </div>
@@ -99,21 +102,24 @@ export function AuditPage() {
   );
 }
 
+const WORDS = { actorRef: 'by', target: 'of', batchId: 'together:' } as const;
+
 /** Rows of one request are told apart by what they concern. */
-function keyOf({ at, action, target, requestId }: AuditRow): string {
+function keyOf({ at, action, target, requestId }: ListedAuditRow): string {
   return `${at} ${action} ${target} ${requestId}`;
 }
 
 const RESULTS: Readonly<Record<string, 'on' | 'off' | 'bad'>> = { done: 'on', unchanged: 'off', failed: 'bad' };
 
-const COLUMNS: readonly Column<AuditRow>[] = [
+const COLUMNS: readonly Column<ListedAuditRow>[] = [
   { title: 'When', sortBy: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   {
     title: 'Who',
     style: 'text',
-    cell: ({ actor, role }) => (
+    cell: ({ actor, actorRef, role }) => (
       <>
-        {actor} <span class="soft">{role?.replaceAll('_', ' ')}</span>
+        {actorRef === null ? actor : <a href={`/console/audit?actorRef=${actorRef}`}>{actor}</a>}{' '}
+        <span class="soft">{role?.replaceAll('_', ' ')}</span>
       </>
     ),
   },
