@@ -25,7 +25,10 @@ export async function bundleChild(name: string): Promise<string> {
     external: [/^@electric-sql\/pglite/],
     output: { file: next, format: 'esm' },
   });
-  await cp(join(root, 'src/database/embedded/pglite-worker.js'), join(bundles, 'pglite-worker.js'));
+  // Several may be bundled at once: what takes the place of a file is whole.
+  const worker = `${next}.worker`;
+  await cp(join(root, 'src/database/embedded/pglite-worker.js'), worker);
+  await rename(worker, join(bundles, 'pglite-worker.js'));
   await rename(next, file);
   return file;
 }
