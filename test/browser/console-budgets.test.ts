@@ -115,7 +115,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     await here.button('Delete weekly').click();
     await dialog().getByLabel('Reason').fill('no longer needed');
     await picture('delete');
-    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await here.confirmation('Delete').click();
     await expect.poll(() => page.locator('tbody').first().innerText()).not.toContain('weekly');
     await here.follow('/console/audit?action=budget.delete');
     await here.sees('no longer needed', 'tbody');

@@ -52,10 +52,12 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
       `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
     );
 
-  const search = async (text: string): Promise<void> => {
+  /** @param hit what is waited for before Enter, where the page itself finds it; else the service is asked */
+  const search = async (text: string, hit?: string): Promise<void> => {
     await here.page.keyboard.press('/');
     await here.page.locator('[role=combobox]:focus').waitFor();
     await here.page.keyboard.insertText(text);
+    if (hit !== undefined) await here.page.getByRole('option', { name: hit }).waitFor();
     await here.page.keyboard.press('Enter');
   };
 
@@ -242,12 +244,12 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.button('Pause…').click();
     await dialog.getByLabel('Reason').fill('a campaign went wrong');
     expect(await violations(here.page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await here.confirmation('Pause').click();
     await here.sees('paused', '.title-row');
     await here.sees('it opens no new sessions', '.stepped');
     await here.button('Resume…').click();
     await dialog.getByLabel('Reason').fill('it is over');
-    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await here.confirmation('Resume').click();
     await here.sees('in use', '.title-row');
     await here.button('Revoke…').click();
     await here.sees('No session is live with it', 'dialog');
@@ -394,12 +396,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await here.overflow()).toEqual([0, 0]);
     await page.goto(`${server.direct}/console`);
     await here.sees('Overview', 'h1');
-    await page.keyboard.press('/');
-    await page.locator('[role=combobox]:focus').waitFor();
-    await page.keyboard.insertText('idle at');
-    // The page may not have read the views yet: Enter would search for the words instead.
-    await page.getByRole('option', { name: /Idle at Globex/ }).waitFor();
-    await page.keyboard.press('Enter');
+    await search('idle at', 'Idle at Globex');
     await here.isAt('/console/sessions?state=idle&tenantId=globex');
     await here.button('Remove Idle at Globex').click();
     await page.locator('.saved').waitFor({ state: 'detached' });

@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`The secrets of tenants in the console ${
     await dialog().getByLabel('Reason').fill('the CRM is replaced');
     await picture('delete');
     await dialog().getByLabel('to confirm').fill('crm');
-    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await here.confirmation('Delete').click();
     await here.sees('globex/crm is not set', '.matters');
     await here.follow('/console/audit?action=secret.delete');
     await here.sees('the CRM is replaced', 'tbody');

@@ -172,7 +172,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     expect(await here.page.content()).not.toContain('whsec_');
     await here.button('Disable…').click();
     await dialog().getByLabel('Reason').fill('it moves');
-    await dialog().getByRole('button', { name: 'Disable' }).click();
+    await here.confirmation('Disable').click();
     await here.sees('Somebody switched it off', '.matter');
     await isClean();
     await picture('webhook-off');
@@ -185,15 +185,15 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     await here.sees('1 event is sent again', 'dialog');
     await isClean('dialog[open]');
     await picture('webhook-replay');
-    await dialog().getByRole('button', { name: 'Send again' }).click();
+    await here.confirmation('Send again').click();
     await expect.poll(() => dialog().count()).toBe(0);
     await here.button('Change…').click();
     await dialog().getByLabel('call.closed').check();
-    await dialog().getByRole('button', { name: 'Change' }).click();
+    await here.confirmation('Change').click();
     await here.sees('call.closed', '.facts');
     await here.button('Delete…').click();
     await dialog().getByLabel('Reason').fill('no more');
-    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await here.confirmation('Delete').click();
     await here.isAt('/console/webhooks');
     await here.sees('There is no webhook yet', '#main');
   });

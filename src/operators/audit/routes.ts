@@ -35,8 +35,9 @@ export function auditRoute({
   const refSeenBy = (operator: Operator, actor = ''): string | null =>
     actorSeenBy(operator, actor) === actor ? subjects.actor(actor) : null;
 
-  const findActor = async (ref: string, operator: Operator): Promise<string | undefined> =>
-    (await journal.whoActed()).find((actor) => refSeenBy(operator, actor) === ref);
+  /** Who has a reference, among those of a name where one is asked for as well. */
+  const findActor = async (ref: string, operator: Operator, name: string | undefined): Promise<string | undefined> =>
+    (name === undefined ? await journal.whoActed() : [name]).find((actor) => refSeenBy(operator, actor) === ref);
 
   return operatorRoute({
     method: 'GET',
@@ -57,11 +58,9 @@ export function auditRoute({
       if (after instanceof Refusal) return after;
       const { tenants } = within(call.operator, tenantId);
       const code = ACT_ACTIONS.find((one) => one === action);
-      const actor = actorRef === undefined ? filter.actor : await findActor(actorRef, call.operator);
+      const actor = actorRef === undefined ? filter.actor : await findActor(actorRef, call.operator, filter.actor);
       const wanted: JournalQuery<'act'> = { ...filter, actor, kinds: ['act'], code, fromMs, beforeMs, tenants };
-      const isUnknown =
-        (action !== undefined && code === undefined) ||
-        (actorRef !== undefined && (actor === undefined || actor !== (filter.actor ?? actor)));
+      const isUnknown = (action !== undefined && code === undefined) || (actorRef !== undefined && actor === undefined);
       const page: JournalPage<'act'> = isUnknown
         ? { entries: [], next: undefined, isPartial: false }
         : await journal.list(wanted, after, limit);

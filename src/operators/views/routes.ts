@@ -85,13 +85,13 @@ const viewParams = z.object({
   id: z.string().meta({ description: 'The id of the view', examples: [exampleView.id] }),
 });
 
-/** Deletes a view of whoever asks, or one of a tenant in which they may change things: whoever saved it may have left. */
+/** Deletes a view of whoever asks, or one that was saved for a tenant which they may change: whoever saved it may have left. */
 export function deleteViewRoute(services: Services): Route {
   return operatorRoute({
     method: 'DELETE',
     path: '/api/operator/views/{id}',
     operationId: 'deleteView',
-    summary: 'Delete a view that one saved, or one of a tenant in which one may change things',
+    summary: 'Delete a view that one saved, or one that was saved for a tenant which one may change',
     params: viewParams,
     replies: { 200: { description: 'It is deleted', schema: deleteViewReply, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],

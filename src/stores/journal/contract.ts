@@ -185,7 +185,7 @@ export interface Journal {
   lostWithin(fromMs: number, toMs: number): Promise<Entry<'lost'>[]>;
   /** The last act of an action on a target up to a time, the first of several at one instant; undefined when there is none. */
   latestAct(action: ActAction, target: string, untilMs: number): Promise<Entry<'act'> | undefined>;
-  /** Everybody who did something that is kept, at most 1,000, in alphabetical order. */
+  /** Everybody who did something that is kept. */
   whoActed(): Promise<string[]>;
   /** Who began to end many sessions as the act of this id; undefined where nobody did. */
   beginnerOf(batchId: string): Promise<string | undefined>;

@@ -12,7 +12,6 @@ import type {
 } from './contract.ts';
 
 const MAX_LOST = 100;
-const MAX_ACTED = 1000;
 
 type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F] | null };
 
@@ -96,7 +95,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
             select (select min(actor) from journal where kind = 'act' and actor > each.actor)
             from each where each.actor is not null
           )
-          select actor from each where actor is not null limit ${MAX_ACTED}`,
+          select actor from each where actor is not null`,
       );
       return rows.map(({ actor }) => actor);
     },
@@ -165,7 +164,7 @@ export function scan(
       ${when(beforeMs, sql`and at_ms < ${beforeMs ?? 0}`)}
       ${when(after, sql`and (at_ms, ordinal) < (${after?.atMs ?? 0}, ${after?.ordinal ?? 0})`)}
     order by at_ms desc, ordinal desc limit ${maxScanned}`;
-  // Refusals have indexes of their own: a subject has few of them, which are found by nothing else.
+  // What somebody did has an index of its own, and so have refusals: a subject has few of them, which are found by nothing else.
   const [ofAll, ofOwn, others] = !areRefusals
     ? [ofActor, sql``, sql`${ofSubject} ${ofCode} ${ofKey}`]
     : subject === undefined
