@@ -8,11 +8,19 @@ import type { Documents } from '../site/docs.ts';
 import type { AsyncApi, OpenApi } from '../site/reference/document.ts';
 import { undescribed } from '../site/reference/undescribed.ts';
 
-/** The descriptions of the interface: of its routes, and of its sockets. @param publicUrl without a trailing slash */
+/**
+ * The descriptions of the interface: of its routes, and of its sockets. Each is made when it is first asked for, and kept: every page of the
+ * reference is written from both.
+ *
+ * @param publicUrl without a trailing slash; known once somebody can ask
+ */
 export function documentsOf(routes: readonly Route[], publicUrl: () => string): Documents {
+  let openapi: object | undefined;
+  let asyncapi: object | undefined;
   return {
-    openapi: () => describeRoutes(routes, version, publicUrl()),
-    asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
+    openapi: () => (openapi ??= describeRoutes(routes, version, publicUrl())),
+    asyncapi: () =>
+      (asyncapi ??= describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version)),
   };
 }
 

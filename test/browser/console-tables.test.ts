@@ -198,7 +198,11 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       await page.goto(server.direct + list.path);
       const scroller = api === 'sessions' ? '.table' : '#main';
       for (let more = 0; more < 2; more += 1) {
-        await page.locator('[data-row]').first().waitFor();
+        // While a page of rows is being read the button does nothing.
+        await page
+          .locator('[data-row]')
+          .nth(50 * more)
+          .waitFor();
         await page.evaluate(`document.querySelector('${scroller}').scrollTop = 1e6`);
         await page.locator('.more button').click();
       }
