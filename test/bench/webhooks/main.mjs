@@ -3,14 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
-import { cpuSeconds, treeCpuSeconds } from '../support/cpu.mjs';
-import { costRows } from '../support/costs.mjs';
-import { canPin } from '../support/measure.mjs';
-import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
-import { startRedis } from '../support/redis.mjs';
-import { interleave } from '../support/rounds.mjs';
+import { costNote, sessionCosts, startService } from '../support/session-costs.mjs';
 import { withParts } from '../support/started.mjs';
-import { createSessions, endSessions, startSwitchboard } from '../switchboard.mjs';
+import { createSessions, endSessions } from '../switchboard.mjs';
 
 export const usage = `Options:
   --rounds <n>       interleaved rounds of creates and ends, medians are printed (5)
@@ -25,6 +20,7 @@ export const defaults = { rounds: 5, creates: 500, seconds: 60, 'per-second': 20
 export const brief = ['--rounds', '3', '--creates', '200', '--seconds', '10'];
 
 const TOKEN = 'service-token-that-only-this-bench-knows';
+const environment = { SERVICE_TOKENS: TOKEN, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' };
 const TYPES = ['session.started', 'session.ended'];
 const WARM_SECONDS = 3;
 /** What is told later than this is not told. */
@@ -36,7 +32,7 @@ export function run(options) {
   return withParts(async (start) => {
     const costs = await measureCosts(start, options);
     const receiver = await start(startReceiver());
-    const service = await start(startService());
+    const service = await start(startService(environment));
     await addEndpoint(service, receiver);
     await measureDelays(service, receiver, WARM_SECONDS, options);
     const alone = await measureDelays(service, receiver, options.seconds, options);
@@ -45,41 +41,6 @@ export function run(options) {
     const beside = await measureDelays(service, receiver, options.seconds, options);
     return [costs, delaysOf(alone, beside, dead, options)];
   });
-}
-
-async function startService(dist) {
-  const parts = [];
-  const keep = (part) => {
-    parts.unshift(part);
-    return part;
-  };
-  const stop = async () => {
-    for (const part of parts) await part.stop();
-  };
-  try {
-    const database = keep(await startPostgres(AS_IN_SERVICE));
-    const redis = keep(await startRedis());
-    const environment = {
-      DATABASE_URL: database.url,
-      REDIS_URL: redis.url,
-      // On a machine with other work a store is soon late, and a refusal would be measured.
-      DATABASE_DEADLINE_MS: '5000',
-      REDIS_DEADLINE_MS: '5000',
-      RATE_USER_PER_MIN: '1000000000',
-      SERVICE_TOKENS: TOKEN,
-      OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
-    };
-    const server = keep(await startSwitchboard(environment, { dist }));
-    const cost = async () => ({
-      server: cpuSeconds(server.pid),
-      database: treeCpuSeconds(database.pid),
-      statements: await database.statements(),
-    });
-    return { port: server.port, databaseUrl: database.url, cost, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 async function startReceiver(status = 204) {
@@ -137,33 +98,21 @@ async function fillDead({ databaseUrl }, { url }, waiting) {
 
 async function measureCosts(start, { rounds, creates, other }) {
   const receiver = await start(startReceiver());
-  const servers = [];
+  const services = [];
   const add = async (label, dist) => {
-    const server = { label, results: [], ...(await start(startService(dist))) };
-    servers.push(server);
-    return server;
+    const service = { label, ...(await start(startService(environment, dist))) };
+    services.push(service);
+    return service;
   };
   await add('no endpoint');
   await addEndpoint(await add('one endpoint, which is told of both'), receiver);
   if (other !== '') await add('other build, no endpoint', other);
-  const once = async ({ port }) => endSessions(port, await createSessions(port, creates));
-  for (const server of servers) await once(server);
-  await interleave(rounds, servers, async (server) => {
-    const before = await server.cost();
-    await once(server);
-    const after = await server.cost();
-    const each = (field, scale = 1) => ((after[field] - before[field]) * scale) / creates;
-    const [ofServer, ofDatabase] = [each('server', 1e6), each('database', 1e6)];
-    server.results.push({ ofServer, ofDatabase, statements: each('statements') });
-  });
+  const rows = await sessionCosts(services, rounds, creates);
   return {
     title: 'A session created and ended',
     goal: 'without an endpoint at most 1 % more CPU than without webhooks (--other)',
-    rows: costRows(servers),
-    notes: [
-      `${rounds} rounds of ${creates} sessions, 32 at once, ${canPin ? 'servers on core 0, all else on core 1' : 'not pinned'}. ` +
-        'What is sent to the endpoint meanwhile is included.',
-    ],
+    rows,
+    notes: [costNote(rounds, creates), 'What is sent to the endpoint meanwhile is included.'],
   };
 }
 
