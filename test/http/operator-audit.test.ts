@@ -142,6 +142,23 @@ describe('The audit tells operators', () => {
     expect(await read(`&actorRef=${refs.get('ops@example.com')}`, vera)).toEqual([]);
   });
 
+  test('nothing by an address of somebody else to whoever sees it masked, so that nobody can try addresses', async () => {
+    const [ops, boss] = [await app.as('ops@example.com'), await app.as('boss@globex.example')];
+    for (const headers of [ops, boss]) {
+      const id = await app.open(await app.key({ tenantId: 'globex' }));
+      expect((await app.post(`${pathOf(id)}/end`, {}, headers)).status).toBe(200);
+    }
+    const actorsSeenBy = async (email: string, actor: string) => {
+      const { rows } = (await audit(`actor=${actor}`, await app.as(email))).body as { rows: { actor: string }[] };
+      return [...new Set(rows.map((row) => row.actor))];
+    };
+    expect(await actorsSeenBy('ops@example.com', 'ops@example.com')).toEqual(['ops@example.com']);
+    for (const email of ['vera@example.com', 'boss@globex.example'])
+      expect(await actorsSeenBy(email, 'ops@example.com')).toEqual([]);
+    expect(await actorsSeenBy('boss@globex.example', 'boss@globex.example')).toEqual(['boss@globex.example']);
+    expect(await actorsSeenBy('vera@example.com', SERVICE_NAME)).toEqual([SERVICE_NAME]);
+  });
+
   test.each(['cursor=WzFd', 'cursor=WzEsIngiXQ'])('what is wrong with the query %s', async (query) => {
     const reply = await audit(query);
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });

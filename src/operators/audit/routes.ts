@@ -35,9 +35,12 @@ export function auditRoute({
   const refSeenBy = (operator: Operator, actor = ''): string | null =>
     actorSeenBy(operator, actor) === actor ? subjects.actor(actor) : null;
 
-  /** Who has a reference, among those of a name where one is asked for as well. */
-  const findActor = async (ref: string, operator: Operator, name: string | undefined): Promise<string | undefined> =>
-    (name === undefined ? await journal.whoActed() : [name]).find((actor) => refSeenBy(operator, actor) === ref);
+  /** Whom the filters name, among those whom an operator sees unmasked: who sees a mask could else try addresses until one finds something. */
+  const findActor = async (operator: Operator, name?: string, ref?: string): Promise<string | undefined> =>
+    (name === undefined ? await journal.whoActed() : [name]).find((actor) => {
+      const own = refSeenBy(operator, actor);
+      return own !== null && (ref ?? own) === own;
+    });
 
   return operatorRoute({
     method: 'GET',
@@ -58,9 +61,10 @@ export function auditRoute({
       if (after instanceof Refusal) return after;
       const { tenants } = within(call.operator, tenantId);
       const code = ACT_ACTIONS.find((one) => one === action);
-      const actor = actorRef === undefined ? filter.actor : await findActor(actorRef, call.operator, filter.actor);
+      const isOfOne = filter.actor !== undefined || actorRef !== undefined;
+      const actor = isOfOne ? await findActor(call.operator, filter.actor, actorRef) : undefined;
       const wanted: JournalQuery<'act'> = { ...filter, actor, kinds: ['act'], code, fromMs, beforeMs, tenants };
-      const isUnknown = (action !== undefined && code === undefined) || (actorRef !== undefined && actor === undefined);
+      const isUnknown = (action !== undefined && code === undefined) || (isOfOne && actor === undefined);
       const page: JournalPage<'act'> = isUnknown
         ? { entries: [], next: undefined, isPartial: false }
         : await journal.list(wanted, after, limit);

@@ -61,7 +61,10 @@ export type ListedAuditRow = z.infer<typeof listedAuditRow>;
 export const auditFilters = z.object({
   actor: text(254)
     .optional()
-    .meta({ description: 'Only what they did, by the whole name that the audit has', examples: ['ops@example.com'] }),
+    .meta({
+      description: 'Only what they did, by the whole name that the audit has; nothing for whom it is masked',
+      examples: ['ops@example.com'],
+    }),
   actorRef: actorRef
     .optional()
     .meta({ description: 'Only what whoever has this `actorRef` did; nothing for whom the address is masked' }),
