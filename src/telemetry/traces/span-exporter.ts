@@ -140,15 +140,21 @@ export class SpanExporter {
         onHead: (head) => (status = head.status),
         signal: this.#breakOff.signal,
       });
-      if (reply.status >= 200 && reply.status < 300) return { kind: 'taken', rejected: rejectedOf(reply) };
+      if (isTaken(reply.status)) return { kind: 'taken', rejected: rejectedOf(reply) };
       return { kind: RETRIED.has(reply.status) ? 'away' : 'refused', why: String(reply.status) };
     } catch (fault) {
-      // It says more than we read; the status tells what of.
+      // It says more than we read; the status tells what of. Whoever took the batch has it, whatever else they say.
       if (fault instanceof PostFailure && fault.kind === 'too_large')
-        return { kind: RETRIED.has(status) ? 'away' : 'refused', why: fault.kind };
+        return isTaken(status)
+          ? { kind: 'taken', rejected: 0 }
+          : { kind: RETRIED.has(status) ? 'away' : 'refused', why: fault.kind };
       return { kind: 'away', why: fault instanceof PostFailure ? (fault.detail ?? fault.kind) : 'fault' };
     }
   }
+}
+
+function isTaken(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** Of a batch that was taken in part. */

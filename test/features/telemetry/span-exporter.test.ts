@@ -120,6 +120,14 @@ describe('Spans that wait', () => {
     expect([exporter.waiting, await dropped(), logged('collector.away')]).toEqual([2, 0, 1]);
   });
 
+  test('are taken by a collector that answers 200 at any length', async () => {
+    collector.mode = { status: 200, body: 'x'.repeat(100_000) };
+    make(2);
+    await tick(5 * SECOND);
+    expect([exporter.waiting, await dropped(), logged('collector.away')]).toEqual([0, 0, 0]);
+    expect(await valueOf('switchboard_trace_spans_sent_total')).toBe(2);
+  });
+
   test('wait on while nobody is there', async () => {
     const { url } = collector;
     await collector.close();
