@@ -3,17 +3,27 @@ import * as s from './schemas.ts';
 
 const MAX_PAIRS = 64;
 
-/** The address of a collector: what proves who sends is a header. */
-export const collectorUrl: z.ZodType<string, string> = s
+/** How OTLP is sent, by the names that OpenTelemetry has; ours is the last. */
+export const PROTOCOLS = ['grpc', 'http/protobuf', 'http/json'] as const;
+
+const address = s
   .url(['http', 'https'])
   .refine(
     (text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
     'must hold no user or password: use OTEL_EXPORTER_OTLP_HEADERS',
-  )
-  .refine(
-    (text) => !URL.canParse(text) || new URL(text).search + new URL(text).hash === '',
-    'must hold no query and no fragment: /v1/traces is added to it',
   );
+
+/** The address of a collector: what proves who sends is a header. */
+export const collectorUrl: z.ZodType<string, string> = address.refine(
+  (text) => !URL.canParse(text) || new URL(text).search + new URL(text).hash === '',
+  'must hold no query and no fragment: /v1/traces is added to it',
+);
+
+/** The address of its traces alone, which is used as it is. */
+export const tracesUrl: z.ZodType<string, string> = address.refine(
+  (text) => !URL.canParse(text) || new URL(text).hash === '',
+  'must hold no fragment',
+);
 
 /** The name of a service. */
 export const serviceName = z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable characters');

@@ -1,5 +1,5 @@
 import * as s from './schemas.ts';
-import { collectorUrl, headerList, resourceAttributes, serviceName } from './trace-settings.ts';
+import { collectorUrl, headerList, PROTOCOLS, resourceAttributes, serviceName, tracesUrl } from './trace-settings.ts';
 import { variable } from './variable.ts';
 
 /** The part of the table of variables (variables.ts) that says where traces are sent, by the names that OpenTelemetry has for it. */
@@ -19,6 +19,33 @@ export const traces = {
         '',
         'headers of requests to the collector: name=value, comma-separated, values percent-encoded',
         { unset: 'unset', example: 'api-key=secret', secret: 'all' },
+      ),
+      tracesEndpoint: variable(
+        'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+        tracesUrl,
+        { unset: 'unset: /v1/traces at OTEL_EXPORTER_OTLP_ENDPOINT' },
+        'the address that gets traces, used as it is, in the place of the one that follows from OTEL_EXPORTER_OTLP_ENDPOINT',
+        { example: 'http://localhost:4318/v1/traces', secret: 'in address' },
+      ),
+      tracesHeaders: variable(
+        'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+        headerList,
+        { unset: 'unset: OTEL_EXPORTER_OTLP_HEADERS' },
+        'headers of requests with traces, in the place of OTEL_EXPORTER_OTLP_HEADERS',
+        { example: 'api-key=secret', secret: 'all' },
+      ),
+      protocol: variable(
+        'OTEL_EXPORTER_OTLP_PROTOCOL',
+        s.choice(PROTOCOLS),
+        'http/json',
+        'how traces are sent: http/json alone is spoken; with another traces go so all the same, and the start warns',
+      ),
+      tracesProtocol: variable(
+        'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+        s.choice(PROTOCOLS),
+        { unset: 'unset: OTEL_EXPORTER_OTLP_PROTOCOL' },
+        'the same of traces, in the place of OTEL_EXPORTER_OTLP_PROTOCOL',
+        { example: 'http/json' },
       ),
       serviceName: variable('OTEL_SERVICE_NAME', serviceName, 'switchboard', 'the name of the service in traces'),
       resource: variable(

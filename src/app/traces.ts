@@ -23,6 +23,23 @@ export function openTraces(core: TracesCore): Traces | undefined {
   return new Traces({ store: stores.sessionTraces, tracer, exporter, clock, sampler, ratio, trustsPages });
 }
 
+/** Where traces are sent, path included; undefined where no collector is named. */
+function collectorOf({ traces: { endpoint, tracesEndpoint } }: TracesCore['config']): URL | undefined {
+  if (tracesEndpoint !== undefined) return new URL(tracesEndpoint);
+  return endpoint === undefined ? undefined : new URL(`${endpoint.replace(/\/+$/, '')}/v1/traces`);
+}
+
+/** That a collector is named for a protocol of OTLP that is not spoken here, in words. */
+export function findTraceWarnings(config: TracesCore['config']): string[] {
+  const { protocol, tracesProtocol } = config.traces;
+  const wanted = tracesProtocol ?? protocol;
+  if (collectorOf(config) === undefined || wanted === 'http/json') return [];
+  const name = tracesProtocol === undefined ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL';
+  return [
+    `${name}=${wanted} is not spoken: traces are sent by OTLP/HTTP as JSON (http/json); name an address that takes it, as a rule port 4318`,
+  ];
+}
+
 function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider
@@ -31,11 +48,13 @@ function registeredTracer(): Tracer | undefined {
 }
 
 function openExporter({ config, clock, events, metrics, node }: TracesCore): SpanExporter | undefined {
-  const { endpoint, headers, serviceName, resource } = config.traces;
-  if (endpoint === undefined) return undefined;
+  const { headers, tracesHeaders = headers, serviceName, resource } = config.traces;
+  const url = collectorOf(config);
+  if (url === undefined) return undefined;
+  for (const warning of findTraceWarnings(config)) events.warned(warning);
   const exporter = new SpanExporter({
-    url: new URL(`${endpoint.replace(/\/+$/, '')}/v1/traces`),
-    headers,
+    url,
+    headers: tracesHeaders,
     resource: {
       'service.instance.id': node.id,
       'service.version': version,

@@ -5,6 +5,7 @@ import { variables } from '../../config/variables.ts';
 import { createCallModes } from '../app/call-mode.ts';
 import { findNewVisitorWarnings } from '../app/new-visitor-warnings.ts';
 import { findToolWarnings } from '../app/tool-warnings.ts';
+import { findTraceWarnings } from '../app/traces.ts';
 import { findUnsupported } from '../app/unsupported.ts';
 import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
 import { openProvider } from '../upstream/select.ts';
@@ -53,6 +54,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const modeOf = createCallModes(config.calls.mode, provider);
   const warnings = [
     ...findOperatorDomains(config),
+    ...findTraceWarnings(config),
     ...findShutdowns(known, prices, Date.now()),
     ...findUnsupported(known, provider),
     ...findToolWarnings(known, provider, modeOf),

@@ -49,9 +49,9 @@ describe('check-config', () => {
     expect(await run([], terminal)).toBe(0);
     expect(terminal.complained()).toBe('');
     const lines = terminal.printed().split('\n');
-    expect(lines).toContain(`${'PORT'.padEnd(32)}8123`);
-    expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(32)}(default) 15`);
-    expect(lines).toContain('CONSOLE_MAX_CONCURRENT_SESSIONS (default) 1');
+    expect(lines).toContain(`${'PORT'.padEnd(35)}8123`);
+    expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(35)}(default) 15`);
+    expect(lines).toContain(`${'CONSOLE_MAX_CONCURRENT_SESSIONS'.padEnd(35)}(default) 1`);
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
     expect(lines).toContain('provider: local (an echo, no model)');
     expect(lines).toContain('tenants: 1 tenant, 4 widget keys (0 revoked) in config/tenants.json');
@@ -172,6 +172,28 @@ describe('check-config', () => {
     );
     expect((await listed({ TENANTS_FILE: file }, model('9999-01-01'))).printed).not.toContain('warning:');
   });
+
+  test.each([
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL=grpc'],
+    [{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf' }, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }],
+    [{}],
+  ])(
+    'warns of a protocol of OTLP that is not spoken, where a collector is named: %j',
+    async (env, ...told: string[]) => {
+      const named = fakeTerminal({
+        ...env,
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://hunter2.example/a?key=hunter2',
+      });
+      expect(await run([], named)).toBe(0);
+      const warnings = [...named.printed().matchAll(/^warning: (.*) is not spoken: /gm)].map(([, name]) => name);
+      expect(warnings).toEqual(told);
+      expect(named.printed()).not.toContain('key=hunter2');
+      const unnamed = fakeTerminal(env);
+      expect(await run([], unnamed)).toBe(0);
+      expect(unnamed.printed()).not.toContain('warning:');
+    },
+  );
 
   test('warns of whole domains that operate', async () => {
     const terminal = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example,@ops.example' });

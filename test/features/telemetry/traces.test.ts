@@ -243,6 +243,24 @@ describe('The trace of a session', () => {
     expect(spansOf(id)).not.toEqual([]);
   });
 
+  test('goes to the address of traces as it is, with its own headers, and the start warns of a protocol that is not spoken', async () => {
+    const app = await traced({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9/elsewhere',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-signal=traces',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      },
+    });
+    const id = await app.open(await app.key());
+    await end(app, id);
+    await send(app, 6 * MINUTE);
+    expect(spansOf(id)).not.toEqual([]);
+    expect(collector.requests[0]?.headers).toMatchObject({ 'x-signal': 'traces' });
+    expect(collector.sent()).not.toContain(HEADER_SECRET);
+    expect(app.logged()).toContain('OTEL_EXPORTER_OTLP_PROTOCOL=grpc is not spoken');
+  });
+
   test('is not there where none is asked for, and then nothing is kept for it', async () => {
     const app = await build();
     expect(app.service.traces).toBeUndefined();
