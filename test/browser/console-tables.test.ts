@@ -198,13 +198,10 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       await page.goto(server.direct + list.path);
       const scroller = api === 'sessions' ? '.table' : '#main';
       for (let more = 0; more < 2; more += 1) {
-        // While a page of rows is being read the button does nothing.
-        await page
-          .locator('[data-row]')
-          .nth(50 * more)
-          .waitFor();
+        await page.locator('[data-row]').first().waitFor();
         await page.evaluate(`document.querySelector('${scroller}').scrollTop = 1e6`);
-        await page.locator('.more button').click();
+        // While a page of rows is being read the button does nothing.
+        await page.locator('.more button[aria-busy="false"]').click();
       }
       await page.locator('.more').waitFor({ state: 'detached' });
       await page.evaluate(
