@@ -25,11 +25,13 @@ export interface Act {
   readonly tenantId: string | null;
   /** What is changed together. */
   readonly batchId?: string;
+  /** Whose the act as a whole is, of one of its parts. */
+  readonly partOf?: 'tenant' | 'installation';
 }
 
 /** The entry of what somebody is about to do. */
-function toActEntry({ action, target, tenantId, batchId }: Act, by: ActBy): NewEntry<'act'> {
-  return newAct({ ...by, action, target, tenantId, batchId });
+function toActEntry(what: Act, by: ActBy): NewEntry<'act'> {
+  return newAct({ ...by, ...what });
 }
 
 /**
@@ -74,7 +76,11 @@ export async function actOnMany(
 ): Promise<ManyChanged> {
   const { acts } = core.journal;
   const entry = toActEntry(whole, by);
-  const entries = parts.map((part) => toActEntry({ ...part.act, batchId: whole.batchId }, by));
+  const { batchId, tenantId } = whole;
+  const entries = parts.map((part) => {
+    const partOf = tenantId !== null && part.act.tenantId === tenantId ? 'tenant' : 'installation';
+    return toActEntry({ ...part.act, batchId, partOf }, by);
+  });
   await acts.append([entry, ...entries]);
   /** Null where nobody knows. */
   const results = parts.map((): ActResult | null => 'failed');

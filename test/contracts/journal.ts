@@ -359,6 +359,54 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await journal().beginnerOf(randomId())).toBeUndefined();
     });
 
+    test('has acts as a whole in the place of their parts, for whoever is shown them, in whole pages', async () => {
+      const [acme, globex, actor] = [randomId(), randomId(), randomId()];
+      const atMs = DAY_BEGIN + 2 * 86_400_000;
+      /** An act of many, and its parts, which are more than a page looks through. */
+      const many = (tenantId: string | null, part: number): readonly NewEntry<'act'>[] => [
+        act({ code: 'sessions.end', of: { actor, tenantId, target: `whole ${part}` }, atMs: atMs + part }),
+        ...Array.from({ length: 150 }, (_, n) =>
+          act({
+            code: 'session.end',
+            of: {
+              actor,
+              tenantId: tenantId === null && n >= 148 ? globex : acme,
+              target: 'part',
+              partOf: tenantId === null ? 'installation' : 'tenant',
+            },
+            atMs: atMs + part,
+          }),
+        ),
+      ];
+      const alone = [0, 9].map((n) => act({ of: { actor, tenantId: acme, target: `alone ${n}` }, atMs: atMs + n }));
+      await journal().append([...alone, ...many(acme, 3), ...many(null, 5), ...many(acme, 7)]);
+      const seen = async (query: Partial<JournalQuery<'act'>>): Promise<(string | undefined)[]> => {
+        const found: (string | undefined)[] = [];
+        let after: JournalPosition | undefined;
+        do {
+          const folded = { kinds: ['act'] as const, tenants: '*' as const, fromMs: atMs, isFolded: true, ...query };
+          const page: JournalPage<'act'> = await narrow().list<'act'>(folded, after, 2);
+          expect(page.isPartial).toBe(false);
+          expect(page.entries.length).toBeGreaterThan(0);
+          found.push(...page.entries.map(({ of: { target } }) => target));
+          after = page.next;
+        } while (after !== undefined);
+        return found;
+      };
+      const wholes = ['alone 9', 'whole 7', 'whole 5', 'whole 3', 'alone 0'];
+      expect(await seen({ beforeMs: atMs + 10 })).toEqual(wholes);
+      expect(await seen({ actor })).toEqual(wholes);
+      expect(await seen({ actor, fromMs: atMs + 3, beforeMs: atMs + 6 })).toEqual(['whole 5', 'whole 3']);
+      // Of an act over several tenants each is shown its own parts alone, all of them.
+      const parts = Array.from({ length: 148 }, () => 'part');
+      expect(await seen({ tenants: [globex] })).toEqual(['part', 'part']);
+      expect(await seen({ tenants: [acme], beforeMs: atMs + 5 })).toEqual(['whole 3', 'alone 0']);
+      const found = await list('act', { tenants: [acme, globex], isFolded: true, fromMs: atMs + 1 }, 200);
+      const targets = found.map(({ of: { target } }) => target);
+      expect(targets).toEqual(['alone 9', 'whole 7', 'part', 'part', ...parts, 'whole 3']);
+      expect(await list('act', { tenants: '*', actor, fromMs: atMs }, 500)).toHaveLength(3 * 151 + 2);
+    });
+
     test('looks at so many rows for a page, says so, and goes on from there', async () => {
       const code = 'login.revoke';
       const atMs = DAY_BEGIN + 10 * 86_400_000;
@@ -444,9 +492,10 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       beforeAll(async () => {
         await nodes()[0].run(
           (sql) => sql`
-            insert into journal (id, kind, at_ms, request_id, tenant_id, key_id, subject, machine, target, code, detail)
+            insert into journal (id, kind, at_ms, request_id, tenant_id, key_id, subject, machine, target, part_of, code, detail)
             select 'of many ' || kind || n, kind, ${DAY_BEGIN}::int8 + n, 'of many ' || n, 'tenant' || n % 100, 'key' || n % 7,
-              'subject' || n % 500, case when kind = 'transition' then 'voice-session' end, 'target' || n % 500, 'CODE' || n % 50, '{}'
+              'subject' || n % 500, case when kind = 'transition' then 'voice-session' end, 'target' || n % 500,
+              case when kind = 'act' and n % 10 > 0 then 'tenant' end, 'CODE' || n % 50, '{}'
             from generate_series(1, 5000) as n, unnest('{transition,refusal,act}'::text[]) as kind`,
         );
         await nodes()[0].run((sql) => sql`analyze journal`);
@@ -462,6 +511,9 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         ['journal_refusal_of_subject', { kinds: ['refusal'], tenants: ['tenant1', 'tenant2'], subject: 'subject1' }],
         ['journal_newest_of_target', { kinds: ['transition', 'note'], tenants: '*', ...of('target1') }],
         ['journal_newest_of_target', { kinds: ['act'], tenants: '*', target: 'target1' }],
+        ['journal_act_whole on', { kinds: ['act'], tenants: '*', isFolded: true }],
+        ['journal_act_whole_of_actor', { kinds: ['act'], tenants: '*', isFolded: true, actor: 'somebody' }],
+        ['journal_act_whole_of_tenant', { kinds: ['act'], tenants: ['tenant1', 'tenant2'], isFolded: true }],
         ['journal_refusal_of_request', { kinds: ['refusal'], tenants: '*', requestId: 'of many 1' }],
       ])('finds them by %s: %j', async (index, query) => {
         const text = await plan(query);

@@ -126,6 +126,45 @@ describe('Ending many sessions', () => {
     expect(await app.sessions.find(acmes[0] ?? '')).toMatchObject({ endedAtMs: null });
   });
 
+  test('is one row of the audit for whoever asks for that and sees it, and a row for each end otherwise', async () => {
+    app.clock.advance(40_000 * SECOND);
+    const from = new Date(app.clock.now()).toISOString();
+    const agentId = unique('agent');
+    const ids = [...(await open(1, agentId)), ...(await open(2, agentId, 'globex'))];
+    const { body: all } = await end({ filter: { agentId }, expected: 3 });
+    const boss = await app.as('boss@globex.example');
+    await open(2, agentId, 'globex');
+    const { body: own } = await end({ filter: { agentId }, expected: 2 }, boss);
+    const acted = async (query: string, headers: Record<string, string> = service): Promise<string[]> => {
+      const { body } = await app.get(`/api/operator/audit?from=${from}${query}`, headers);
+      return (body['rows'] as { action: string; batchId: string; count: number | null }[]).map(
+        ({ action, batchId, count }) => `${action} ${batchId === own['batchId'] ? 'own' : 'all'} ${count}`,
+      );
+    };
+    const [ownWhole, allWhole, ownPart, allPart] = [
+      'sessions.end own 2',
+      'sessions.end all 3',
+      'session.end own null',
+      'session.end all null',
+    ];
+    expect(await acted('')).toHaveLength(7);
+    expect(await acted('&batches=listed')).toHaveLength(7);
+    expect(await acted('&batches=folded')).toEqual([ownWhole, allWhole]);
+    expect(await acted('&batches=folded&action=sessions.end')).toEqual([ownWhole, allWhole]);
+    expect(await acted('&batches=folded', boss)).toEqual([ownWhole, allPart, allPart]);
+    expect(await acted('&batches=folded&tenantId=globex')).toEqual([ownWhole, allPart, allPart]);
+    expect(await acted('&batches=folded&tenantId=acme')).toEqual([allPart]);
+    // What is asked for by its name is not hidden.
+    expect(await acted('&batches=folded&action=session.end')).toEqual([ownPart, ownPart, allPart, allPart, allPart]);
+    expect(await acted(`&batches=folded&target=${ids[0]?.slice(0, 42)}`)).toEqual([allPart]);
+    expect(await acted(`&batches=folded&batchId=${all['batchId']}`)).toEqual([allPart, allPart, allPart, allWhole]);
+    expect((await app.get('/api/operator/audit?batches=each', service)).status).toBe(400);
+    app.clock.advance(SECOND);
+    const { body: changes } = await app.get(`/api/operator/changes?since=${from}`, service);
+    const done = (changes['happened'] as { kind: string; sentence: string }[]).filter(({ kind }) => kind === 'audit');
+    expect(done.map(({ sentence }) => sentence.split(' ')[1])).toEqual(['sessions.end', 'sessions.end']);
+  });
+
   test('says how many failed, and keeps it', async () => {
     const agentId = unique('agent');
     const ids = await open(3, agentId);

@@ -56,14 +56,17 @@ export function auditRoute({
         example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
       },
     },
-    handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, actorRef, ...filter }) => {
+    handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, actorRef, batches, ...filter }) => {
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;
       const { tenants } = within(call.operator, tenantId);
       const code = ACT_ACTIONS.find((one) => one === action);
       const isOfOne = filter.actor !== undefined || actorRef !== undefined;
       const actor = isOfOne ? await findActor(call.operator, filter.actor, actorRef) : undefined;
-      const wanted: JournalQuery<'act'> = { ...filter, actor, kinds: ['act'], code, fromMs, beforeMs, tenants };
+      // Whoever asks for one of the parts, or for those of one act, must find them.
+      const isFolded =
+        batches === 'folded' && code !== 'session.end' && filter.target === undefined && filter.batchId === undefined;
+      const wanted: JournalQuery<'act'> = { ...filter, actor, kinds: ['act'], code, fromMs, beforeMs, tenants, isFolded };
       const isUnknown = (action !== undefined && code === undefined) || (isOfOne && actor === undefined);
       const page: JournalPage<'act'> = isUnknown
         ? { entries: [], next: undefined, isPartial: false }

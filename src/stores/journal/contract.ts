@@ -99,6 +99,11 @@ export interface About {
   readonly actor?: string;
   /** What was done together. */
   readonly batchId?: string | null;
+  /**
+   * Of an act that is a part of one that has an entry as well: whose that entry is, the tenant's of this one or the installation's. Whoever is
+   * shown that tenant, or everything, is shown the act as a whole.
+   */
+  readonly partOf?: 'tenant' | 'installation' | null;
 }
 
 interface NewEntryOf<K extends EntryKind> {
@@ -141,6 +146,8 @@ export interface JournalQuery<K extends EntryKind> {
   readonly subject?: string | undefined;
   readonly network?: string | undefined;
   readonly actor?: string | undefined;
+  /** Without the parts of acts that `tenants` are shown as a whole. */
+  readonly isFolded?: boolean | undefined;
 }
 
 /** Where a page ends, and the next one begins after it. */
@@ -225,17 +232,20 @@ export interface ActInput extends ChangedBy {
   readonly tenantId: string | null;
   /** What is changed together. */
   readonly batchId?: string | null | undefined;
+  /** See About. */
+  readonly partOf?: About['partOf'];
 }
 
 export function newAct(input: ActInput): NewEntry<'act'> {
-  const { atMs, actor, role, action, target, tenantId, reason = null, requestId = null, batchId = null } = input;
+  const { atMs, actor, role, action, target, tenantId, reason = null, requestId = null } = input;
+  const { batchId = null, partOf = null } = input;
   return {
     id: rowId(),
     kind: 'act',
     atMs,
     node: null,
     requestId,
-    of: { tenantId, target, actor, batchId },
+    of: { tenantId, target, actor, batchId, partOf },
     code: action,
     detail: { role, reason, result: null, count: null },
   };

@@ -116,11 +116,12 @@ export function appended(sql: AnySql, entries: readonly NewEntry[]) {
   const rows = entries.map(({ of, ...entry }) => ({ ...entry, ...of }));
   return sql`
     insert into journal (id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id,
-      code, detail)
-    select id, kind, "atMs", node, "requestId", "tenantId", "keyId", subject, machine, target, actor, "batchId", code, detail
+      part_of, code, detail)
+    select id, kind, "atMs", node, "requestId", "tenantId", "keyId", subject, machine, target, actor, "batchId", "partOf",
+      code, detail
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (id text, kind text, "atMs" bigint, node text,
       "requestId" text, "tenantId" text, "keyId" text, subject text, machine text, target text, actor text,
-      "batchId" text, code text, detail jsonb)
+      "batchId" text, "partOf" text, code text, detail jsonb)
     on conflict do nothing`;
 }
 
@@ -142,7 +143,7 @@ export function scan(
   maxScanned = maxScannedOf(query, MAX_SCANNED),
 ) {
   const { kinds, tenants, fromMs, beforeMs, machine, target, requestId, batchId } = query;
-  const { code, keyId, subject, network, actor } = query;
+  const { code, keyId, subject, network, actor, isFolded = false } = query;
   const when = (value: unknown, condition: ReturnType<typeof columns>) => (value === undefined ? sql`` : condition);
   const ofCode = when(code, sql`and ${isOneOf(sql, sql`code`, code ?? '')}`);
   const ofKey = when(keyId, sql`and key_id = ${keyId ?? ''}`);
@@ -170,9 +171,10 @@ export function scan(
     : subject === undefined
       ? [ofCode, ofKey, sql`${ofCode} ${ofKey}`]
       : [ofSubject, ofSubject, sql`${ofCode} ${ofKey}`];
-  const all = () => rows(ofAll, others);
+  const all = () => rows(isFolded ? sql`${ofAll} and part_of is null` : ofAll, others);
   const own = (shown: readonly string[]) => {
-    const each = rows(sql`and tenant_id = tenant ${ofOwn}`, others);
+    const whole = isFolded ? sql`and part_of is distinct from 'tenant'` : sql``;
+    const each = rows(sql`and tenant_id = tenant ${ofOwn} ${whole}`, others);
     return sql`
       select own.* from unnest(${[...shown]}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
   };
@@ -195,12 +197,12 @@ function ofKinds(sql: AnySql, kinds: readonly EntryKind[]) {
 function columns(sql: AnySql) {
   return sql`
     ordinal, id, kind, at_ms as "atMs", node, request_id as "requestId", tenant_id as "tenantId", key_id as "keyId", subject,
-    machine, target, actor, batch_id as "batchId", code, detail`;
+    machine, target, actor, batch_id as "batchId", part_of as "partOf", code, detail`;
 }
 
 function toEntry<K extends EntryKind>(row: Row): Entry<K> {
-  const { tenantId, keyId, subject, machine, target, actor, batchId, ...entry } = row;
-  const about = Object.entries({ tenantId, keyId, subject, machine, target, actor, batchId });
+  const { tenantId, keyId, subject, machine, target, actor, batchId, partOf, ...entry } = row;
+  const about = Object.entries({ tenantId, keyId, subject, machine, target, actor, batchId, partOf });
   const of: About = Object.fromEntries(about.filter(([, value]) => value !== null));
   return { ...entry, of } as unknown as Entry<K>;
 }
