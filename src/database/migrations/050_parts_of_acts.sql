@@ -10,5 +10,6 @@ where part.batch_id = whole.batch_id and part.kind = 'act' and part.code = 'sess
 create index journal_act_whole on journal (at_ms desc, ordinal desc) where kind = 'act' and part_of is null;
 create index journal_act_whole_of_actor on journal (actor, at_ms desc, ordinal desc)
   where kind = 'act' and part_of is null and actor is not null;
-create index journal_act_whole_of_tenant on journal (tenant_id, at_ms desc, ordinal desc)
-  where kind = 'act' and part_of is distinct from 'tenant' and tenant_id is not null;
+-- A range of one kind: by `kind = 'act'` the planner would read the larger journal_newest_of_tenant, past all parts.
+create index journal_act_whole_of_tenant on journal (kind, tenant_id, at_ms desc, ordinal desc)
+  where kind between 'act' and 'act' and part_of is distinct from 'tenant' and tenant_id is not null;

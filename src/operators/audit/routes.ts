@@ -56,7 +56,10 @@ export function auditRoute({
         example: { rows: [exampleRow], nextCursor: null, asOf: '2030-01-01T12:06:00.000Z', searchedTo: null },
       },
     },
-    handle: async (call, { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, actorRef, batches, ...filter }) => {
+    handle: async (
+      call,
+      { cursor, limit, from: fromMs, to: beforeMs, action, tenantId, actorRef, batches, ...filter },
+    ) => {
       const after = readJournalCursor(cursor);
       if (after instanceof Refusal) return after;
       const { tenants } = within(call.operator, tenantId);
@@ -66,7 +69,16 @@ export function auditRoute({
       // Whoever asks for one of the parts, or for those of one act, must find them.
       const isFolded =
         batches === 'folded' && code !== 'session.end' && filter.target === undefined && filter.batchId === undefined;
-      const wanted: JournalQuery<'act'> = { ...filter, actor, kinds: ['act'], code, fromMs, beforeMs, tenants, isFolded };
+      const wanted: JournalQuery<'act'> = {
+        ...filter,
+        actor,
+        kinds: ['act'],
+        code,
+        fromMs,
+        beforeMs,
+        tenants,
+        isFolded,
+      };
       const isUnknown = (action !== undefined && code === undefined) || (isOfOne && actor === undefined);
       const page: JournalPage<'act'> = isUnknown
         ? { entries: [], next: undefined, isPartial: false }

@@ -77,11 +77,14 @@ export const auditFilters = z.object({
   batchId: text(64)
     .optional()
     .meta({ description: 'Only what was changed together', examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'] }),
-  batches: z.enum(['listed', 'folded']).default('listed').meta({
-    description:
-      'With `folded`, what was changed together is the row of the act as a whole, with its `count`, and its parts are found by `batchId`. They are rows all the same for whoever is not shown that row, and for `target`, `batchId` and the action of the parts',
-    examples: ['folded'],
-  }),
+  batches: z
+    .enum(['listed', 'folded'])
+    .default('listed')
+    .meta({
+      description:
+        'With `folded`, what was changed together is the row of the act as a whole, with its `count`, and its parts are found by `batchId`. They are rows all the same for whoever is not shown that row, and for `target`, `batchId` and the action of the parts',
+      examples: ['folded'],
+    }),
   tenantId: tenantAsked.optional(),
   from: instantAsked.optional().meta({ description: 'Only what was done then or later' }),
   to: instantAsked.optional().meta({ description: 'Only what was done before' }),

@@ -13,7 +13,7 @@ interface Page {
   readonly searchedTo?: string | null;
 }
 
-interface PageSource<P extends Page, R> {
+export interface PageSource<P extends Page, R> {
   /** The address of the first page, whose times may move. */
   readonly address: () => string;
   readonly rowsOf: (page: P) => readonly R[];

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso';
 import type { auditPage, ListedAuditRow } from '../../../protocol/operator/audit.ts';
 import { targetPage } from '../data/audit.ts';
 import { copy } from '../data/dialogs.ts';
-import { usePagedRows } from '../data/paged.ts';
+import { PagedRows, usePagedRows, type PageSource } from '../data/paged.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { now } from '../data/server-time.ts';
 import type { Output } from '../data/shapes.ts';
@@ -25,15 +25,18 @@ export function AuditPage() {
   usePage('Audit');
   const { path, query, route } = useLocation();
   const chosen = Object.fromEntries(NAMES.map((name) => [name, query[name]]));
-  const address = (from: string | undefined): string => `/api/operator/audit${queryText({ ...chosen, from })}`;
+  const address = (from: string | undefined, batches?: 'folded'): string =>
+    `/api/operator/audit${queryText({ ...chosen, from, batches })}`;
   const from = query['from'];
-  const list = usePagedRows<Output<typeof auditPage>, ListedAuditRow>(address(from), {
-    address: () => address(from === undefined ? undefined : instantOf(from, now.peek())),
+  const fromNow = (): string | undefined => (from === undefined ? undefined : instantOf(from, now.peek()));
+  const source: PageSource<Output<typeof auditPage>, ListedAuditRow> = {
+    address: () => address(fromNow(), 'folded'),
     rowsOf: ({ rows }) => rows,
     keyOf,
     watch: { topics: ['counts', 'audit'] },
     dimsMissing: true,
-  });
+  };
+  const list = usePagedRows(address(from), source);
   const isFiltered = queryText(chosen) !== '';
   const exact = (['actorRef', 'target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
   return (
@@ -68,7 +71,8 @@ export function AuditPage() {
       </div>
       <DownloadRows
         what="audit"
-        list={list}
+        // A file is evidence: it has each part.
+        list={new PagedRows({ ...source, address: () => address(fromNow()) })}
         columns={[
           'at',
           'actor',
@@ -127,12 +131,18 @@ const COLUMNS: readonly Column<ListedAuditRow>[] = [
     title: 'Did',
     cell: ({ action, count, batchId }) => (
       <>
-        {actionWords(action)}
-        {count !== null && `: ${countText(count)}`}
+        {action === 'sessions.end' && count !== null ? (
+          `ended ${countText(count)} ${count === 1 ? 'session' : 'sessions'}`
+        ) : (
+          <>
+            {actionWords(action)}
+            {count !== null && `: ${countText(count)}`}
+          </>
+        )}
         {batchId !== null && (
           <>
             {' '}
-            <a href={`/console/audit?batchId=${batchId}`}>together</a>
+            <a href={`/console/audit?batchId=${batchId}`}>{action === 'sessions.end' ? 'list them' : 'together'}</a>
           </>
         )}
       </>
