@@ -10,6 +10,22 @@ import { addressScope } from '../steps/limit.ts';
 
 type CreateServices = Pick<Services, 'core' | 'identity' | 'createSession'>;
 
+/** What a create may be refused with, whoever the provider is and by whichever path it comes. */
+export const createRefusals: Route['refusals'] = [
+  'INVALID_WIDGET_KEY',
+  'KEY_PAUSED',
+  'SERVICE_STOPPED',
+  'AUTH_REQUIRED',
+  'FORBIDDEN',
+  'ORIGIN_MISMATCH',
+  'BOT_BLOCKED',
+  'RATE_LIMIT_EXCEEDED',
+  'DAILY_QUOTA_EXCEEDED',
+  'MAX_CONCURRENT_SESSIONS',
+  'IDEMPOTENCY_MISMATCH',
+  'SERVICE_UNAVAILABLE',
+];
+
 /** POST /api/session (docs/contract.md, section 5.1). */
 export function createSessionRoute(services: CreateServices): Route {
   return defineRoute({
@@ -28,23 +44,7 @@ export function createSessionRoute(services: CreateServices): Route {
     replies: {
       200: { description: 'The session and its client secret', schema: createReply, example: exampleReply },
     },
-    refusals: [
-      'INVALID_WIDGET_KEY',
-      'KEY_PAUSED',
-      'SERVICE_STOPPED',
-      'AUTH_REQUIRED',
-      'FORBIDDEN',
-      'ORIGIN_MISMATCH',
-      'BOT_BLOCKED',
-      'RATE_LIMIT_EXCEEDED',
-      'DAILY_QUOTA_EXCEEDED',
-      'MAX_CONCURRENT_SESSIONS',
-      'RESUME_REFUSED',
-      'IDEMPOTENCY_MISMATCH',
-      'UPSTREAM_ERROR',
-      'UPSTREAM_TIMEOUT',
-      'SERVICE_UNAVAILABLE',
-    ],
+    refusals: [...createRefusals, 'RESUME_REFUSED', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
     credentials: ['none', 'cookie'],
     proves: (body) => body.widgetKey !== undefined && !services.core.config.requireAuthForSession,
     handle: (call) => create(call, services),

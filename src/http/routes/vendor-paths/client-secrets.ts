@@ -12,6 +12,7 @@ import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import type { Services } from '../../services.ts';
+import { createRefusals } from '../create-session.ts';
 import { createFor, findWhom, whomHeaders } from './caller.ts';
 
 type SecretServices = Pick<Services, 'tenants' | 'createSession'>;
@@ -39,22 +40,6 @@ export function clientSecretsRoute(services: SecretServices): Route {
     handle: (call) => create(call, services),
   });
 }
-
-/** What a create through a door may be refused with, whoever the provider is. */
-export const createRefusals: Route['refusals'] = [
-  'AUTH_REQUIRED',
-  'INVALID_WIDGET_KEY',
-  'KEY_PAUSED',
-  'SERVICE_STOPPED',
-  'FORBIDDEN',
-  'ORIGIN_MISMATCH',
-  'BOT_BLOCKED',
-  'RATE_LIMIT_EXCEEDED',
-  'DAILY_QUOTA_EXCEEDED',
-  'MAX_CONCURRENT_SESSIONS',
-  'IDEMPOTENCY_MISMATCH',
-  'SERVICE_UNAVAILABLE',
-];
 
 const exampleReply: ClientSecretsReply = {
   value: 'ek_sb_3kX2vQ9mB4tYw7nLcR1sZ0A',

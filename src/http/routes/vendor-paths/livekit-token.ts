@@ -10,7 +10,7 @@ import {
 import { defineRoute, type Call, type Result, type Route } from '../../route.ts';
 import type { Services } from '../../services.ts';
 import { createFor, findWhom, whomHeaders } from './caller.ts';
-import { createRefusals } from './client-secrets.ts';
+import { createRefusals } from '../create-session.ts';
 import { findRoomAgent, readVisitor } from './room-visitor.ts';
 
 type TokenServices = Pick<Services, 'core' | 'tenants' | 'createSession'>;
