@@ -52,7 +52,10 @@ const articles: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-const units: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
+const units: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+};
 
 function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type')
@@ -65,5 +68,7 @@ function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
 
 function bound(how: string, limit: number | bigint, origin: string): string {
   const unit = units[origin];
-  return unit === undefined ? `must be ${how} ${limit}` : `must have ${how} ${limit}${unit}`;
+  return unit === undefined
+    ? `must be ${how} ${limit}`
+    : `must have ${how} ${limit} ${unit[Number(limit) === 1 ? 0 : 1]}`;
 }

@@ -36,7 +36,7 @@ describe('What is wrong with a field', () => {
     [schema, { count: 10 }, 'must be at most 9'],
     [schema, { kind: 'robot' }, 'must be one of widget, console'],
     [schema, { ok: false }, 'must be true'],
-    [schema, { list: ['a', 'b'] }, 'must have at most 1 entries'],
+    [schema, { list: ['a', 'b'] }, 'must have at most 1 entry'],
     [schema, { list: 'a' }, 'must be an array'],
     [schema, { own: 5 }, 'says it by itself'],
   ])('is said in words: %#', (shape, value, words) => {
