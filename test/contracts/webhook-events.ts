@@ -9,7 +9,7 @@ import type { Challenges } from '../../src/stores/challenges/contract.ts';
 import type { BudgetStates, BudgetTold } from '../../src/stores/budgets/contract.ts';
 import type { Ledger } from '../../src/stores/ledger/contract.ts';
 import type { ReconciledDay, Reconciliations } from '../../src/stores/reconciliations/contract.ts';
-import type { KeyChange, Tenant, Tenants, WidgetKey } from '../../src/stores/tenants/contract.ts';
+import type { KeyChange, Tenant, Tenants, TenantScope, WidgetKey } from '../../src/stores/tenants/contract.ts';
 import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
@@ -118,6 +118,22 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         },
       });
       for (const secret of [record.id, 'secret of the house', 'AQ==']) expect(delivery?.body).not.toContain(secret);
+    });
+
+    test('is found by the session, of the tenants that are shown, whatever others were told after them', async () => {
+      const own = await endpoint();
+      const record = await opened(own.tenantId);
+      await endpoint({ tenantId: null, types: ['session.ended'] });
+      await end(record);
+      const ref = record.id.slice(0, 42);
+      const told = async (tenants: TenantScope, limit: number) =>
+        (await stores().webhooks.ofSession(ref, tenants, limit)).map(({ tenantId, type }) => [tenantId, type]);
+      const ofOwn = ['session.ended', 'session.started'].map((type) => [own.tenantId, type]);
+      expect(await told([own.tenantId ?? ''], 9)).toEqual(ofOwn);
+      expect(await told([own.tenantId ?? '', randomId()], 2)).toEqual(ofOwn);
+      expect(await told([randomId()], 9)).toEqual([]);
+      expect(await told([], 9)).toEqual([]);
+      expect((await told('*', 9)).map(([tenantId]) => tenantId)).toContain(null);
     });
 
     test('is that it ended, once, whoever saves the end how often', async () => {

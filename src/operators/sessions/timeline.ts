@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import { ABOUT, type About, type OperatorEvent } from '../../protocol/operator/event.ts';
 import type { Entry, EntryKind, JournalPosition, JournalQuery } from '../../stores/journal/contract.ts';
 import type { Webhooks } from '../../stores/webhooks/contract.ts';
-import { seesTenant, type Operator } from '../roles.ts';
+import type { Operator } from '../roles.ts';
 import type { OperatorServices } from '../services.ts';
 import { deliveryRow, journalRow, toolCallsInOrder, toolRow, usageRow } from './timeline-rows.ts';
 
@@ -208,7 +208,6 @@ const isAfter =
   ({ at }: Placed): boolean =>
     after === undefined || newestFirst(after, at) < 0;
 
-async function deliveriesOf({ id }: VoiceRecord, operator: Operator, { webhooks }: Services) {
-  const all = await webhooks.endpoints.webhooks.ofSession(refOf(id), MAX_DELIVERIES);
-  return all.filter(({ tenantId }) => seesTenant(operator, tenantId));
+function deliveriesOf({ id }: VoiceRecord, { tenants }: Operator, { webhooks }: Services) {
+  return webhooks.endpoints.webhooks.ofSession(refOf(id), tenants, MAX_DELIVERIES);
 }

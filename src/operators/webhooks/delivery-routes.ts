@@ -17,7 +17,6 @@ import {
 } from '../../protocol/operator/webhook.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { countReplay, noDelivery, replayMany, replayOne } from '../../webhooks/endpoints.ts';
-import { seesTenant } from '../roles.ts';
 import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionParams } from '../route.ts';
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
@@ -196,14 +195,12 @@ export function sessionDeliveriesRoute(services: Services): Route {
       const record = await findNamed(call, services);
       if (record instanceof Refusal) return record;
       const { webhooks } = services.webhooks.endpoints;
-      const found = await webhooks.ofSession(refOf(record.id), MAX_OF_SESSION);
-      const deliveries = found
-        .filter(({ tenantId }) => seesTenant(call.operator, tenantId))
-        .map(({ url, tenantId, ...delivery }) => ({
-          ...toOperatorDelivery(delivery),
-          url: urlSeenBy(call.operator, url),
-          tenantId,
-        }));
+      const found = await webhooks.ofSession(refOf(record.id), call.operator.tenants, MAX_OF_SESSION);
+      const deliveries = found.map(({ url, tenantId, ...delivery }) => ({
+        ...toOperatorDelivery(delivery),
+        url: urlSeenBy(call.operator, url),
+        tenantId,
+      }));
       return { status: 200, body: { deliveries } };
     },
   });

@@ -2,6 +2,7 @@ import type { EndpointRecord } from '../../../machines/webhook-endpoint/types.ts
 import type { RecordStore } from '../../actors/host.ts';
 import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
+import type { TenantScope } from '../tenants/contract.ts';
 
 /** Where facts are told to, and how it does. */
 export interface WebhookEndpoint extends EndpointRecord {
@@ -207,9 +208,10 @@ export interface Webhooks extends RecordStore<EndpointRecord> {
   /** @param after where an earlier page ended */
   deliveries(filter: DeliveryFilter, after: DeliveryPosition | undefined, limit: number): Promise<DeliveryPage>;
   delivery(endpointId: string, eventId: string): Promise<DeliveryWithBody | undefined>;
-  /** What was told of a session, the newest first. */
+  /** What endpoints of some tenants, or of all, were told of a session, the newest first. */
   ofSession(
     ref: string,
+    tenants: TenantScope,
     limit: number,
   ): Promise<readonly (WebhookDelivery & Pick<WebhookEndpoint, 'tenantId' | 'url'>)[]>;
   /** How many of an endpoint wait, by endpoint. */

@@ -9,6 +9,7 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
 } from './contract.ts';
+import type { TenantScope } from '../tenants/contract.ts';
 import { INSTALLATION } from '../tenants/installation.ts';
 
 /** See `Webhooks.deliveries`. */
@@ -46,11 +47,12 @@ export async function deliveryOf(sql: Sql, endpointId: string, eventId: string):
 }
 
 /** See `Webhooks.ofSession`. */
-export async function deliveriesOfSession(sql: Sql, ref: string, limit: number) {
+export async function deliveriesOfSession(sql: Sql, ref: string, tenants: TenantScope, limit: number) {
   const found = await sql<(WebhookDelivery & Pick<WebhookEndpoint, 'tenantId' | 'url'>)[]>`
     select delivery.*, nullif(endpoint.tenant_id, ${INSTALLATION}) as "tenantId", endpoint.url from (
       select ${columns(sql)} from webhook_delivery where session = ${ref}
     ) as delivery join webhook_endpoint as endpoint on endpoint.id = delivery."endpointId"
+    ${tenants === '*' ? sql`` : sql`where endpoint.tenant_id = any(${[...tenants]}::text[])`}
     order by "atMs" desc, "eventId" desc, "endpointId" limit ${limit}`;
   return [...found];
 }

@@ -156,7 +156,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     deliveries: (filter, after, limit) =>
       runScan(database, (sql) => listDeliveries(sql, filter, after, limit, maxScanned)),
     delivery: (endpointId, eventId) => database.run((sql) => deliveryOf(sql, endpointId, eventId)),
-    ofSession: (ref, limit) => database.run((sql) => deliveriesOfSession(sql, ref, limit)),
+    ofSession: (ref, tenants, limit) => database.run((sql) => deliveriesOfSession(sql, ref, tenants, limit)),
     countWaiting: (endpointIds) => database.run((sql) => waitingOf(sql, endpointIds)),
     replay: (endpointId, eventId, atMs) => database.run((sql) => replayed(sql, endpointId, eventId, atMs)),
 
