@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { maskAddresses } from '../../src/web/console/words/format.ts';
+import { maskAddresses, moneyText } from '../../src/web/console/words/format.ts';
 import { limitRows, limitWords } from '../../src/web/console/words/limits.ts';
 import { columnsOf } from '../../src/web/console/words/series.ts';
 
@@ -22,6 +22,17 @@ describe('Counts in the course of time', () => {
     const columns = columnsOf(series, 'hour', 'utc');
     expect([columns.length, columns[0]?.label, columns.at(-1)?.label]).toEqual([25, '01-01 10:00', '01-02 10:00']);
   });
+});
+
+test('Money that is not nothing is never told as nothing', () => {
+  expect([0, 0.31, 0.0002, 0.00002, -0.00002, 1234.5].map(moneyText)).toEqual([
+    '$0.00',
+    '$0.31',
+    '$0.0002',
+    '<$0.0001',
+    '>-$0.0001',
+    '$1,234.50',
+  ]);
 });
 
 test('The limits of a key are told in one line', () => {
