@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useId } from 'preact/hooks';
+import type { OperatorView } from '../../../protocol/operator/view.ts';
 import type { Failure } from '../data/api.ts';
 import { closeDialog, dialog, say } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { deleteView, isSavable, savedViews, saveView, viewHref } from '../data/saved-views.ts';
-import { Modal, Refused } from './modal.tsx';
+import { Modal, Refused, RevokeDialog } from './modal.tsx';
 
 const MAX_NAME_LENGTH = 60;
 
@@ -91,8 +92,9 @@ export function SavedViews() {
   const { path, url } = useLocation();
   const views = savedViews.value.filter(({ href }) => href.split('?')[0] === path);
   if (views.length === 0) return null;
-  const forget = async (id: string): Promise<void> => {
-    if ((await deleteView(id)) !== undefined) say('It could not be removed: try again');
+  const forget = async (view: OperatorView): Promise<void> => {
+    if (view.tenantId !== null) dialog.value = <DeleteSharedDialog view={view} />;
+    else if ((await deleteView(view.id)) !== undefined) say('It could not be removed: try again');
   };
   return (
     <ul class="saved" aria-label="Saved views">
@@ -102,12 +104,30 @@ export function SavedViews() {
             <span aria-hidden="true">★</span> {view.name}
           </a>
           {(view.isOwn || mayChange.value) && (
-            <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => void forget(view.id)}>
+            <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => void forget(view)}>
               ×
             </button>
           )}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Others find it gone as well. */
+function DeleteSharedDialog({ view: { id, name, tenantId, isOwn } }: { readonly view: OperatorView }) {
+  return (
+    <RevokeDialog
+      title={`Delete the view ${name}`}
+      verb="Delete"
+      isReady
+      needsReason={false}
+      act={() => deleteView(id)}
+      done={`View ${name} deleted`}
+    >
+      <p>
+        {isOwn ? 'You' : 'Somebody else'} saved it for {tenantId}: whoever is shown that tenant loses it as well.
+      </p>
+    </RevokeDialog>
   );
 }
