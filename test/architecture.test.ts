@@ -363,11 +363,11 @@ describe('The rings', () => {
     expect([...new Set(known)]).toEqual(['machines/held-call knows machines/voice-call']);
   });
 
-  test('give browsers the types and the words of the protocol, how CSV is written, and none else of its code', () => {
+  test('give browsers the types and the words of the protocol, how CSV and money are written, and none else of its code', () => {
     const shared = sources.filter(
       ({ path, files }) => path.startsWith('src/web/') && files.some((file) => ringOf(file) === 'protocol'),
     );
-    const values = /^(?:import|export) (?!type )[^;]*\/protocol\/(?!languages\/|csv\.ts)/m;
+    const values = /^(?:import|export) (?!type )[^;]*\/protocol\/(?!languages\/|(?:csv|money)\.ts)/m;
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readConfig, type Config } from '../../config/config.ts';
 import { DAY_MS } from '../kernel/time.ts';
+import { moneyText } from '../protocol/money.ts';
 import { reconcileDay, type ReconcileDeps } from '../reconciliation/reconcile.ts';
 import type { ReconciledDay } from '../stores/reconciliations/contract.ts';
 import { UpstreamFault } from '../upstream/contract.ts';
@@ -92,5 +93,5 @@ function describe(reconciled: ReconciledDay): string[] {
 }
 
 function dollars(microDollars: number | null): string {
-  return microDollars === null ? 'unknown' : `$${(microDollars / 1_000_000).toFixed(2)}`;
+  return microDollars === null ? 'unknown' : moneyText(microDollars / 1_000_000);
 }

@@ -1,3 +1,5 @@
+import { moneyText } from './money.ts';
+
 /** Which part of the way of a request said no. */
 export const LAYERS = [
   'edge',
@@ -40,7 +42,7 @@ export function unitOf(count: number, unit: Unit): string {
 /** A number with its unit, as people write it; undefined where there is no number. */
 export function amount(n: number | undefined, unit: Unit = 'requests'): string | undefined {
   if (n === undefined) return undefined;
-  return unit === 'dollars' ? `$${n.toFixed(2)}` : `${n.toLocaleString('en-US')} ${unitOf(n, unit)}`;
+  return unit === 'dollars' ? moneyText(n) : `${n.toLocaleString('en-US')} ${unitOf(n, unit)}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { maskAddresses, moneyText } from '../../src/web/console/words/format.ts';
+import { moneyText } from '../../src/protocol/money.ts';
+import { maskAddresses } from '../../src/web/console/words/format.ts';
 import { limitRows, limitWords } from '../../src/web/console/words/limits.ts';
 import { columnsOf } from '../../src/web/console/words/series.ts';
 

@@ -2,6 +2,7 @@ import { durationEndMs, nextDeadline } from '../../../machines/voice-session/sel
 import type { CallLimits, CallRecord } from '../../../machines/voice-call/types.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { NewEntry } from '../../stores/journal/contract.ts';
+import { moneyText } from '../../protocol/money.ts';
 import type { CallMeter, UsageTotals } from '../../stores/ledger/contract.ts';
 import { longestSilenceMs } from '../../voice/silence.ts';
 
@@ -193,5 +194,5 @@ export function span(ms: number): string {
 }
 
 export function dollars(microDollars: number): string {
-  return `$${(microDollars / 1_000_000).toFixed(2)}`;
+  return moneyText(microDollars / 1_000_000);
 }

@@ -1,6 +1,7 @@
 /** What an operator should look at first. The service judges itself and the provider; this is what else stands out in the overview. */
 import type { EndReason } from '../../../protocol/session.ts';
-import { countText, moneyText, shortName } from '../words/format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { countText, shortName } from '../words/format.ts';
 import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { isLate, oddNodes } from './nodes.ts';

@@ -15,7 +15,8 @@ import { SavedViews, SaveView } from '../parts/saved-views.tsx';
 import { useKeepOrder } from '../parts/sorting.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
-import { moneyText, shortRef } from '../words/format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { shortRef } from '../words/format.ts';
 
 const NAMES = ['state', 'tenantId', 'keyId', 'agentId', 'hangup'] as const;
 type Name = (typeof NAMES)[number];

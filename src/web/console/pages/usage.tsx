@@ -15,7 +15,8 @@ import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
 import { usePage } from '../parts/page.ts';
 import { More } from '../parts/table.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
-import { clockText, countText, moneyText } from '../words/format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { clockText, countText } from '../words/format.ts';
 import { Reconciled } from './usage/reconciled.tsx';
 import { UsageTable } from './usage/usage-table.tsx';
 

@@ -13,7 +13,8 @@ import { Refused } from '../parts/modal.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
-import { countText, moneyText } from '../words/format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { countText } from '../words/format.ts';
 import { CHANGES, changeOf, presentOf, REFUSED, type Tried } from '../words/what-if.ts';
 
 const SPANS: readonly (readonly [since: string, words: string])[] = [

@@ -1,6 +1,7 @@
 import type { BudgetPeriod } from '../../../protocol/budget.ts';
 import type { Budget, BudgetFact } from '../data/budgets.ts';
-import { countText, moneyText } from './format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { countText } from './format.ts';
 
 /** How long a budget counts until it begins anew. */
 export const PERIODS: Readonly<Record<BudgetPeriod, string>> = {

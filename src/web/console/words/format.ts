@@ -63,15 +63,6 @@ export function shortRef(ref: string): string {
   return `s:${shortName(ref.replace(/^s:/, ''))}`;
 }
 
-const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
-const fineDollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
-
-/** `$0.31`, `$0.0021` where cents would say nothing, and `<$0.0001` of what is less: only nothing is `$0.00`. */
-export function moneyText(value: number): string {
-  if (value !== 0 && Math.abs(value) < 0.0001) return value < 0 ? '>-$0.0001' : '<$0.0001';
-  return value !== 0 && Math.abs(value) < 0.01 ? fineDollars.format(value) : dollars.format(value);
-}
-
 const whole = new Intl.NumberFormat('en');
 
 export function countText(value: number): string {

@@ -1,4 +1,5 @@
-import { countText, moneyText } from './format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { countText } from './format.ts';
 
 /** What each limit of a widget key is called: `limits` hold for each visitor, `totals` over all of them. */
 export const LIMITS = {

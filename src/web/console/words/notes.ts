@@ -1,6 +1,7 @@
 import type { OperatorEvent } from '../data/shapes.ts';
 import { actionWords } from './actions.ts';
-import { countText, latencyText, moneyText, spanText } from './format.ts';
+import { moneyText } from '../../../protocol/money.ts';
+import { countText, latencyText, spanText } from './format.ts';
 
 const LIMITS: Readonly<Record<string, string>> = {
   duration: 'maximum length',

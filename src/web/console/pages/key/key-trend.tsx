@@ -1,5 +1,6 @@
 import type { OperatorKey } from '../../../../protocol/operator/key.ts';
-import { countText, moneyText } from '../../words/format.ts';
+import { moneyText } from '../../../../protocol/money.ts';
+import { countText } from '../../words/format.ts';
 
 interface Props {
   readonly found: OperatorKey;

@@ -1,5 +1,6 @@
 import type { Overview } from '../../data/shapes.ts';
-import { countText, moneyText, shareText, shortName } from '../../words/format.ts';
+import { moneyText } from '../../../../protocol/money.ts';
+import { countText, shareText, shortName } from '../../words/format.ts';
 import { Card } from '../../parts/card.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';

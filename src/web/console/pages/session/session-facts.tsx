@@ -5,7 +5,8 @@ import { queryText } from '../../data/query.ts';
 import type { SessionDetail } from '../../data/shapes.ts';
 import { Fact } from '../../parts/card.tsx';
 import { Ago, Countdown, Moment, Span } from '../../parts/moments.tsx';
-import { countText, moneyText } from '../../words/format.ts';
+import { moneyText } from '../../../../protocol/money.ts';
+import { countText } from '../../words/format.ts';
 import { limitRows } from '../../words/limits.ts';
 
 /** All that is known of a session that has no place of its own on the page. */

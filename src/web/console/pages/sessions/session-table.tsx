@@ -9,7 +9,8 @@ import { StateMark } from '../../parts/marks.tsx';
 import { Ago, Countdown, Span } from '../../parts/moments.tsx';
 import { useSorted } from '../../parts/sorting.tsx';
 import { More, Table, type Column } from '../../parts/table.tsx';
-import { moneyText, shortName } from '../../words/format.ts';
+import { moneyText } from '../../../../protocol/money.ts';
+import { shortName } from '../../words/format.ts';
 import { reasonWords } from '../../words/reasons.ts';
 import { useVirtualRows } from './virtual-rows.ts';
 

@@ -4,7 +4,8 @@ import { Card } from '../../parts/card.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Shown, Warning } from '../../parts/view-states.tsx';
-import { countText, moneyText } from '../../words/format.ts';
+import { moneyText } from '../../../../protocol/money.ts';
+import { countText } from '../../words/format.ts';
 
 /** What the state of a day means. */
 const MEANINGS: Readonly<Record<ReconciledDay['state'], string>> = {

@@ -10,7 +10,8 @@ import { StateOrWord } from '../../parts/marks.tsx';
 import { Moment } from '../../parts/moments.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Warning } from '../../parts/view-states.tsx';
-import { countText, moneyText, shareText, shortName } from '../../words/format.ts';
+import { moneyText } from '../../../../protocol/money.ts';
+import { countText, shareText, shortName } from '../../words/format.ts';
 
 interface Props {
   readonly by: string;
