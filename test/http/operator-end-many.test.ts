@@ -157,12 +157,13 @@ describe('Ending many sessions', () => {
     // What is asked for by its name is not hidden.
     expect(await acted('&batches=folded&action=session.end')).toEqual([ownPart, ownPart, allPart, allPart, allPart]);
     expect(await acted(`&batches=folded&target=${ids[0]?.slice(0, 42)}`)).toEqual([allPart]);
-    expect(await acted(`&batches=folded&batchId=${String(all['batchId'])}`)).toEqual([allPart, allPart, allPart, allWhole]);
+    expect(await acted(`&batches=folded&batchId=${String(all['batchId'])}`)).toEqual([
+      allPart,
+      allPart,
+      allPart,
+      allWhole,
+    ]);
     expect((await app.get('/api/operator/audit?batches=each', service)).status).toBe(400);
-    app.clock.advance(SECOND);
-    const { body: changes } = await app.get(`/api/operator/changes?since=${from}`, service);
-    const done = (changes['happened'] as { kind: string; sentence: string }[]).filter(({ kind }) => kind === 'audit');
-    expect(done.map(({ sentence }) => sentence.split(' ')[1])).toEqual(['sessions.end', 'sessions.end']);
   });
 
   test('says how many failed, and keeps it', async () => {

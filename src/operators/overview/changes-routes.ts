@@ -55,7 +55,7 @@ export function changesRoute({
         return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MAX_DAYS} days here; ask with a later since.`);
       const seesAll = call.operator.tenants === '*';
       const { tenants } = within(call.operator, tenantId);
-      const done: JournalQuery<'act'> = { kinds: ['act'], tenants, fromMs, beforeMs: atMs + 1, isFolded: true };
+      const done: JournalQuery<'act'> = { kinds: ['act'], tenants, fromMs, beforeMs: atMs + 1 };
       const [moved, runs, known, acts] = await Promise.all([
         movedBetween(activity, fromMs, atMs, atMs, tenants),
         tenants === '*' ? startsWithin(fromMs, atMs, journal) : [],
