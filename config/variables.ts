@@ -115,6 +115,12 @@ export const groups = {
       '450',
       'milliseconds that one call to Redis may take before it counts as away',
     ),
+    migrations: variable(
+      'MIGRATE',
+      s.choice(['start', 'never']),
+      'start',
+      'who migrates the database: the service, when it starts, or never it, but the command migrate before each update; until then it refuses to start',
+    ),
     dataDir: variable('DATA_DIR', z.string().min(1), './data', 'directory of the embedded storage'),
     tenantsFile: variable(
       'TENANTS_FILE',

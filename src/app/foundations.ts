@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { BotDetector } from '../bots/contract.ts';
 import type { Database } from '../database/database.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrate, requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import type { Patience } from '../database/patience.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -128,7 +128,7 @@ async function openChecked(config: Config, disposables: Disposables, patience: P
     const database = await openDatabase(config, patience);
     disposables.add(() => database.close());
     if (faults.length === 0) {
-      await migrate(database);
+      await (config.migrations === 'never' ? requireMigrated : migrate)(database);
       return database;
     }
   } catch (fault) {
