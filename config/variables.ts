@@ -119,7 +119,7 @@ export const groups = {
       'MIGRATE',
       s.choice(['start', 'never']),
       'start',
-      'who migrates the database: the service, when it starts, or never it, but the command migrate before each update; until then it refuses to start',
+      'start: the service migrates the database when it starts; never: the command migrate does, and the service refuses to start before',
     ),
     dataDir: variable('DATA_DIR', z.string().min(1), './data', 'directory of the embedded storage'),
     tenantsFile: variable(

@@ -11,7 +11,7 @@ describe('The samples for production', () => {
   test.each([
     ['compose.yaml', '    CALL_MODE: ${CALL_MODE:-brokered}\n'],
     ['compose.env', '\nCALL_MODE=brokered\n'],
-    ['kubernetes.yaml', '{ name: CALL_MODE, value: brokered }'],
+    ['kubernetes.yaml', '{ name: CALL_MODE, value: "brokered" }'],
   ])('broker calls: config/%s', (file, line) => {
     expect(read(file)).toContain(line);
   });

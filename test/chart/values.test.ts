@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'vitest';
+import { faultsOf, read, reasonToSkipChart, render, renderUnchecked, type Values } from './render.ts';
+import { configurable } from './values-schema.ts';
+import { everything, example } from './values.ts';
+
+type Change = (values: typeof example) => Values;
+
+/** The example with some other values. */
+const but = (more: Values): Values => ({ ...example, ...more });
+const withConfig = (config: Values): Values => but({ config: { ...example.config, ...config } });
+const textOf = (name: string, values: Values): string => render(values).files[name]?.trim() ?? '';
+const deployment = (values: Values): string => textOf('deployment.yaml', values);
+
+describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart ?? ''}`, () => {
+  test('are right as they are, but for what only their user knows', () => {
+    expect(() => render({ existingSecret: 'switchboard' })).toThrow('tenants are required');
+    expect(() => render({ tenants: example.tenants })).toThrow(
+      'postgres is required: set postgres.url or postgres.existingSecret.name, or existingSecret to a Secret with the key DATABASE_URL',
+    );
+    expect(() => render({ tenants: example.tenants, postgres: { url: 'postgres://db/x' } })).toThrow(
+      'redis is required',
+    );
+    const least = { tenants: example.tenants, existingSecret: 'switchboard' };
+    expect(Object.keys(render(least).objects)).toEqual([
+      'deployment.yaml',
+      'networkpolicy.yaml',
+      'poddisruptionbudget.yaml',
+      'service.yaml',
+      'tests/test.yaml',
+    ]);
+  });
+
+  test('of the example are those of its file', () => {
+    const text = read('example-values.yaml').replaceAll(/^ *#.*\n/gm, '');
+    const flat = (values: Values): string[] =>
+      Object.entries(values).flatMap(([name, value]) =>
+        typeof value === 'object' ? flat(value as Values) : [`${name}: ${String(value)}`],
+      );
+    expect([...text.matchAll(/(\w+): ([^{}\n]+?)(?: \}|\n)/g)].map(([, name, value]) => `${name}: ${value}`)).toEqual(
+      flat(example),
+    );
+  });
+
+  test.each<[string, Values]>([
+    ['an unknown one', but({ replica: 3 })],
+    ['an unknown variable', withConfig({ PUBLIC_ULR: 'https://voice.example.com' })],
+    ['a choice that a variable does not have', withConfig({ CALL_MODE: 'broker' })],
+    ['a variable in a form that it does not have', withConfig({ MAX_CONNECTIONS: 'many' })],
+    ['a secret among the variables', withConfig({ JWT_SECRET: 'x'.repeat(40) })],
+    ['a password in an address', withConfig({ UPSTREAM_BASE_URL: 'https://me:pass@gateway.example.com' })],
+    ['what another value decides', withConfig({ MIGRATE: 'never' })],
+    ['a third way to migrate', but({ migrations: 'never' })],
+  ])('are refused by the schema: %s', (_what, values) => {
+    const found = faultsOf(renderUnchecked(values).values);
+    expect(found).not.toEqual([]);
+    expect(() => render(values)).toThrow(found[0]);
+  });
+
+  test.each(['ingress', 'gateway'])(
+    'of %s are refused without TRUST_PROXY and without PUBLIC_URL, with the reason',
+    (door) => {
+      const open = {
+        ingress: { enabled: false },
+        [door]: { enabled: true, ...(door === 'gateway' && { parentRefs: [{ name: 'public' }] }) },
+      };
+      const { PUBLIC_URL, TRUST_PROXY } = example.config;
+      const refusal = (config: Values) => () => render(but({ ...open, config }));
+      expect(refusal({ PUBLIC_URL })).toThrow('config.TRUST_PROXY is required with ingress or gateway');
+      expect(refusal({ TRUST_PROXY })).toThrow('config.PUBLIC_URL is required with ingress or gateway');
+      expect(refusal({ PUBLIC_URL, TRUST_PROXY })).not.toThrow();
+    },
+  );
+
+  test('never bring a secret into a ConfigMap or into a pod', () => {
+    expect(configurable.filter(({ secret }) => secret === 'all')).toEqual([]);
+    const { objects } = render(
+      but({ ...everything, postgres: { url: 'postgres://me:pg-password@db/x' }, migrations: 'start' }),
+    );
+    const holders = Object.values(objects)
+      .flat()
+      .filter((object) => /pg-password|redis-password/.test(JSON.stringify(object)));
+    expect(holders.map(({ kind }) => kind)).toEqual(['Secret']);
+  });
+
+  test('become variables as they are meant: large numbers, truths, quotes', () => {
+    const env = deployment(
+      withConfig({
+        MAX_CONNECTIONS: 10_000_000,
+        DEBUG_METRICS: true,
+        BOT_MIN_SCORE: 0.7,
+        MAIL_FROM: 'Ann "A" <a@b.example>',
+      }),
+    );
+    expect(env).toContain('{ name: MAX_CONNECTIONS, value: "10000000" }');
+    expect(env).toContain('{ name: DEBUG_METRICS, value: "true" }');
+    expect(env).toContain('{ name: BOT_MIN_SCORE, value: "0.7" }');
+    expect(env).toContain('{ name: MAIL_FROM, value: "Ann \\"A\\" <a@b.example>" }');
+  });
+
+  test.each<[string, string, Change, string]>([
+    ['image', 'deployment.yaml', () => but({ image: { repository: 'r.example/s', tag: '2' } }), 'image: r.example/s:2'],
+    [
+      'image.pullSecrets',
+      'deployment.yaml',
+      () => but({ image: { pullSecrets: [{ name: 'reg' }] } }),
+      'imagePullSecrets: [{"name":"reg"}]',
+    ],
+    ['replicas', 'deployment.yaml', () => but({ replicas: 5 }), 'replicas: 5'],
+    ['resources', 'deployment.yaml', () => but({ resources: { requests: { cpu: 1 } } }), 'cpu: 1\n'],
+    [
+      'nodeSelector',
+      'deployment.yaml',
+      () => but({ nodeSelector: { disk: 'fast' } }),
+      'nodeSelector:\n        disk: fast',
+    ],
+    ['topologySpread', 'deployment.yaml', () => but({ topologySpread: ['zone'] }), 'topologyKey: zone'],
+    ['existingSecret', 'deployment.yaml', () => but({ existingSecret: 'mine' }), '- secretRef: { name: mine }'],
+    [
+      'tenants.existingConfigMap',
+      'deployment.yaml',
+      () => but({ tenants: { existingConfigMap: 'mine' } }),
+      'configMap: { name: mine }',
+    ],
+    [
+      'tenants.inline',
+      'deployment.yaml',
+      () => but({ tenants: { inline: { tenants: [] } } }),
+      'configMap: { name: switchboard-tenants }',
+    ],
+    [
+      'postgres.existingSecret',
+      'deployment.yaml',
+      () => but({ postgres: { existingSecret: { name: 'db-app' } } }),
+      'secretKeyRef: { name: db-app, key: uri }',
+    ],
+    [
+      'redis.existingSecret',
+      'deployment.yaml',
+      () => but({ redis: { existingSecret: { name: 'v', key: 'k' } } }),
+      'secretKeyRef: { name: v, key: k }',
+    ],
+    [
+      'redis.url',
+      'deployment.yaml',
+      () => but({ redis: { url: 'redis://v:6379' } }),
+      'secretKeyRef: { name: switchboard-stores, key: REDIS_URL }',
+    ],
+    [
+      'service.annotations',
+      'service.yaml',
+      () => but({ service: { annotations: { a: 'b' } } }),
+      'annotations:\n    a: b',
+    ],
+    [
+      'ingress.className',
+      'ingress.yaml',
+      () => but({ ingress: { enabled: true, className: 'traefik' } }),
+      'ingressClassName: traefik',
+    ],
+    [
+      'ingress.tlsSecret',
+      'ingress.yaml',
+      () => example,
+      '- hosts: [voice.example.com]\n      secretName: voice-example-com-tls',
+    ],
+    ['gateway', 'httproute.yaml', () => everything, 'namespace: gateways\n  hostnames: [voice.example.com]'],
+    [
+      'autoscaling.cpu',
+      'horizontalpodautoscaler.yaml',
+      () => but({ autoscaling: { enabled: true } }),
+      'averageUtilization: 60',
+    ],
+    ['autoscaling.connections', 'horizontalpodautoscaler.yaml', () => everything, 'averageValue: "10000"'],
+    ['networkPolicy.egress', 'networkpolicy.yaml', () => everything, '- ports:\n      - port: 4318'],
+    [
+      'config.OUTBOUND_ALLOW_PORTS',
+      'networkpolicy.yaml',
+      () => withConfig({ OUTBOUND_ALLOW_PORTS: '8443' }),
+      '- { port: 443 }\n        - { port: 8443 }',
+    ],
+    [
+      'config.OUTBOUND_ALLOW_CIDRS',
+      'networkpolicy.yaml',
+      () => withConfig({ OUTBOUND_ALLOW_CIDRS: '10.2.0.1, fd00::/8' }),
+      'cidr: "10.2.0.1/32" }\n        - ipBlock: { cidr: "fd00::/8" }',
+    ],
+    ['serviceMonitor', 'servicemonitor.yaml', () => everything, 'name: switchboard-token'],
+    ['serviceMonitor.labels', 'servicemonitor.yaml', () => everything, '    release: prometheus'],
+    ['dashboard.labels', 'dashboard.yaml', () => everything, 'grafana_dashboard: "1"'],
+  ])('%s does what it says', (_name, file, change, line) => {
+    expect(textOf(file, change(example))).toContain(line);
+  });
+
+  test('migrations: job has a Job migrate before pods are replaced, which never do', () => {
+    const { files } = render(everything);
+    expect(files['migrate.yaml']).toContain('helm.sh/hook: pre-install,pre-upgrade');
+    expect(files['migrate.yaml']).toContain('command: [node, dist/main.js, migrate]');
+    expect(files['deployment.yaml']).toContain('{ name: MIGRATE, value: never }');
+    expect(deployment(example)).not.toContain('MIGRATE');
+    const early = but({ migrations: 'job', postgres: { url: 'postgres://db/x' } });
+    expect(() => render(early)).toThrow("job runs before the chart's own Secret is there");
+  });
+
+  test('autoscaling decides the number of pods alone, and takes one away in five minutes', () => {
+    const scaled = render(but({ autoscaling: { enabled: true } })).files;
+    expect(scaled['deployment.yaml']).not.toContain('replicas:');
+    expect(scaled['horizontalpodautoscaler.yaml']).toContain('[{ type: Pods, value: 1, periodSeconds: 300 }]');
+    expect(scaled['horizontalpodautoscaler.yaml']).not.toContain('switchboard_connections_open');
+  });
+
+  test('other URLs of stores replace the pods, and other tenants do not', () => {
+    const at = (more: Values): string => deployment({ ...everything, ...more });
+    expect(at({ redis: { url: 'redis://other:6379' } })).not.toBe(at({}));
+    expect(at({ tenants: { inline: { tenants: [{ id: 'other' }] } } })).toBe(at({}));
+  });
+
+  test('serviceMonitor wants a token, gateway wants gateways', () => {
+    expect(() => render(but({ serviceMonitor: { enabled: true } }))).toThrow(
+      'serviceMonitor.tokenSecret.name is required',
+    );
+    expect(() => render(but({ gateway: { enabled: true } }))).toThrow('gateway.parentRefs is required');
+  });
+
+  test('rules and dashboard are the files of config/', () => {
+    const { objects } = render(everything);
+    const [rules] = objects['prometheusrule.yaml'] ?? [];
+    expect((rules?.['spec'] as { readonly groups: readonly unknown[] }).groups.length).toBeGreaterThan(0);
+    expect(render(everything).files['prometheusrule.yaml']).toContain(
+      read('../../config/prometheus-rules.yaml').split('\n')[0],
+    );
+    const [dashboard] = objects['dashboard.yaml'] ?? [];
+    const { 'switchboard.json': board = '' } = dashboard?.['data'] as Readonly<Record<string, string>>;
+    expect(JSON.parse(board)).toEqual(JSON.parse(read('../../config/grafana-dashboard.json')));
+  });
+
+  test('let the network policy admit what is needed, and its absence admit everything', () => {
+    const policy = textOf('networkpolicy.yaml', example);
+    for (const namespace of ['ingress-nginx', 'monitoring'])
+      expect(policy).toContain(`kubernetes.io/metadata.name: ${namespace}`);
+    // Names, PostgreSQL, Redis, mail, the provider: the ports of the examples in the table of variables.
+    for (const port of [53, 5432, 6379, 465, 587, 443]) expect(policy).toContain(`port: ${port}`);
+    expect(policy).toContain('except: [10.0.0.0/8');
+    expect(textOf('networkpolicy.yaml', but({ networkPolicy: { enabled: false } }))).toBe('');
+  });
+
+  test('put nothing but the service behind its address', () => {
+    const { objects } = render(everything);
+    const beside = [...(objects['migrate.yaml'] ?? []), ...(objects['tests/test.yaml'] ?? [])];
+    expect(beside).toHaveLength(2);
+    expect(JSON.stringify(beside)).not.toContain('"app":');
+    expect(JSON.stringify(objects['service.yaml'])).toContain('"selector":{"app":"switchboard"}');
+  });
+
+  test('leave every pod without rights: not root, nothing to write, no token of the cluster', () => {
+    const { files } = render(everything);
+    for (const name of ['deployment.yaml', 'migrate.yaml', 'tests/test.yaml'])
+      for (const line of [
+        'runAsNonRoot: true',
+        'readOnlyRootFilesystem: true',
+        'automountServiceAccountToken: false',
+        'drop: [ALL]',
+      ])
+        expect(files[name], name).toContain(line);
+  });
+});
