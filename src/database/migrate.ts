@@ -54,7 +54,7 @@ export async function requireMigrated(database: Database, directory: URL = shipp
   if (missing === 0) return;
   const count = missing === 1 ? '1 migration is' : `${missing} migrations are`;
   throw new MigrationError(
-    `the database has not been migrated to this build yet (${count} missing): "npm start -- migrate" or the first start does that`,
+    `the database has not been migrated to this build yet (${count} missing): "npm start -- migrate" does that, or a start without MIGRATE=never`,
   );
 }
 

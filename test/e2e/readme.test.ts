@@ -67,6 +67,18 @@ describe.skipIf(skipped)('The first session of the README', () => {
       { ok: true },
     ]);
   });
+
+  test('is also what helm test makes of the chart, and it says which request fails', async () => {
+    const script = readFileSync(new URL('../../charts/switchboard/files/test.mjs', import.meta.url), 'utf8');
+    const ask = (own: string): Promise<{ readonly stdout: string }> =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+        env: { SERVICE: server.origin, OWN: own },
+      });
+    expect((await ask(server.origin)).stdout).toBe('The service is ready, and the image opens and ends a session.\n');
+    await expect(ask(`${server.origin}/nowhere`)).rejects.toMatchObject({
+      stderr: expect.stringContaining('/nowhere/api/session answered 404'),
+    });
+  });
 });
 
 describe('The key commands of docs/operations.md', () => {

@@ -27,8 +27,10 @@ describe.skipIf(skipped !== undefined)(`An upgrade ${skipped ?? ''}`, () => {
     const env = { DATABASE_URL: fresh.url, SERVICE_TOKENS: TOKEN };
     try {
       await migrateBefore(database, '040');
+      const early = await runToEnd([], { ...env, MIGRATE: 'never' });
+      expect([early.code, early.stderr]).toEqual([69, expect.stringContaining('"npm start -- migrate" does that')]);
       expect(await bash(migrateFirst, root, env)).toMatch(/Applied[^]*045_ratings\.sql/);
-      server = await Switchboard.start(env);
+      server = await Switchboard.start({ ...env, MIGRATE: 'never' });
       const told = await bash(isReady, root, { BASE: server.origin, TOKEN });
       expect(told).toMatch(/^\{"ready":true,[^]*\}switchboard_build_info\{/);
       // To a build, the migrations of a later one are strangers.
