@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { apiDocument } from '../src/http/routes/all.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const documents = ['README.md', ...listFiles(['docs'], /\.md$/)];
-const sources = listFiles(['src', 'machines', 'config', 'test'], /\.(?:ts|tsx|mjs|js|yaml|sql)$/).filter(
+const documents = ['README.md', 'charts/switchboard/README.md', ...listFiles(['docs'], /\.md$/)];
+const sources = listFiles(['src', 'machines', 'config', 'charts', 'test'], /\.(?:ts|tsx|mjs|js|yaml|sql)$/).filter(
   (path) => path !== 'test/documents.test.ts',
 );
 

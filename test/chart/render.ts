@@ -63,8 +63,10 @@ export function faultsOf(values: Values): string[] {
     JSON.parse(read('values.schema.json')) as object,
   );
   validate(values);
-  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
-    `${instancePath} ${message ?? ''} ${String((params as { additionalProperty?: string }).additionalProperty ?? '')}`.trim(),
+  return (validate.errors ?? []).map(({ instancePath, message = '', params }) =>
+    [instancePath, message, (params as { readonly additionalProperty?: string }).additionalProperty ?? '']
+      .join(' ')
+      .trim(),
   );
 }
 

@@ -34,7 +34,7 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     const text = read('example-values.yaml').replaceAll(/^ *#.*\n/gm, '');
     const flat = (values: Values): string[] =>
       Object.entries(values).flatMap(([name, value]) =>
-        typeof value === 'object' ? flat(value as Values) : [`${name}: ${String(value)}`],
+        typeof value === 'object' ? flat(value as Values) : [`${name}: ${value as string}`],
       );
     expect([...text.matchAll(/(\w+): ([^{}\n]+?)(?: \}|\n)/g)].map(([, name, value]) => `${name}: ${value}`)).toEqual(
       flat(example),
@@ -222,15 +222,21 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
   });
 
   test('rules and dashboard are the files of config/', () => {
-    const { objects } = render(everything);
-    const [rules] = objects['prometheusrule.yaml'] ?? [];
-    expect((rules?.['spec'] as { readonly groups: readonly unknown[] }).groups.length).toBeGreaterThan(0);
-    expect(render(everything).files['prometheusrule.yaml']).toContain(
-      read('../../config/prometheus-rules.yaml').split('\n')[0],
+    const { objects } = render(everything) as unknown as {
+      readonly objects: {
+        readonly 'prometheusrule.yaml': readonly [{ readonly spec: { readonly groups: readonly { name: string }[] } }];
+        readonly 'dashboard.yaml': readonly [{ readonly data: Readonly<Record<string, string>> }];
+      };
+    };
+    const [{ spec }] = objects['prometheusrule.yaml'];
+    const names = [...read('../../config/prometheus-rules.yaml').matchAll(/^ {2}- name: (.+)$/gm)].map(
+      ([, name]) => name,
     );
-    const [dashboard] = objects['dashboard.yaml'] ?? [];
-    const { 'switchboard.json': board = '' } = dashboard?.['data'] as Readonly<Record<string, string>>;
-    expect(JSON.parse(board)).toEqual(JSON.parse(read('../../config/grafana-dashboard.json')));
+    expect(names.length).toBeGreaterThan(0);
+    expect(spec.groups.map(({ name }) => name)).toEqual(names);
+    const [{ data }] = objects['dashboard.yaml'];
+    const file = read('../../config/grafana-dashboard.json');
+    expect(JSON.parse(data['switchboard.json'] ?? '')).toEqual(JSON.parse(file));
   });
 
   test('let the network policy admit what is needed, and its absence admit everything', () => {
