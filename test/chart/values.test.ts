@@ -249,6 +249,18 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     expect(textOf('networkpolicy.yaml', but({ networkPolicy: { enabled: false } }))).toBe('');
   });
 
+  test('leave nobody and nothing in the network policy where they are empty, not everybody and everything', () => {
+    const { objects } = render(but({ networkPolicy: { from: [], ports: [] } }));
+    expect(objects['networkpolicy.yaml']).toMatchObject([
+      {
+        spec: {
+          ingress: [{ from: [{ podSelector: {} }] }],
+          egress: [{ ports: [{ port: 53 }, { port: 53 }] }, { ports: [{ port: 443 }], to: [{ ipBlock: {} }, {}] }],
+        },
+      },
+    ]);
+  });
+
   test('put nothing but the service behind its address', () => {
     const { objects } = render(everything);
     const beside = [...(objects['migrate.yaml'] ?? []), ...(objects['tests/test.yaml'] ?? [])];
