@@ -269,4 +269,16 @@ describe('All that happened with a session', () => {
       expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     },
   );
+
+  test('counts refusals up to a bound, and tells that there may be more', async () => {
+    expect((await read(service)).body['atLeast']).toEqual([]);
+    const record = await app.sessions.find(id);
+    const refusal = { ...refusalElsewhere(record?.subject ?? ''), atMs: record?.startedAtMs ?? 0 };
+    const more = Array.from({ length: 200 }, (_, n) => ({ ...refusal, id: `many_${n}`, requestId: `req_many${n}` }));
+    await app.service.stores.journal.append(more);
+    const { body } = await read(service);
+    expect(body['counts']).toMatchObject({ refusal: 200 });
+    expect(body['atLeast']).toEqual(['refusal']);
+    expect((await read(boss)).body['atLeast']).toEqual([]);
+  });
 });

@@ -188,10 +188,10 @@ async function timeline(
   const record = await findNamed(call, services);
   if (record instanceof Refusal) return record;
   const asked = { record, atMs: call.request.atMs, operator: call.operator };
-  const [page, counts] = await Promise.all([
+  const [page, counted] = await Promise.all([
     timelineOf({ ...asked, about: new Set(about), after, limit }, services),
     after === undefined ? timelineCounts(asked, services) : undefined,
   ]);
   const nextCursor = page.next === undefined ? null : writeCursor(page.next);
-  return { status: 200, body: { events: page.events, counts, nextCursor } };
+  return { status: 200, body: { events: page.events, ...counted, nextCursor } };
 }

@@ -3,6 +3,7 @@ import { refOf } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { ABOUT, type About, type OperatorEvent } from '../../protocol/operator/event.ts';
 import type { Entry, EntryKind, JournalPosition, JournalQuery } from '../../stores/journal/contract.ts';
+import { MAX_SCANNED } from '../../stores/scanned-page.ts';
 import type { Webhooks } from '../../stores/webhooks/contract.ts';
 import type { Operator } from '../roles.ts';
 import type { OperatorServices } from '../services.ts';
@@ -16,6 +17,9 @@ type Services = OperatorServices & {
 /** Deliveries of a session that its timeline has, and refusals that are counted. */
 const MAX_DELIVERIES = 1000;
 const MAX_COUNTED_REFUSALS = 200;
+const MAX_COUNTED: Partial<Record<About, number>> = { refusal: MAX_COUNTED_REFUSALS, webhook: MAX_DELIVERIES };
+/** Counted together, up to `MAX_SCANNED`. */
+const TALLIED = new Set<About>(['session', 'call', 'operator', 'warning']);
 /** A client that has not heard of the end is refused for a while. */
 const AFTER_END_MS = MINUTE_MS;
 
@@ -86,11 +90,17 @@ function newestFirst(one: TimelinePosition, other: TimelinePosition): number {
   return other[0] - one[0] || other[1] - one[1] || other[2] - one[2];
 }
 
+export interface TimelineCounts {
+  readonly counts: Record<About, number>;
+  /** Those that reached the most that is counted: there may be more. */
+  readonly atLeast: readonly About[];
+}
+
 /** How many rows there are, by what they are about. @throws Unavailable when the database is away */
 export async function timelineCounts(
   { record, atMs, operator }: Pick<TimelineQuery, 'record' | 'atMs' | 'operator'>,
   services: Services,
-): Promise<Record<About, number>> {
+): Promise<TimelineCounts> {
   const { journal, usageReports, toolCalls } = services.core.stores;
   const ref = refOf(record.id);
   const calls = (await services.calls.ofSession(record.id)).map(({ id }) => id);
@@ -111,7 +121,10 @@ export async function timelineCounts(
   counts.usage = usage;
   counts.tool = tools.length;
   counts.webhook = deliveries.length;
-  return counts;
+  const isTallyCut = tally.reduce((sum, { count }) => sum + count, 0) >= MAX_SCANNED;
+  const isCut = (about: About): boolean =>
+    TALLIED.has(about) ? isTallyCut && counts[about] > 0 : counts[about] >= (MAX_COUNTED[about] ?? Infinity);
+  return { counts, atLeast: ABOUT.filter(isCut) };
 }
 
 function aboutOf(kind: EntryKind, code: string, isOfCall: boolean): About {

@@ -100,8 +100,15 @@ export const operatorEventPage = z.object({
     .optional()
     .meta({
       description:
-        'How many there are by what they are about, refusals up to 200, others up to 10,000; only on the first page, with `about`',
+        'How many there are by what they are about, refusals up to 200, webhooks up to 1,000, others up to 10,000; only on the first page, with `about`',
       examples: [{ session: 12, call: 4, usage: 31 }],
+    }),
+  atLeast: z
+    .array(z.enum(ABOUT))
+    .optional()
+    .meta({
+      description: 'Those whose number in `counts` is a bound that was reached: there may be more',
+      examples: [['refusal']],
     }),
   nextCursor,
 });

@@ -68,6 +68,7 @@ export function useSessionTimeline(ref: string, chosen: readonly About[]) {
     /** Undefined until they are read. */
     events: isShown ? shown.value.events : page?.events,
     counts: page?.counts,
+    atLeast: page?.atLeast ?? [],
     hasMore: (isShown ? shown.value.cursor : (page?.nextCursor ?? null)) !== null,
     failure: failure.value,
     more,

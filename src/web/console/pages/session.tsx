@@ -92,7 +92,12 @@ function Shown({ detail, path, text }: ShownProps) {
           since: detail.session.startedAt,
           above: (
             <>
-              <AboutChips chosen={chosen} counts={timeline.counts} onChoose={(about) => route(here(about), true)} />
+              <AboutChips
+                chosen={chosen}
+                counts={timeline.counts}
+                atLeast={timeline.atLeast}
+                onChoose={(about) => route(here(about), true)}
+              />
               {timeline.events !== undefined && <Outdated failure={timeline.failure} />}
             </>
           ),
