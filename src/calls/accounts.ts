@@ -2,11 +2,11 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { EndingProvider } from '../upstream/contract.ts';
 
 /**
- * The provider's accounts that this service has credentials of, known by their fingerprints: one opens calls, all hear and end those that
- * were opened with them. Who asked for a call with another account's credential would be told that it is over.
+ * The provider accounts that this service has credentials for, by fingerprint: one opens calls, and each hears and ends the calls that were opened
+ * with it. Asked with another account's credential, the provider would answer that the call is over.
  */
 export class Accounts {
-  /** Of the account that opens calls. */
+  /** Fingerprint of the account that opens calls. */
   readonly fingerprint: string;
   readonly #opens: EndingProvider;
   readonly #byFingerprint: ReadonlyMap<string, EndingProvider>;
@@ -23,17 +23,17 @@ export class Accounts {
     return [...this.#byFingerprint.keys()];
   }
 
-  /** Who can be asked for a call; undefined where nobody here has its credential. A call of before has no fingerprint, only a provider. */
+  /** The provider to ask about a call; undefined where this service has no credential for it. Old calls have no fingerprint, only a provider. */
   of({ provider, fingerprint }: Pick<CallRecord, 'provider' | 'fingerprint'>): EndingProvider | undefined {
     if (fingerprint === null) return provider === this.#opens.name ? this.#opens : undefined;
     return this.#byFingerprint.get(fingerprint);
   }
 }
 
-/** The calls of providers whose longest time is not known are over after a day. */
+/** Where a provider's longest call is not known, its calls count as over after a day. */
 const UNKNOWN_SEC = 86_400;
 
-/** Milliseconds after which a provider has ended a call by itself. */
+/** Milliseconds after which the provider itself has ended a call. */
 export function maxCallMs(provider: Pick<EndingProvider, 'capabilities'> | undefined): number {
   return (provider?.capabilities.providerMaxSec ?? UNKNOWN_SEC) * 1000;
 }

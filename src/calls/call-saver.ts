@@ -8,14 +8,14 @@ interface CallSaverDeps extends Pick<
   'host' | 'hangUps' | 'metering' | 'running' | 'events' | 'clock' | 'mayHear'
 > {
   readonly call: () => Pick<HeldCallContext, 'record' | 'fence'>;
-  /** Of the request that opens the call, while that is under way. */
+  /** Id of the request that opens the call, while that is under way. */
   readonly requestId: () => string | undefined;
   readonly send: (event: HeldCallEvent) => void;
-  /** The record is as this one, by now. */
+  /** Called with the record as it was saved. */
   readonly saved: (event: CallEvent, record: CallRecord) => void;
 }
 
-/** Saves what the machine of a held call says, and tells it what came of that. */
+/** Saves the events that a held call's machine wants saved, and reports the outcome to the machine. */
 export class CallSaver {
   readonly #deps: CallSaverDeps;
   /** The last piece of work that the machine waits for. */
@@ -25,7 +25,7 @@ export class CallSaver {
     this.#deps = deps;
   }
 
-  /** What only the owner may tell is told by it alone. @throws Unavailable */
+  /** Saves an event; events that only the owner may send are dropped where another node owns the call. @throws Unavailable */
   async save(event: CallEvent): Promise<void> {
     const { host, call, requestId, send, saved, clock } = this.#deps;
     const mayTell = ({ fence }: CallRecord): boolean => fence === call().fence || !isOwnerOnly(event);
@@ -34,13 +34,13 @@ export class CallSaver {
     else saved(event, outcome.record);
   }
 
-  /** Begins what the machine then waits for. */
+  /** Starts work that the machine then waits for. */
   begin(command: Extract<HeldCallCommand, { type: 'save' | 'awaitHangUps' }>): void {
     this.#work = command.type === 'save' ? this.#saveStep(command) : this.#hangUpsSettled();
     this.#deps.running.start(this.#work);
   }
 
-  /** Resolves when the machine waits for nothing more. */
+  /** Resolves when the machine waits for nothing any more. */
   async settled(): Promise<void> {
     for (let work: Promise<void> | undefined; work !== this.#work;) {
       work = this.#work;
@@ -72,8 +72,8 @@ const HEARD: ReadonlySet<CallEvent['type']> = new Set(['READY', 'SIDEBAND_LOST',
 const OWNERS_REASONS: ReadonlySet<CloseRequest> = new Set(['unheard', 'tampered', 'tool_forged', 'tool_ended']);
 
 /**
- * Whether only the node that holds a call may say so: what it hears there, and what it concludes from hearing nothing. One that stood
- * still knows neither of a call that another took meanwhile. That its session ended anybody may say.
+ * Whether only the node that holds a call may send this event: what it hears on the sideband, and what it concludes from hearing nothing. A node that
+ * was suspended knows neither about a call that another node has taken meanwhile. Any node may say that the session ended.
  */
 function isOwnerOnly(event: CallEvent): boolean {
   if (event.type === 'CLOSE') return OWNERS_REASONS.has(event.reason);

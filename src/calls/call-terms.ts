@@ -7,7 +7,7 @@ interface Account {
   readonly fingerprint: string;
 }
 
-/** What holds for a new call of a session from its begin to its end. */
+/** The terms of a new call of a session: they stay the same until it ends. */
 export function termsOf(
   id: string,
   { id: sessionId, subject, tenantId, keyId }: VoiceRecord,

@@ -4,16 +4,19 @@ import type { Eventually } from '../kernel/eventually.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 
-/** The voice sessions, as calls need them. */
+/** What calls need of the voice sessions. */
 export interface CallSessions {
   find(id: string): Eventually<VoiceRecord | undefined>;
-  /** The present records of those that are found; not whole while a store is away. */
+  /** The current records of the sessions that are found; `isWhole` is false while a store is away. */
   lookUp(ids: readonly string[]): Promise<{ readonly records: readonly VoiceRecord[]; readonly isWhole: boolean }>;
-  /** Somebody spoke: whatever the page says, the session is not idle. */
+  /** Somebody spoke: the session is not idle, whatever its page says. */
   noteActivity(id: string, at: number): Eventually<unknown>;
-  /** A call is heard, until `untilMs` at least; it is over when that is `at`. Meanwhile the session's heartbeats are no activity. */
+  /**
+   * A call is heard, until `untilMs` at least; `untilMs` equal to `at` says that the call is over. Meanwhile the session's heartbeats are no
+   * activity.
+   */
   noteHeard(id: string, at: number, untilMs: number): Eventually<unknown>;
-  /** The visitor spoke or wrote at `at`: a session that waited for that goes on. */
+  /** The visitor spoke or wrote at `at`: a session that waited for their first words goes on. */
   noteSpoke(id: string, at: number): Eventually<unknown>;
   end(id: string, reason: 'upstream_ended' | 'closed_by_tool', at: number): Eventually<unknown>;
 }
@@ -32,7 +35,7 @@ export interface OpenedCall {
   readonly answerSdp: string;
 }
 
-/** The calls of this node, and of all where it says so. */
+/** The calls that this node holds; `ofSession` finds those of all nodes. */
 export interface Calls {
   /**
    * Opens a call of a session at the provider and holds it; the former call of the session is hung up first.
@@ -43,15 +46,15 @@ export interface Calls {
   open(request: OpenCallRequest): Promise<OpenedCall | Refusal>;
   /** All calls of a session, the newest first. @throws Unavailable when the database is away */
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
-  /** How many responses of a call run; undefined where that is not known here, as of one that this node does not hold. */
+  /** How many responses of a call are running; undefined where this node does not know, for example because it does not hold the call. */
   runningResponses(callId: string): number | undefined;
 }
 
-/** What became of a whisper: the provider was told, no open call is heard, or nobody answered, so that it is not known. */
+/** What became of a whisper: the provider was told, no open call is heard, or no node answered, so that the outcome is unknown. */
 export type Whispered = 'told' | 'not_open' | 'unanswered';
 
-/** Words for the agent of a session's open call, on whichever node that is, of which its pages are shown nothing. */
+/** Puts words into a session's open call for the agent alone, whichever node holds the call; the session's pages do not see them. */
 export interface Whispers {
-  /** @returns what became of it, after two and a half seconds at most */
+  /** @returns the outcome, after two and a half seconds at most */
   send(sessionId: string, text: string): Promise<Whispered>;
 }

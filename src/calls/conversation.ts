@@ -5,11 +5,11 @@ import type { NewItem, Sideband, Speaker } from '../upstream/contract.ts';
 
 interface ConversationDeps {
   readonly clock: Clock;
-  /** To the call's machine, which lets the agent answer one thing after the other. */
+  /** Sends to the call's machine, which lets the agent answer one thing after another. */
   readonly send: (event: HeldCallEvent) => void;
-  /** Of a call that is open; undefined while nobody hears it. */
+  /** The sideband of an open call; undefined while nobody hears the call. */
   readonly sideband: () => Sideband | undefined;
-  /** How the session's agent begins and ends a conversation; null where nothing is said of it. */
+  /** How the session's agent begins and ends a conversation; null where its setup does not say. */
   readonly behaviour: Behaviour | null;
 }
 
@@ -17,12 +17,12 @@ const GOODBYE = 'The conversation ends in about half a minute. Say goodbye in on
 
 const ANYBODY = 'Nobody has said anything for a while. Ask in one short sentence whether somebody is there.';
 
-/** What makes an agent say these words and no others. */
+/** An instruction that makes the agent say exactly these words. */
 function saying(words: string): string {
   return `Say exactly: ${words}`;
 }
 
-/** The conversation of one held call, as we put words into it: what a visitor writes, what a tool answers, what the agent is to be told or to say. */
+/** What we put into the conversation of one held call: what the visitor writes, what tools answer, what the agent is to be told or to say. */
 export class Conversation {
   readonly #deps: ConversationDeps;
   #isWrappedUp = false;
@@ -33,43 +33,43 @@ export class Conversation {
     this.#deps = deps;
   }
 
-  /** Adds to the conversation; no response comes of it. @returns false while nobody hears the call, which does not have it then */
+  /** Adds an item; it starts no response. @returns false while nobody hears the call: the item is not added then */
   add(item: NewItem): boolean {
     const sideband = this.#deps.sideband();
     sideband?.addItem(item);
     return sideband !== undefined;
   }
 
-  /** Takes an item out of the conversation. */
+  /** Removes an item from the conversation. */
   remove(id: string): void {
     this.#deps.sideband()?.deleteItem(id);
   }
 
   /**
-   * Has the agent answer, once what it says now is over.
-   * @param instructions for that answer alone; null for those of the session
+   * Has the agent answer, once it has finished what it is saying.
+   * @param instructions for that answer alone; null to use the session's
    */
   respond(instructions: string | null): void {
     this.#deps.send({ type: 'RESPONSE_WANTED', at: this.#deps.clock.now(), instructions });
   }
 
-  /** The conversation holds an answer to tools that it was told again: a response that was asked for after it is asked for again. */
+  /** The conversation holds a tool answer that was told again on a new sideband: a response that was asked for after it is asked for again. */
   answerTaken(): void {
     this.#deps.send({ type: 'ANSWER_TAKEN', at: this.#deps.clock.now() });
   }
 
-  /** What the agent says next are its last words: the session ends once they were heard, or are not for a minute. */
+  /** What the agent says next is its last words: the session ends once they were heard, or after a minute if they are not. */
   lastWords(): void {
     this.#deps.send({ type: 'LAST_WORDS', at: this.#deps.clock.now() });
   }
 
-  /** The agent speaks first, where it is to: call it once, when the first call of a session is open. */
+  /** The agent speaks first, where it is configured to: call it once, when the first call of a session is open. */
   greet(): void {
     const { greeting } = this.#deps.behaviour ?? {};
     if (greeting !== undefined) this.respond(greeting === true ? null : saying(greeting));
   }
 
-  /** The session is about to end: the agent says goodbye, where it is to, once. */
+  /** The session is about to end: the agent says goodbye once, where it is configured to. */
   wrapUp(): void {
     const { behaviour } = this.#deps;
     const { wrapUp } = behaviour ?? {};
@@ -77,14 +77,14 @@ export class Conversation {
     this.#isWrappedUp = this.#say(wrapUp, GOODBYE);
   }
 
-  /** Nobody has said anything for long: the agent asks whether somebody is there, where it is to. */
+  /** Nobody has spoken for a while: the agent asks whether somebody is there, where it is configured to. */
   askWhoIsThere(): void {
     const { silence } = this.#deps.behaviour ?? {};
     if (silence !== undefined) this.#say(silence.say ?? true, ANYBODY);
   }
 
   /**
-   * The visitor presses the button that they hold to speak, and is heard from then on, or lets go of it, and is answered.
+   * Push to talk: the visitor presses the button and is heard from then on, or releases it and is answered.
    * @returns false while nobody hears the call
    */
   talk(on: boolean): boolean {
@@ -99,17 +99,17 @@ export class Conversation {
     return true;
   }
 
-  /** What the visitor said until they let go of the button is in the conversation. Who presses it again is answered to all of it later. */
+  /** What the visitor said before releasing the button is in the conversation. If they press it again first, one later answer covers all of it. */
   heardOut(): void {
     if (!this.#isTalking) this.respond(null);
   }
 
-  /** Somebody begins to speak, or stops. @param responseId what of the agent's is heard, where that is known */
+  /** Somebody starts or stops speaking. @param responseId the agent's response that is heard, where that is known */
   speech(who: Speaker, isOn: boolean, responseId?: string): void {
     this.#deps.send({ type: 'SPEECH', at: this.#deps.clock.now(), who, isOn, responseId });
   }
 
-  /** The visitor has written something, or what they said is written down. */
+  /** The visitor has written something, or what they said has been transcribed. */
   words(): void {
     this.#deps.send({ type: 'WORDS', at: this.#deps.clock.now() });
   }
@@ -119,7 +119,7 @@ export class Conversation {
     this.#deps.send({ type: 'INTERRUPT', at: this.#deps.clock.now() });
   }
 
-  /** @param words true for the agent's own, for which it is told `why` @returns false while nobody hears the call */
+  /** @param words true to let the agent choose its own, after it is told `why` @returns false while nobody hears the call */
   #say(words: string | true, why: string): boolean {
     const isTold = words !== true || this.add({ type: 'message', role: 'system', text: why });
     if (isTold) this.respond(words === true ? null : saying(words));

@@ -6,13 +6,13 @@ import type { Budgets } from '../metering/contract.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 
-/** How far ahead sessions are told that a call of theirs is heard, and how much of that is left when they are told again. */
+/** How far ahead a session is told that its call is heard, and how much of that is left when it is told again. */
 const HEARD_MS = MINUTE_MS;
 const HEARD_LEFT_MS = 30_000;
-/** How long before the end of a session its agent says goodbye. */
+/** How long before the end of a session the agent says goodbye. */
 const WRAP_UP_MS = 30_000;
 
-/** Why the calls of a session in that state are closed; undefined where they go on. */
+/** Why the calls of a session in this state are closed; undefined where they go on. */
 export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
   if (state === 'engaged') return undefined;
   return state === 'ended' ? 'session_ended' : 'session_idle';
@@ -21,16 +21,16 @@ export function closeReasonFor(state: VoiceState): CloseRequest | undefined {
 interface FollowDeps {
   readonly limits: VoiceLimits;
   readonly sessions: Pick<CallSessions, 'lookUp' | 'noteActivity'>;
-  /** Who is in a call that its page opened itself is not idle, whatever is said there: nobody hears it. */
+  /** A visitor in a call that the page opened itself is never idle: nobody hears that call, so silence proves nothing. */
   readonly isOpenedByPages: boolean;
   readonly budgets: Pick<Budgets, 'endsAtMs'>;
   readonly noteHeard: (sessionId: string, at: number, untilMs: number) => void;
 }
 
 /**
- * Closes those calls whose sessions are not engaged any more: what the bus says at once is found here when its message was lost. The
- * others' sessions are told that they are heard, for a while ahead: no longer, so that the word of a node that dies lapses. Where a session is
- * about to end by its duration or its budget, its agent says goodbye.
+ * Closes calls whose sessions are no longer engaged, in case the bus message that said so was lost. Tells the other sessions that they are heard, but
+ * only a short while ahead, so that it lapses when this node dies. Where a session is about to end by its duration or its budget, its agent says
+ * goodbye.
  */
 export async function followSessions(
   calls: readonly HeldCall[],
@@ -47,7 +47,7 @@ export async function followSessions(
       const reason = closeReasonFor(classify(session, at, limits));
       if (reason !== undefined) await call.close(reason);
       call.pages.firstWords.follow(session);
-      // Who has said nothing yet may still do so, and goes on then: no goodbye is said to them.
+      // A session that still waits for the visitor's first words goes on once they speak, so that deadline triggers no goodbye.
       const endsAtMs = Math.min(longestEndMs(session, limits), budgets.endsAtMs(call.record.id));
       if (endsAtMs - at <= WRAP_UP_MS) call.conversation.wrapUp();
       const isHeard = call.record.state === 'open' && call.hasSideband;

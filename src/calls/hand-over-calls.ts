@@ -7,7 +7,7 @@ import type { LiveNodes } from '../stores/voice-calls/contract.ts';
 import type { HeldCall } from './held-call.ts';
 
 const MAX_CONCURRENT = 50;
-/** A node that stops waits so long for the answers of tools that its calls have asked for. */
+/** How long a stopping node waits for the answers of tools that its calls have asked for. */
 const TOOLS_MS = 5000;
 
 interface HandOverDeps {
@@ -17,8 +17,8 @@ interface HandOverDeps {
 }
 
 /**
- * Hands calls to the other nodes. A node that could not count what it heard, or not save when that ended, lets its lease lapse: who takes
- * its calls over marks a gap from its last sign of life on. @throws Unavailable
+ * Hands calls to the other nodes. A node that could not count what it heard, or could not save when it stopped hearing, lets its lease lapse: the
+ * node that takes its calls then marks a gap from this node's last sign of life on. @throws Unavailable
  */
 export async function handOverCalls(
   held: readonly HeldCall[],
@@ -37,12 +37,15 @@ interface CutOffDeps {
   readonly lease: Pick<NodeLease, 'node'>;
 }
 
-/** What no server has answered within a few seconds its call is told to be interrupted, when it is handed over. */
+/** Waits a few seconds for running tools. What is not answered by then is answered `interrupted` when the call is handed over. */
 export async function waitForTools(held: readonly HeldCall[], after?: typeof deadline): Promise<void> {
   await withTimeout(TOOLS_MS, Promise.all(held.map(({ pages }) => pages.toolsSettled())), after);
 }
 
-/** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. @throws Unavailable */
+/**
+ * Cuts off what calls are saying, unless another node will take them: that node hears the speech and its cost; without one, nobody would count it.
+ * @throws Unavailable
+ */
 export async function cutOffUnlessTaken(held: readonly HeldCall[], { nodes, clock, lease }: CutOffDeps): Promise<void> {
   if (held.length === 0 || (await nodes.hasOther(lease.node, clock.now()))) return;
   await settleAll(held, (call) => call.cutOff(), held.length);

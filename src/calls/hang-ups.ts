@@ -6,15 +6,15 @@ import type { Accounts } from './accounts.ts';
 
 export type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>, 'answer' | 'dialled'>;
 
-/** A provider has this long for one try. */
+/** How long the provider may take for one try. */
 const TRY_MS = 2000;
-/** So many hang-ups run at once; the others wait for the next look at what is due. */
+/** Hang-ups that run at once; the others wait for the next look at what is due. */
 const MAX_CONCURRENT = 256;
 
-/** What is hung up: a call that the provider has created. */
+/** A call to hang up: one that the provider has created. */
 export type HangUpTarget = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> & {
   readonly providerCallId: string;
-  /** A provider that knows the call no more is asked so over the other door as well. */
+  /** If the provider says that it does not know the call, its other endpoint is asked as well. */
   readonly isDialledToo?: boolean;
 };
 
@@ -22,19 +22,19 @@ export type HangUpTarget = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> &
 export interface HangUpListener {
   /** Cuts off what the call is saying; resolves soon. */
   cancelSpeech(): Promise<unknown>;
-  /** Gets what the provider tells of the call's cost as it ends it. */
+  /** Receives what the provider reports about the call's cost as it ends. */
   hear(event: UpstreamEvent): void;
 }
 
 export interface HangUpDeps {
   readonly accounts: Accounts;
   readonly running: BackgroundTasks;
-  /** Hears of faults that are none of the provider's. */
+  /** Hears of faults that are not the provider's. */
   readonly onError: (error: unknown) => void;
   readonly events: Pick<Events, 'dependencyAway'>;
 }
 
-/** Asks providers to end calls, one try of one call at a time; nobody waits for it. */
+/** Asks providers to end calls, with one try at a time for each call; nobody waits for the outcome. */
 export class HangUps {
   readonly #deps: HangUpDeps;
   readonly #underWay = new Map<string, Promise<unknown>>();
@@ -44,8 +44,8 @@ export class HangUps {
   }
 
   /**
-   * Begins a try, unless one of the call is under way.
-   * @param answered is told what came of it
+   * Starts a try, unless one of the same call is under way.
+   * @param answered is called with the outcome
    */
   start(call: HangUpTarget, listener: HangUpListener, answered: (answer: HangupAnswer) => unknown): void {
     if (this.#underWay.has(call.id) || this.#underWay.size >= MAX_CONCURRENT) return;
@@ -60,7 +60,7 @@ export class HangUps {
     return this.#underWay.has(callId);
   }
 
-  /** Resolves when no try of the call is under way, whatever came of it. */
+  /** Resolves when no try of the call is under way, whatever its outcome. */
   async settled(callId: string): Promise<void> {
     await Promise.allSettled([this.#underWay.get(callId)]);
   }

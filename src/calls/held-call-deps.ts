@@ -11,9 +11,9 @@ import type { SealedRecaps } from './sealed-recaps.ts';
 import type { ToolRunnerDeps } from './tools/tool-runner-deps.ts';
 import type { RetryOptions } from './sideband-connection.ts';
 
-/** What a held call is made of: the same for all of a node. */
+/** What held calls are built from: the same for all calls of a node. */
 export interface HeldCallDeps extends ListenerDeps, Pick<ToolRunnerDeps, 'serverTools'> {
-  /** Who can be asked for the call; undefined where nobody here has its credential. */
+  /** The provider to ask about the call; undefined where this service has no credential for it. */
   readonly provider: EndingProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly steps: HeldCallSteps;
@@ -23,19 +23,19 @@ export interface HeldCallDeps extends ListenerDeps, Pick<ToolRunnerDeps, 'server
   readonly budgets: Budgets;
   readonly installationKey: Buffer;
   readonly sessions: Pick<CallSessions, 'noteActivity' | 'noteSpoke' | 'find'>;
-  /** Hears of faults that no caller can be told of. */
+  /** Hears of faults that cannot be reported to any caller. */
   readonly onError: (error: unknown) => void;
   readonly events: ListenerDeps['events'] &
     Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway' | 'toolCalled' | 'toolForged'>;
   /** Whether this node may hold calls. */
   readonly mayHear: () => boolean;
-  /** Milliseconds that an attachment may take. */
+  /** Milliseconds that attaching to the call may take. */
   readonly readyMs: number;
   /** Responses that may run at once (MAX_OPEN_RESPONSES). */
   readonly maxOpenResponses: number;
-  /** How time passes while a provider asks to wait. */
+  /** How to wait when a provider asks for a pause. */
   readonly pause?: RetryOptions['pause'];
   readonly random: () => number;
-  /** Calls back once so many milliseconds have passed, unless it is called off. */
+  /** Calls `act` once `ms` milliseconds have passed, unless the returned function cancels it. */
   readonly after: (ms: number, act: () => void) => () => void;
 }

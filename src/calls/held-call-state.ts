@@ -6,11 +6,11 @@ export type HeldCallSteps = Steps<HeldCallContext, HeldCallEvent, HeldCallComman
 
 const NOTHING: readonly HeldCallCommand[] = [];
 
-/** What is known of one held call, as its machine makes it, or the fast path beside that where an event moves no state. */
+/** The state of one held call: the machine's, or the fast path's where an event moves no state. */
 export class HeldCallState {
   readonly #steps: HeldCallSteps;
   #snapshot: Snapshot<HeldCallContext>;
-  /** Newer than the snapshot's after a fast path. */
+  /** Newer than the snapshot's context after a fast path. */
   #call: HeldCallContext;
 
   constructor(steps: HeldCallSteps, input: HeldCallInput) {
@@ -23,12 +23,12 @@ export class HeldCallState {
     return this.#call;
   }
 
-  /** Undefined once the call is over, or another node's. */
+  /** Undefined once the call is over, or belongs to another node. */
   get states(): HeldStates | undefined {
     return heldStates(this.#snapshot.value);
   }
 
-  /** @returns what is to be done, in order */
+  /** @returns the commands to carry out, in order */
   send(event: HeldCallEvent): readonly HeldCallCommand[] {
     const { states } = this;
     if (states === undefined) return NOTHING;

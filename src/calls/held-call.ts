@@ -19,12 +19,12 @@ import { asHeldCallEvent } from './response-events.ts';
 import { maxCallMs } from './accounts.ts';
 import { CallPages } from './pages/call-pages.ts';
 
-/** What is being said has this long to be cut off before its call is hung up; what is not told then may be told after it. */
+/** Before a call is hung up, cutting off what it says may take this long; usage that is not reported by then may still be reported afterwards. */
 const CANCEL_MS = 400;
-/** As long as that where no hang-up follows. */
+/** The same limit where no hang-up follows. */
 const CUT_OFF_MS = 2000;
 
-/** One call that this node owns, as machines/held-call decides: its sideband, its record, what is asked of its provider and told to the meter. */
+/** One call that this node owns, driven by machines/held-call: its sideband, its record, what its provider is asked and what the meter is told. */
 export class HeldCall implements HangUpListener {
   readonly hear: (event: UpstreamEvent) => void;
   readonly conversation: Conversation;
@@ -33,19 +33,19 @@ export class HeldCall implements HangUpListener {
   readonly #metered: MeteredCall;
   readonly #connection: SidebandConnection;
   readonly #saver: CallSaver;
-  /** Of a call that is metered by the clock. */
+  /** Only for a call that is metered by the clock. */
   readonly #time: ConnectedTime | undefined;
   readonly #state: HeldCallState;
   readonly runningResponses = (): number | undefined => runningResponses(this.#state.call);
   #onQuiet: () => void = () => undefined;
-  /** Of the request that opens the call, while that is under way: what is done meanwhile is done for it. */
+  /** Id of the request that opens the call, while that is under way: what is done meanwhile is attributed to it. */
   requestId: string | undefined;
 
-  /** @param setup undefined where it is not kept any more: then the call is not heard */
+  /** @param setup undefined where it is no longer kept: then the call is not heard */
   constructor(record: CallRecord, setup: SessionSetup | undefined, deps: HeldCallDeps) {
     this.#deps = deps;
     this.#metered = meteredCall(record, setup);
-    // What nobody here can hear is a gap.
+    // Without a provider to hear it, the call counts as metered by events: what nobody hears is a gap.
     const meter = deps.provider?.capabilities.meter ?? 'events';
     if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
     this.#state = new HeldCallState(deps.steps, {
@@ -103,12 +103,12 @@ export class HeldCall implements HangUpListener {
     return this.#state.call.record;
   }
 
-  /** True once it is over, or another node's. */
+  /** True once the call is over, or belongs to another node. */
   get isReleased(): boolean {
     return this.#state.states === undefined;
   }
 
-  /** Nobody here has the credential to ask for it. */
+  /** This service has no credential to ask for the call. */
   get isForeign(): boolean {
     return this.record.hangup === 'unconfirmed';
   }
@@ -122,20 +122,20 @@ export class HeldCall implements HangUpListener {
     return this.#state.call.sideband.isLeft;
   }
 
-  /** Takes note of the record as it was saved or loaded. What a call of another node uses, that one tells. */
+  /** Takes note of the record as saved or loaded. Once another node owns the call, that node reports its usage. */
   note(record: CallRecord): void {
     this.#send({ type: 'RECORD', at: this.#now, record });
     this.pages.follow();
   }
 
-  /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
+  /** Tokens that a response may have now; undefined where nothing limits it. @throws Unavailable */
   async boundOnResponses(): Promise<number | undefined> {
     const tokens = await this.#deps.budgets.boundOf(this.#metered);
     this.#send({ type: 'GRANTED', at: this.#now, tokens: tokens ?? Infinity });
     return tokens;
   }
 
-  /** The call was another node's, which counted all until `sinceMs`. */
+  /** The call was taken from another node, which counted everything until `sinceMs`. */
   noteTaken(sinceMs: number): void {
     this.#send({ type: 'TAKEN', at: this.#now, sinceMs });
     this.#time?.takenOver(this.record);
@@ -156,7 +156,7 @@ export class HeldCall implements HangUpListener {
     return this.#saver.save({ type: 'CREATE_FAILED', at: this.#now });
   }
 
-  /** Hears the call, where that is what it is metered by, and opens it. @throws CallOver, UpstreamFault or Unavailable */
+  /** Attaches to the call where it is metered by its events, and opens it. @throws CallOver, UpstreamFault or Unavailable */
   async open(signal: AbortSignal): Promise<void> {
     const { readyMs: budgetMs, pause } = this.#deps;
     if (this.#state.call.needsSideband)
@@ -164,36 +164,36 @@ export class HeldCall implements HangUpListener {
     await this.#saver.save({ type: 'READY', at: this.#now });
   }
 
-  /** Ends the call. While the database is away the provider is asked all the same. Never rejects. */
+  /** Ends the call. The provider is asked to hang up even while the database is away. Never rejects. */
   async close(reason: CloseRequest): Promise<void> {
     const isSaving = this.#state.states?.record === 'saving';
     this.#send({ type: 'CLOSE', at: this.#now, reason });
     if (!isSaving) await this.#saver.settled();
   }
 
-  /** Cuts off what is being said, and waits a moment for what it cost. */
+  /** Cuts off what is being said, and waits a moment to hear what it cost. */
   cancelSpeech(): Promise<void> {
     return this.#cutOff({ type: 'CANCEL_SPEECH', at: this.#now }, CANCEL_MS);
   }
 
-  /** This node stops, and no other takes the call at once: what is being said is cut off and charged. */
+  /** This node stops and no other takes the call at once: what is being said is cut off and charged. */
   async cutOff(): Promise<void> {
     await this.#cutOff({ type: 'CUT_OFF', at: this.#now }, CUT_OFF_MS);
     this.#send({ type: 'SETTLE_RESPONSES', at: this.#now });
   }
 
-  /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
+  /** Counts all usage before the record closes: afterwards nobody would mark it as a gap. @throws Unavailable */
   async settleUsage(): Promise<void> {
     this.#send({ type: 'SETTLE', at: this.#now });
     await this.#deps.metering.flushCall(this.record.id);
   }
 
-  /** Lets go of the sideband for as long as this node may not hold calls. */
+  /** Closes the sideband for as long as this node may not hold calls. */
   drop(): void {
     this.#send({ type: 'LEASE_LOST', at: this.#now, jitter: this.#deps.random() });
   }
 
-  /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
+  /** Hands over to another node: stops hearing the call, and saves that. @param at everything heard until then is counted @throws Unavailable */
   async handOver(at: number): Promise<void> {
     await this.pages.handOver();
     this.#send({ type: 'HAND_OVER', at });
@@ -212,12 +212,12 @@ export class HeldCall implements HangUpListener {
       this.#time?.tellNowAndThen(this.record.openedAtMs);
   }
 
-  /** This node holds the call no more. */
+  /** This node no longer holds the call. */
   release(): void {
     this.#send({ type: 'RELEASE', at: this.#now });
   }
 
-  /** Counts what a call of a tool costs, once under its name. */
+  /** Charges for a tool call, once for each key. */
   charge(key: string, microDollars: number): void {
     if (microDollars > 0) this.#deps.metering.hear(this.#metered, { type: 'usageTool', key, microDollars }, this.#now);
   }

@@ -8,9 +8,9 @@ import type { WordsEvent } from './pages/call-pages.ts';
 import type { UpstreamResponseEvent } from './response-events.ts';
 import { createTurnNotices, type TurnNoticesDeps } from './turn-notices.ts';
 
-/** To note activity is a write, and a session's idle time is counted in whole seconds. */
+/** Noting activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
-/** So often may a page put what it uses out of hearing; then its call is closed. */
+/** How many messages too long to read a page may cause, each hiding usage from us, before its call is closed. */
 const MAX_LONG_FRAMES = 3;
 
 export interface ListenerDeps extends TurnNoticesDeps {
@@ -29,7 +29,10 @@ interface Listener {
   readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
 }
 
-/** What is done with what a provider tells of a call: usage is metered, speech keeps the session engaged and is told to its pages, responses are guarded. */
+/**
+ * Handles what a provider reports about a call: meters usage, keeps the session engaged while somebody speaks, tells pages who speaks, and guards
+ * responses.
+ */
 export function createListener(listener: Listener, deps: ListenerDeps): (event: UpstreamEvent) => void {
   const { call, metered, hearResponse } = listener;
   const { metering, sessions, clock, running, events } = deps;
@@ -44,7 +47,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
     running.start((async () => sessions.noteActivity(call.sessionId, at))());
   }
 
-  /** What follows such a message is not heard either, until the call is attached to again. */
+  /** Nothing after such a message is heard either, until the call is attached to again. */
   function frameTooLong(): void {
     framesTooLong += 1;
     metering.hear(metered, { type: 'usageUnreadable', key: undefined }, clock.now());

@@ -6,7 +6,7 @@ import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import { MAX_CONTEXT_TOKENS, MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 
-/** A call as it is metered. @param setup of its session, where it is still kept */
+/** The call as the meter sees it. @param setup of its session, where it is still kept */
 export function meteredCall(record: CallRecord, setup: SessionSetup | undefined): MeteredCall {
   const { id: callId, sessionId, subject, tenantId, keyId, model } = record;
   const caller = keyId === null ? 'console' : 'widget';
@@ -14,10 +14,10 @@ export function meteredCall(record: CallRecord, setup: SessionSetup | undefined)
 }
 
 const BYTES_A_TOKEN = 4;
-/** No model reads more of a conversation. It holds for pages that may set this limit themselves. */
+/** Most tokens that any model reads of a conversation: the limit for calls whose page may change the session's own limit. */
 const MAX_UNBOUND_CONTEXT_TOKENS = 128_000;
 
-/** What bounds the responses of a call, and when one is asked for. @param setup of its session, where it is still kept */
+/** What limits the responses of a call, and after how much silence the agent asks. @param setup of its session, where it is still kept */
 export function responseTermsOf(
   setup: SessionSetup | undefined,
   max: number,
@@ -32,10 +32,10 @@ export function responseTermsOf(
   };
 }
 
-/** How often it is told of a call that goes on. */
+/** How often the meter is told about a call that goes on. */
 const TELL_MS = 5000;
 
-/** Tells the meter how long a call has been connected, where the provider tells nothing of its cost and bills time. */
+/** Tells the meter how long a call has been connected, for providers that report no cost and bill by time. */
 export class ConnectedTime {
   readonly #call: MeteredCall;
   readonly #deps: { readonly metering: Pick<Metering, 'hear'>; readonly clock: Clock };
@@ -54,7 +54,7 @@ export class ConnectedTime {
     metering.hear(this.#call, { type: 'usageTotal', ms: untilMs - openedAtMs }, this.#toldAtMs);
   }
 
-  /** The call was taken over: of one that is closing nobody tells it later. */
+  /** The call was taken over. One that is already closing is reported now: nobody does so later. */
   takenOver(call: CallRecord): void {
     if (call.state === 'closing') this.tell(call.openedAtMs, wentOnUntilMs(call, this.#deps.clock.now()));
   }

@@ -6,7 +6,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { Calls } from './contract.ts';
 
-/** The calls of a provider whose calls nobody brokers: there are none. A ticket of before the provider was changed opens nothing. */
+/** For a provider whose calls are not brokered: there are none. A ticket from before the provider was changed opens nothing. */
 export class NoCalls implements Calls {
   readonly #store: Pick<VoiceCalls, 'ofSession'>;
 
@@ -18,7 +18,7 @@ export class NoCalls implements Calls {
     return Promise.resolve(new Refusal('UPSTREAM_ERROR', 'The voice provider opens no brokered calls.'));
   }
 
-  /** Those of before. */
+  /** Calls from before the provider was changed. */
   ofSession(sessionId: string): Promise<readonly CallRecord[]> {
     return this.#store.ofSession(sessionId);
   }
@@ -32,8 +32,8 @@ const MAX_CLOSED = 1000;
 const MAX_CONCURRENT = 50;
 
 /**
- * For a service that brokers no calls (any more): those of a former provider have no owner and get none. Each is closed by the clock alone,
- * as unconfirmed, once its provider has ended it: one call of this notes that, and one a minute later closes the record.
+ * For a service that brokers no calls, or no longer does: calls of a former provider have no owner and get none. The clock alone closes each, as
+ * unconfirmed, once its provider must have ended it: the first run marks it, and a run a minute later closes the record.
  * @throws Unavailable when the database is away
  */
 export async function closeFormerCalls(store: VoiceCalls, limits: CallLimits, at: number): Promise<void> {

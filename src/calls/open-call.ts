@@ -25,14 +25,14 @@ import type { HeldCall } from './held-call.ts';
 import type { ServerToolParts } from './tools/tool-runner-deps.ts';
 import { checkSdp } from './sdp.ts';
 
-/** On top of what the provider may take, until a call that is being created is given up. */
+/** Added to the provider's time limits before a call that is still being created is given up. */
 const SPARE_MS = 5000;
 
 const gone = new UpstreamFault('timeout', 'the caller went away');
 
 export interface OpenCallDeps {
   readonly provider: BrokeredProvider;
-  /** Of the account that the call is opened with. */
+  /** Fingerprint of the account that the call is opened with. */
   readonly fingerprint: string;
   readonly store: CallStore;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
@@ -46,16 +46,16 @@ export interface OpenCallDeps {
   /** Milliseconds for the provider to answer an offer. */
   readonly createTimeoutMs: number;
   readonly readyMs: number;
-  /** Calls that a session may open. */
+  /** Calls that one session may open. */
   readonly perSession: number;
-  /** From now on this node holds the call. */
+  /** Makes this node hold the call from now on. */
   readonly hold: (record: CallRecord, setup: SessionSetup) => HeldCall;
 }
 
 /**
- * Opens a call (docs/contract.md, section 5.10): its record, the former call's end, the provider's call, its sideband, the answer; each
- * step saved before the next one, so that whoever takes the call over knows what to end. A create is never repeated.
- * @returns a Refusal as `Calls.open` has them; then nothing is left open
+ * Opens a call (docs/contract.md, section 5.10): saves its record, ends the former call, creates the call at the provider, attaches the sideband,
+ * answers. Each step is saved before the next, so that a node that takes the call over knows what to end. A create is never repeated.
+ * @returns a Refusal as documented at `Calls.open`; then nothing is left open
  * @throws Unavailable when the database is away
  */
 export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Promise<OpenedCall | Refusal> {
@@ -67,7 +67,7 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   try {
     const isOver = await whyOver(session.id, deps);
     const formers = isOver === undefined ? await endFormer(record, request, deps) : 0;
-    // Once the former calls are told to close: what their tools answer from then on comes too late.
+    // Checked after the former calls were told to close: what their tools answer later comes too late to matter.
     const over = isOver ?? (formers > 0 ? await endedByTool(request, deps) : undefined);
     const remembered = formers > 0 && over === undefined ? awaitedLater(held.pages.carryover.remember()) : undefined;
     const created = over ?? (await create(held, request, deps));
@@ -75,7 +75,7 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
     if (!(created instanceof Refusal)) {
       const opened = await connect(held, created, request, deps);
       if (opened instanceof Refusal) return opened;
-      // A visitor who goes on with a conversation is not greeted again.
+      // A visitor who continues a conversation is not greeted again.
       if (formers === 0) held.conversation.greet();
       else held.pages.carryover.goOn();
       return opened;
@@ -86,7 +86,7 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
     await held.close('create_failed');
     const isProviders = fault instanceof CallOver || fault instanceof UpstreamFault;
     if (!isProviders && !request.signal.aborted) throw fault;
-    // The end of its session cuts off what the provider was asked for.
+    // If the session ended meanwhile, that is why the request to the provider was cut off: it is the refusal to give.
     return (await whyOver(session.id, deps)) ?? refusalOf(fault, request, deps);
   } finally {
     held.requestId = undefined;
@@ -114,7 +114,7 @@ async function insert(
     : callsUsedUp(perSession);
 }
 
-/** What a session is answered that has had all its calls. */
+/** The refusal for a session that has used all its calls. */
 export function callsUsedUp(perSession: number): Refusal {
   return new Refusal(
     'RATE_LIMIT_EXCEEDED',
@@ -124,7 +124,7 @@ export function callsUsedUp(perSession: number): Refusal {
   );
 }
 
-/** What there is to say to a session that came to its end meanwhile. */
+/** The refusal for a session that ended meanwhile; undefined while it is engaged. */
 async function whyOver(
   sessionId: string,
   { sessions, clock, voiceLimits }: OpenCallDeps,
@@ -134,7 +134,7 @@ async function whyOver(
   return endedRefusal(session?.endReason ?? 'idle_exceeded', voiceLimits.maxMinutes);
 }
 
-/** A page does not escape the end that a tool has asked for by another call, while the agent says its last words in the former one. */
+/** If a tool has asked for the session to end while the agent says its last words, a page cannot escape that by opening another call. */
 async function endedByTool(
   { session: { id }, setup }: OpenCallRequest,
   { serverTools, sessions, clock, voiceLimits }: OpenCallDeps,
@@ -146,7 +146,7 @@ async function endedByTool(
   return endedRefusal('closed_by_tool', voiceLimits.maxMinutes);
 }
 
-/** Whoever holds a former call hangs it up; nobody waits for that. @returns how many calls the session had before */
+/** Closes the former calls; the nodes that hold them hang them up, and nobody waits for that. @returns how many calls the session had before */
 async function endFormer(
   { id, sessionId }: CallRecord,
   { requestId }: OpenCallRequest,
@@ -164,7 +164,7 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
   const { model, voice, tools, behaviour, dataChannel } = setup;
   const maxOutputTokens = await held.boundOnResponses();
   if (signal.aborted) return callerGone();
-  // The next call need not wait until the provider has answered this one.
+  // Closes the call at once, so that the next call need not wait until the provider has answered this one.
   const callOff = (): void => void held.close('create_failed');
   signal.addEventListener('abort', callOff);
   const startedAt = performance.now();
@@ -182,7 +182,7 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
       subjectHash: session.subject,
       traceparent: traceParentFor(setup.trace, PROVIDER_SPAN, held.record.id),
       maxOutputTokens,
-      // A caller that goes away is no reason to stop: only the answer names the call, which is then hung up.
+      // Not the caller's signal: only the answer names the call, and without that name it could not be hung up.
       signal: AbortSignal.timeout(deps.createTimeoutMs),
     });
     done('minted');
@@ -200,7 +200,7 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
   }
 }
 
-/** @throws CallOver, UpstreamFault or Unavailable; then the call is to be closed */
+/** @throws CallOver, UpstreamFault or Unavailable; then the caller must close the call */
 async function connect(
   held: HeldCall,
   created: CreatedCall,
@@ -218,7 +218,7 @@ async function connect(
   return (await whyOver(session.id, deps)) ?? upstreamRefusal();
 }
 
-/** Nobody is told what becomes of a call that nobody waits for. */
+/** If the caller went away, the fault is not reported: nobody waits for this call. */
 function refusalOf(fault: unknown, { requestId, signal }: OpenCallRequest, { events }: OpenCallDeps): Refusal {
   if (signal.aborted) return callerGone();
   if (fault instanceof CallOver) return upstreamRefusal();

@@ -12,7 +12,7 @@ import { termsOf } from './call-terms.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 
-/** A provider has this long to delete a room that was opened again. */
+/** How long the provider may take to delete a room that was opened again. */
 const DELETE_MS = 2000;
 
 export interface PageCallsDeps {
@@ -27,21 +27,22 @@ export interface PageCallsDeps {
   /** The name of this node. */
   readonly node: string;
   readonly renewLease: () => Promise<void>;
-  /** From now on this node holds the call. */
+  /** Makes this node hold the call from now on. */
   readonly hold: (record: CallRecord, setup: SessionSetup) => HeldCall;
 }
 
 export interface AdoptRequest {
   readonly session: VoiceRecord;
   readonly setup: SessionSetup;
-  /** The call's ref, and its name at the provider. */
+  /** The call's ref, which is also its name at the provider. */
   readonly callId: string;
   readonly requestId: string;
 }
 
 /**
- * Calls that pages open themselves, by a token that names the call: a room of LiveKit. Nobody hears them. They are held from the token on,
- * are `creating` until the provider tells that the visitor has joined, and are hung up as all others are (docs/contract.md, section 5.17).
+ * Calls that pages open themselves, with a token that names the call: a LiveKit room. Switchboard does not hear them. They are held from the time the
+ * token is issued, are `creating` until the provider reports that the visitor joined, and are hung up like all others (docs/contract.md, section
+ * 5.17).
  */
 export class PageCalls {
   readonly #deps: PageCallsDeps;
@@ -50,7 +51,7 @@ export class PageCalls {
     this.#deps = deps;
   }
 
-  /** Holds the call of a session before its page can open it. @throws Unavailable when the database is away: then nobody may have the token */
+  /** Holds a session's call before its page can open it. @throws Unavailable when the database is away: then the token must not be handed out */
   async adopt({ session, setup, callId: id, requestId }: AdoptRequest): Promise<void> {
     const { store, host, voiceLimits, clock, node, renewLease, hold } = this.#deps;
     await renewLease();
@@ -63,8 +64,9 @@ export class PageCalls {
   }
 
   /**
-   * What the provider tells of a room. Whatever is told twice, late or out of order changes nothing: a visitor joins once, and leaves once.
-   * @throws Unavailable, or UpstreamFault where a room that is open after its session cannot be deleted: then it is to be told again
+   * Handles a report of the provider about a room. Reports that are repeated, late or out of order change nothing: a visitor joins once, and leaves
+   * once.
+   * @throws Unavailable, or UpstreamFault where a room that is open after its session cannot be deleted: then the provider must report it again
    */
   async hear({ type, room, identity }: RoomEvent): Promise<void> {
     if (type === 'other') return;
@@ -82,7 +84,7 @@ export class PageCalls {
   async #opened({ id, sessionId, state }: CallRecord, isJoined: boolean): Promise<void> {
     const { host, sessions, provider, clock } = this.#deps;
     const at = clock.now();
-    // Opened again after its end, by a token that was not over yet.
+    // The room was opened again after its end, with a token that had not expired yet.
     if (state === 'closed') return void (await provider.hangUp(id, AbortSignal.timeout(DELETE_MS)));
     if (isJoined || state === 'closing') await host.send(id, { type: 'READY', at });
     if (isJoined && state !== 'closing') await sessions.noteActivity(sessionId, at);

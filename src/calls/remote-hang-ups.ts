@@ -12,7 +12,7 @@ import type { Accounts } from './accounts.ts';
 import type { HangUps } from './hang-ups.ts';
 import { meteredCall } from './metered-call.ts';
 
-/** An owner that lives cuts off what is being said first, and hears its usage. */
+/** An owner that lives first cuts off what is being said, and hears its usage: this node waits that long before it asks. */
 const HEAD_START_MS = 500;
 const MAX_CONCURRENT = 50;
 
@@ -29,9 +29,9 @@ export interface RemoteHangUpsDeps {
 }
 
 /**
- * Calls of other nodes whose end this node saved. Their owner may be dead, which nobody knows before its lease is over, so this node asks
- * for the hang-up as well, until the call is over or its own. To be asked twice harms no call. It never closes the record: what its owner
- * heard and did not count only the owner knows, or whoever takes the call over and marks it as a gap.
+ * Calls of other nodes whose end this node saved. Their owner may be dead, which nobody knows before its lease lapses, so this node asks for the
+ * hang-up as well, until the call is over or its own. Asking twice does no harm. This node never closes the record: only the owner knows what it
+ * heard and did not count, and a node that takes the call over marks that as a gap.
  */
 export class RemoteHangUps {
   readonly #deps: RemoteHangUpsDeps;
@@ -43,7 +43,10 @@ export class RemoteHangUps {
     this.#deps = deps;
   }
 
-  /** Closes the calls of a session that ended here, whoever holds them; at the next look where that fails. @throws Unavailable */
+  /**
+   * Closes the calls of a session that ended here, whichever nodes hold them. While the database is away, the next look tries again. @throws
+   * Unavailable
+   */
   async closeAll(sessionId: string, reason: CloseRequest): Promise<void> {
     const { store, host, clock, node } = this.#deps;
     this.#ended.delete(sessionId);
@@ -56,7 +59,7 @@ export class RemoteHangUps {
     }
   }
 
-  /** This node saved that a call of another is to end. */
+  /** This node saved that another node's call is to end. */
   note({ id, provider, fingerprint }: CallRecord): void {
     const { accounts, clock } = this.#deps;
     if (accounts.of({ provider, fingerprint }) !== undefined) this.#lookAtMs.set(id, clock.now() + HEAD_START_MS);
@@ -65,7 +68,7 @@ export class RemoteHangUps {
   /** @throws Unavailable */
   async look(): Promise<void> {
     const [first, ...others] = this.#ended;
-    // Alone, as long as the database is away.
+    // The first one alone: it throws while the database is away, before the others are tried.
     if (first !== undefined) await this.closeAll(...first);
     await settleAll(others, ([sessionId, reason]) => this.closeAll(sessionId, reason), MAX_CONCURRENT);
     const at = this.#deps.clock.now();
@@ -87,10 +90,10 @@ export class RemoteHangUps {
     const { setups, hangUps, metering, host, clock } = this.#deps;
     const metered = meteredCall(call, await setups.find(call.sessionId));
     const listener = {
-      // What is being said is heard by its owner, if by anybody.
+      // Only the owner can hear what is being said.
       cancelSpeech: () => Promise.resolve(),
       hear: (event: UpstreamEvent): void => {
-        // Some providers tell what a call cost to whoever ends it, and only then.
+        // Some providers report what a call cost only to the one that ends it.
         if (event.type === 'usageTotal') metering.hear(metered, event, clock.now());
       },
     };

@@ -1,7 +1,7 @@
 import type { ResponseEvent } from '../../machines/held-call/types.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 
-/** What a provider tells of responses, and of the settings that they are made by. */
+/** What a provider reports about responses, and about the settings that they are made with. */
 export type UpstreamResponseEvent = Extract<
   UpstreamEvent,
   {
@@ -43,7 +43,7 @@ const conversions: { readonly [T in UpstreamResponseEvent['type']]: Conversion<T
   configRestored: (_event, at) => ({ type: 'CONFIG_RESTORED', at }),
 };
 
-/** As machines/held-call is told of it. @param affords whether what is left pays for a response beside what runs */
+/** The event as machines/held-call takes it. @param affords whether the remaining budget pays for a response beside those that are running */
 export function asHeldCallEvent(event: UpstreamResponseEvent, at: number, affords: Affords): ResponseEvent {
   return conversions[event.type](event as never, at, affords);
 }

@@ -8,8 +8,8 @@ const PREFIX = 'rs_';
 const shape = /^rs_[A-Za-z0-9_-]{43}$/;
 
 /**
- * Resume tokens of brokered sessions (docs/contract.md, section 5.13): `rs_` and 256 random bits, which only the page has; the store has
- * their hashes. A session has one at a time.
+ * Resume tokens of brokered sessions (docs/contract.md, section 5.13): `rs_` and 256 random bits, which only the page has; the store has their
+ * hashes. A session has one at a time.
  */
 export class ResumeTokens {
   readonly #store: ResumeTokenStore;
@@ -19,7 +19,7 @@ export class ResumeTokens {
   }
 
   /**
-   * A new token of a session, in the place of the one before; undefined for a session whose calls Switchboard does not open.
+   * Issues a new token of a session, replacing the one before; undefined for a session whose calls Switchboard does not open.
    * @param untilMs when the session is over at the latest
    * @throws Unavailable when the database is away
    */
@@ -28,12 +28,12 @@ export class ResumeTokens {
     return (await this.#store.replace({ hash: digestOf(value), sessionId, untilMs })) ? value : undefined;
   }
 
-  /** Whose token it is; undefined for one that is unknown, spent, replaced or over. @throws Unavailable when the database is away */
+  /** The session that a token belongs to; undefined if it is unknown, spent, replaced or expired. @throws Unavailable when the database is away */
   find(value: string, atMs: number): Eventually<string | undefined> {
     return shape.test(value) ? this.#store.find(digestOf(value), atMs) : undefined;
   }
 
-  /** Spends a token for a ticket of its session; of two who come at once one is told true. @throws Unavailable when the database is away */
+  /** Spends a token for a ticket of its session; of two concurrent calls one gets true. @throws Unavailable when the database is away */
   spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean> {
     return this.#store.spend(digestOf(value), ticket, atMs);
   }

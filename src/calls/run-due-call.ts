@@ -15,13 +15,13 @@ interface RunDueCallDeps {
   readonly hangUps: HangUps;
   readonly metering: Pick<Metering, 'flushCall'>;
   readonly clock: Clock;
-  /** The call where this node holds it. */
+  /** The held call, where this node holds it. */
   readonly heldOf: (callId: string) => (HangUpListener & Pick<HeldCall, 'settleUsage' | 'note' | 'isLeft'>) | undefined;
 }
 
 /**
- * Does what a call of this node is due for: ends its session, moves it by the clock, asks for its hang-up. Each is done before it is
- * noted, so that a node that dies between leaves it to the next. @throws Unavailable
+ * Does what a call of this node is due for: ends its session, moves it by the clock, asks for its hang-up. Each is done before it is saved, so that
+ * if this node dies in between, the next one does it again. @throws Unavailable
  */
 export async function runDueCall(record: CallRecord, deps: RunDueCallDeps): Promise<void> {
   const { host, clock } = deps;
@@ -35,7 +35,7 @@ export async function runDueCall(record: CallRecord, deps: RunDueCallDeps): Prom
   if (outcome !== undefined) hangUp(outcome.record, at, deps);
 }
 
-/** Unless another call followed one that was lost. */
+/** Ends the session, unless the call was lost and another call of the session followed it. */
 async function endSession(record: CallRecord, at: number, { store, sessions }: RunDueCallDeps): Promise<void> {
   const { id, sessionId, createdAtMs, closeReason } = record;
   if (closeReason !== null && effectOf(closeReason) === 'ends after grace') {
@@ -49,7 +49,7 @@ async function endSession(record: CallRecord, at: number, { store, sessions }: R
   await sessions.end(sessionId, closeReason === 'tool_ended' ? 'closed_by_tool' : 'upstream_ended', at);
 }
 
-/** Of a call that is over nobody marks what was not counted. */
+/** Counts usage before the call is over: afterwards nobody marks what was not counted. */
 async function settleUsage(
   id: string,
   { metering, heldOf }: Pick<RunDueCallDeps, 'metering' | 'heldOf'>,
@@ -61,7 +61,7 @@ function hangUp(call: CallRecord, at: number, deps: RunDueCallDeps): void {
   const { host, hangUps, clock, heldOf } = deps;
   const { id, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;
-  // A call that was not hung up yet may have spoken again; what confirms the first hang-up finds it silent.
+  // A call that was not hung up may have spoken again; the try that confirms the first hang-up finds it silent.
   const held = heldOf(id);
   const listener: HangUpListener = {
     cancelSpeech: async () => (hangup === 'none' || hangupTries > 1 ? held?.cancelSpeech() : undefined),
@@ -73,7 +73,7 @@ function hangUp(call: CallRecord, at: number, deps: RunDueCallDeps): void {
     const event: CallEvent = { type: 'HANGUP_ANSWERED', at: clock.now(), ...answer, isLeft };
     const isSettled = provesOver(call, event);
     if (isSettled) await settleUsage(id, deps);
-    // What another node's answer makes of this one is found at the next look.
+    // If another node's answer settles the call together with this one, the next look finds that.
     const mayTell = (present: CallRecord): boolean =>
       present.fence === fence && (isSettled || !provesOver(present, event));
     const outcome = await host.send(id, event, mayTell);

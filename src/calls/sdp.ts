@@ -1,17 +1,17 @@
 import type { DataChannel } from '../protocol/call.ts';
 
-/** As long as an offer may be, and its answer: some 5 KiB are usual. */
+/** The most bytes of an offer or an answer: some 5 KiB are usual. */
 export const MAX_SDP_BYTES = 32 * 1024;
 
 const DIRECTIONS = new Set(['sendrecv', 'sendonly', 'recvonly', 'inactive']);
 
-/** What a media section is, by its first line; undefined for what no call may have. */
+/** The kind of a media section, from its first line; undefined for one that no call may have. */
 type Kind = 'audio' | 'application' | undefined;
 
 /**
- * What is wrong with an offer, or with the answer to one, by the policy of docs/contract.md, section 5.10: one audio that flows, and one
- * data channel at most where the session's agent has it open. Where ICE candidates point is no matter: media never goes through here.
- * @returns words that repeat nothing of the description; undefined when it may pass
+ * Checks an offer or an answer against the policy of docs/contract.md, section 5.10: exactly one active audio, and at most one data channel where the
+ * session's agent has it open. Where ICE candidates point does not matter: media never passes through here.
+ * @returns what is wrong, quoting nothing of the description; undefined when it may pass
  */
 export function checkSdp(text: string, dataChannel: DataChannel): string | undefined {
   if (text.length > MAX_SDP_BYTES) return 'is longer than 32 KiB';
@@ -63,23 +63,23 @@ interface SdpLine {
 interface Sdp {
   /** The lines above the first `m=`. */
   readonly session: readonly SdpLine[];
-  /** One list of lines for each `m=`, which is its first. */
+  /** One list of lines for each `m=` line, which is its first. */
   readonly media: readonly (readonly SdpLine[])[];
 }
 
-/** In the order of RFC 8866, section 5; a type that may follow one of its own kind only is no part of it twice. */
+/** The order of RFC 8866, section 5. A type in `SINGLE` may not be repeated. */
 const SESSION_ORDER = 'vosiuepcbtrzka';
 const MEDIA_ORDER = 'micbka';
 const SINGLE = new Set(['v', 'o', 's', 'i', 'u', 'z', 'k', 'm']);
-/** Repetitions (`r`) belong to the time (`t`) above them, so that both stand in turn. */
+/** Repetitions (`r`) belong to the time (`t`) above them, so the two may alternate. */
 const IN_TURN = 'tr';
 
 /**
- * Reads a session description by the grammar of RFC 8866, narrowed to what browsers and providers write: printable ASCII, lines that end
- * with CRLF or LF. @returns what is wrong, in words that repeat nothing of it
+ * Reads a session description by the grammar of RFC 8866, narrowed to what browsers and providers write: printable ASCII, lines that end with CRLF or
+ * LF. @returns the lines, or what is wrong, quoting nothing of them
  */
 function parseSdp(text: string): Sdp | string {
-  // Whoever takes a bare CR for the end of a line would see lines that are not seen here.
+  // A parser that takes a bare CR for the end of a line would see lines that this one does not.
   if (!/^(?:[\x20-\x7e]|\r?\n)*$/.test(text))
     return 'has a character that is no printable ASCII, or a CR without an LF';
   const lines: SdpLine[] = [];

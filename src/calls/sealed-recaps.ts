@@ -10,13 +10,13 @@ interface SealedRecapsDeps {
   readonly store: Recaps;
   readonly installationKey: Buffer;
   readonly clock: Clock;
-  /** As long as a session may last. */
+  /** The longest that a session may last. */
   readonly keepMs: number;
 }
 
 /**
- * What pages were shown last of each session's conversation, for its next call on whichever node: sealed for that session alone, kept
- * until it ends or its longest time is over, and lost where the live stores are. No operator, log or metric has a word of it.
+ * The last part of what pages were shown of each session's conversation, for its next call on any node: sealed for that session alone, kept until the
+ * session ends or its longest time is over, and lost if the live stores are lost. Operators, logs and metrics never see a word of it.
  */
 export class SealedRecaps {
   readonly #deps: SealedRecapsDeps;
@@ -27,7 +27,7 @@ export class SealedRecaps {
     this.#sealer = createSealer([deps.installationKey], PURPOSE);
   }
 
-  /** Keeps it in the place of the one before; while the store is away it is lost. */
+  /** Keeps a recap, replacing the one before; while the store is away it is lost. */
   async keep(sessionId: string, recap: Recap): Promise<void> {
     const { store, clock, keepMs } = this.#deps;
     const at = clock.now();
@@ -35,7 +35,7 @@ export class SealedRecaps {
     await (async () => store.keep(sessionId, sealed, at + keepMs, at))().catch(ifAway(() => undefined));
   }
 
-  /** Undefined where there is none, or the store is away. */
+  /** Undefined where there is none, or while the store is away. */
   async find(sessionId: string): Promise<Recap | undefined> {
     const { store, clock } = this.#deps;
     const sealed = await (async () => store.find(sessionId, clock.now()))().catch(ifAway(() => undefined));
@@ -48,7 +48,7 @@ export class SealedRecaps {
     }
   }
 
-  /** The session is over. While the store is away it lapses by itself. */
+  /** The session is over. While the store is away, its recap expires by itself. */
   async forget(sessionId: string): Promise<void> {
     await (async () => this.#deps.store.forget(sessionId))().catch(ifAway(() => undefined));
   }

@@ -14,11 +14,11 @@ import {
 
 interface SidebandConnectionDeps {
   readonly attach: (signal: AbortSignal) => Promise<Sideband>;
-  /** Whether the call still waits for what is dialled. */
+  /** Whether the call still waits for the sideband that is being dialled. */
   readonly isAwaited: () => boolean;
   /** Whether the provider is being asked to end the call. */
   readonly isHangUpUnderWay: () => boolean;
-  /** There is a sideband, of which the call's machine is told next. */
+  /** Called with a new sideband in place, just before the call's machine is told of it. */
   readonly attached: () => void;
   readonly send: (event: HeldCallEvent) => void;
   readonly clock: Clock;
@@ -30,7 +30,10 @@ type SidebandCommand = Extract<
   { type: 'cancelResponse' | 'createResponse' | 'clearSpeech' | 'restoreConfig' }
 >;
 
-/** The connection on which one call is heard, at most one at a time: it is dialled when the call's machine says so, which is told of all that becomes of it. */
+/**
+ * The connection on which one call is heard, at most one at a time: dialled when the call's machine says so, which is told about everything that
+ * happens to it.
+ */
 export class SidebandConnection {
   readonly #deps: SidebandConnectionDeps;
   #sideband: Sideband | undefined;
@@ -44,7 +47,7 @@ export class SidebandConnection {
     return this.#sideband;
   }
 
-  /** Attaches to the call. @param isFirst before it is open @throws what the provider's `attach` throws */
+  /** Attaches to the call. @param isFirst true before the call is open @throws what the provider's `attach` throws */
   async dial(signal: AbortSignal, isFirst: boolean): Promise<void> {
     const { attach, attached, isAwaited, send, clock, random } = this.#deps;
     if (isFirst) send({ type: 'DIAL', at: clock.now() });
@@ -62,7 +65,7 @@ export class SidebandConnection {
     }
   }
 
-  /** Attaches to the call again. @param tell of a provider that does not answer, or refuses @throws other faults */
+  /** Attaches to the call again. @param tell hears of a provider that does not answer, or refuses @throws other faults */
   async redial(ms: number, tell: (fault: UpstreamFault) => void): Promise<void> {
     try {
       await this.dial(AbortSignal.timeout(ms), false);
@@ -72,7 +75,7 @@ export class SidebandConnection {
     }
   }
 
-  /** Asks the provider for what the call's machine wants of it, if anybody hears the call. */
+  /** Sends the provider what the call's machine wants of it, if anybody hears the call. */
   tell(command: SidebandCommand): void {
     switch (command.type) {
       case 'cancelResponse':
@@ -104,11 +107,11 @@ export interface RetryOptions {
   /** Milliseconds for all tries and the pauses between them. */
   readonly budgetMs: number;
   readonly signal: AbortSignal;
-  /** Lets time pass, until the signal aborts at most. */
+  /** Waits, but no longer than until the signal aborts. */
   readonly pause?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
 }
 
-/** Dials a call, and again for as long as the provider asks to wait and there is time for it. @throws what `dial` throws */
+/** Dials a call, and dials again while the provider asks to wait and there is time for it. @throws what `dial` throws */
 export async function dialWithRetries(dial: () => Promise<void>, options: RetryOptions): Promise<void> {
   const { budgetMs, signal, pause = wait } = options;
   let waitedMs = 0;
@@ -130,8 +133,8 @@ async function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Attaches to a call of which all is known that it was created with. One that was open before is put back to that where its page may
- * change nothing: nobody has seen what the page did meanwhile. @throws what the provider's `attach` throws
+ * Attaches to a call with the full setup that it was created with. A call that was open before is reset to that setup where its page may change
+ * nothing: nobody has seen what the page did meanwhile. @throws what the provider's `attach` throws
  */
 export async function attach(
   provider: EndingProvider | undefined,

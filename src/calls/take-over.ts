@@ -9,16 +9,16 @@ import type { Events } from '../telemetry/events.ts';
 import type { HeldCall } from './held-call.ts';
 import { CALLS_LEASE_MS, type NodeLease } from '../node/lease.ts';
 
-/** So many are taken at one look; the others are left to other nodes, or to the next. */
+/** Most calls taken in one look; the others are left to other nodes, or to the next look. */
 const MAX_TAKEN = 1000;
 const MAX_CONCURRENT = 50;
-/** A save that the database did not answer for so long is not carried out any more: its deadlines are shorter. */
+/** A save that the database has not answered for this long is no longer carried out: the database's own deadlines are shorter. */
 const DOUBT_MS = 10_000;
 
-/** A call of which nobody knows whether this node took it, because the database did not answer. */
+/** A call that this node may or may not have taken, because the database did not answer. */
 export interface DoubtfulTake {
   readonly orphan: Orphan;
-  /** Until then the save may still be carried out. */
+  /** The save may still be carried out until then. */
   readonly untilMs: number;
 }
 
@@ -30,18 +30,21 @@ export interface TakeOverDeps {
   readonly clock: Clock;
   readonly events: Pick<Events, 'callTaken' | 'callForeign'>;
   readonly lease: Pick<NodeLease, 'node' | 'mayOthersReturn'>;
-  /** By the ids of the calls. */
+  /** By call id. */
   readonly doubtful: Map<string, DoubtfulTake>;
-  /** @param uncountedSinceMs until then all that the call used was counted */
+  /** @param uncountedSinceMs everything that the call used until then was counted */
   readonly hold: (record: CallRecord, setup: SessionSetup | undefined, uncountedSinceMs: number) => void;
 }
 
-/** Takes calls over whose nodes are dead; of several nodes that try, one gets each. @throws Unavailable when the database is away */
+/** Takes over the calls of dead nodes; of several nodes that try, one gets each call. @throws Unavailable when the database is away */
 export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
   const { store, accounts, clock, lease, doubtful } = deps;
   const at = clock.now();
   const orphans = await store.orphans(at, accounts.fingerprints, MAX_TAKEN);
-  /** Of an owner that could not renew, and may now. One whose lease runs cannot hang the call up, and one without a row has left. */
+  /**
+   * The owner's lease lapsed because it could not renew, and it may still return. An owner whose lease runs merely lacks the credential to hang up;
+   * one without a row has left.
+   */
   const mayBeHeld = ({ ownerUntilMs }: Orphan): boolean =>
     ownerUntilMs !== null && ownerUntilMs <= at && lease.mayOthersReturn;
   const present = new Set(orphans.map(({ id }) => id));
@@ -53,16 +56,16 @@ export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
   await settleAll(takes, ({ orphan, isOrphan }) => take(orphan, isOrphan, deps), MAX_CONCURRENT);
 }
 
-/** @param isOrphan whether nobody holds it; else its owner has renewed its lease, or is this node since a take that was in doubt */
+/** @param isOrphan whether no node holds the call; false if its owner has renewed its lease, or if this node took it in a take that was in doubt */
 async function take(orphan: Orphan, isOrphan: boolean, deps: TakeOverDeps): Promise<void> {
   const { id, sessionId, fence, ownerUntilMs } = orphan;
   const { accounts, host, setups, clock, events, doubtful, hold } = deps;
   const { node } = deps.lease;
-  // Before the call is ours: a node that took it and could not hold it would hang it up without a word of what nobody heard.
+  // Read before taking the call: a node that took it and then failed to hold it would hang it up without marking what nobody heard.
   const setup = await setups.find(sessionId);
   const at = clock.now();
   const doubt = doubtful.get(id);
-  // Its lease ran from its last sign of life on.
+  // The owner's lease ran from its last sign of life on.
   const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - CALLS_LEASE_MS);
   const isTakenInDoubt = (present: CallRecord): boolean =>
     doubtful.has(id) && present.ownerNode === node && present.fence === fence + 1;
@@ -83,8 +86,8 @@ async function take(orphan: Orphan, isOrphan: boolean, deps: TakeOverDeps): Prom
 }
 
 /**
- * Other nodes end calls, take those that this one cannot ask for, and are told of those that pages open: what is not this node's any more
- * is let go of. @throws Unavailable
+ * Reloads held calls that other nodes may have changed: they end calls, take those that this node has no credential for, and hear about calls that
+ * pages open. A call that no longer belongs to this node is let go. @throws Unavailable
  */
 export async function reloadChangedCalls(held: Iterable<HeldCall>, store: Pick<CallStore, 'load'>): Promise<void> {
   const touched = [...held].filter(

@@ -12,7 +12,7 @@ export interface TicketsDeps {
   readonly ttlSec: number;
 }
 
-/** Something of the shape of a client secret that opens one call of a brokered session. */
+/** A secret in the form of a client secret, which opens one call of a brokered session. */
 export interface Ticket {
   readonly value: string;
   /** Seconds since the Unix epoch. */
@@ -20,8 +20,8 @@ export interface Ticket {
 }
 
 /**
- * Tickets of brokered sessions (docs/contract.md, section 5.11): `ek_sb_` and 256 random bits, which only the caller has; the store has
- * their hashes. They begin as the provider's own secrets do, because its SDK takes no others.
+ * Tickets of brokered sessions (docs/contract.md, section 5.11): `ek_sb_` and 256 random bits, which only the caller has; the store has their hashes.
+ * They begin like the provider's own secrets, because its SDK accepts no others.
  */
 export class Tickets {
   readonly #store: CallTickets;
@@ -32,7 +32,7 @@ export class Tickets {
     this.#ttlSec = ttlSec;
   }
 
-  /** A new ticket of a session, worth something once what is to be kept of it is. */
+  /** Makes a ticket of a session; it is valid only once `kept` is saved. */
   make(sessionId: string, atMs: number): { readonly ticket: Ticket; readonly kept: CallTicket } {
     const value = `${PREFIX}${randomSecret()}`;
     const expiresAtSec = Math.floor(atMs / 1000) + this.#ttlSec;
@@ -42,19 +42,19 @@ export class Tickets {
     };
   }
 
-  /** A new ticket of a session that is open. @throws Unavailable when the database is away */
+  /** Makes and saves a ticket of an open session. @throws Unavailable when the database is away */
   async issue(sessionId: string, atMs: number): Promise<Ticket> {
     const { ticket, kept } = this.make(sessionId, atMs);
     await this.#store.insert(kept);
     return ticket;
   }
 
-  /** Whose ticket it is; undefined for one that is unknown, spent or over. @throws Unavailable when the database is away */
+  /** The session that a ticket belongs to; undefined if it is unknown, spent or expired. @throws Unavailable when the database is away */
   find(value: string, atMs: number): Eventually<string | undefined> {
     return shape.test(value) ? this.#store.find(digestOf(value), atMs) : undefined;
   }
 
-  /** Spends a ticket; of two who come at once one is told true. @throws Unavailable when the database is away */
+  /** Spends a ticket; of two concurrent calls one gets true. @throws Unavailable when the database is away */
   async spend(value: string, atMs: number): Promise<boolean> {
     return (await this.#store.spend(digestOf(value), atMs)) !== undefined;
   }

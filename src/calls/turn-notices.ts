@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 
 const WINDOW_MS = 1000;
-/** More changes in a second are none that anybody could see. */
+/** Nobody could see more changes in a second. */
 const MAX_NOTICES = 4;
 
 export interface TurnNoticesDeps {
@@ -12,8 +12,8 @@ export interface TurnNoticesDeps {
 }
 
 /**
- * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only what changed, and at most four times a second. A change
- * that is left out is told when the provider says it again.
+ * Tells the clients of a call who speaks (docs/contract.md, section 7.3): only changes, and at most four a second. A change that is left out is told
+ * when the provider reports it again.
  */
 export function createTurnNotices(
   { id: callId, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,

@@ -19,11 +19,11 @@ export interface VoiceCallsOptions
 }
 
 export interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause' | 'serverTools'> {
-  /** Of this process, as the owner of calls. */
+  /** This process' lease, as the owner of calls. */
   readonly lease: NodeLease;
   /** Opens new calls. */
   readonly provider: EndingProvider;
-  /** The same provider with other credentials, which hear and end the calls that were opened with them. */
+  /** The same provider with other credentials: these hear and end the calls that were opened with them. */
   readonly others?: readonly EndingProvider[] | undefined;
   readonly installationKey: Buffer;
   readonly recaps: SealedRecaps;
@@ -34,7 +34,7 @@ export interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets
   readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'followed'>;
   readonly events: Events;
   readonly trace?: Trace<CallRecord> | undefined;
-  /** Hears of faults that no caller can be told of. */
+  /** Hears of faults that cannot be reported to any caller. */
   readonly onError: (error: unknown) => void;
   readonly random?: () => number;
   readonly after?: HeldCallDeps['after'];

@@ -24,13 +24,13 @@ import { runDueCall } from './run-due-call.ts';
 import { type DoubtfulTake, reloadChangedCalls, takeOrphans } from './take-over.ts';
 import type { VoiceCallsDeps, VoiceCallsOptions } from './voice-calls-deps.ts';
 
-/** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
+/** How often the sessions of held calls, and other nodes' orphans, are looked up. */
 const LOOK_MS = 1000;
-/** More than hang-ups run at once, because those under way are due as well. */
+/** More than the hang-ups that run at once, because those under way are due as well. */
 const MAX_DUE = 1000;
 const MAX_CONCURRENT = 50;
 
-/** The calls at the provider that this node holds: every change of one goes through its actor here, and every end is asked of the provider. */
+/** The calls at the provider that this node holds: every change of a call goes through its actor here, and the provider is asked for every end. */
 export class VoiceCalls implements Calls {
   readonly node: string;
   readonly #options: VoiceCallsOptions;
@@ -83,7 +83,7 @@ export class VoiceCalls implements Calls {
     return this.#held.size;
   }
 
-  /** Of those the ones that nobody here has the credential to ask for. */
+  /** How many of those this service has no credential to ask for. */
   get foreign(): number {
     return [...this.#held.values()].filter(({ isForeign }) => isForeign).length;
   }
@@ -107,7 +107,7 @@ export class VoiceCalls implements Calls {
     });
   }
 
-  /** Calls that pages open themselves, of a provider that has such. */
+  /** The calls that pages open themselves, for a provider that has such calls. */
   get ofPages(): PageCalls {
     return new PageCalls({
       ...this.#options,
@@ -126,12 +126,12 @@ export class VoiceCalls implements Calls {
 
   /** Renews this node's lease where that is due: call it every second. @throws Unavailable when the database is away */
   async renewLease(): Promise<void> {
-    // A process that stood still finds out by its clock: what others may have taken is looked at before it is heard again.
+    // A process that was suspended notices by its clock: it first lets go of calls that others may have taken.
     this.#dropIfLapsed();
     await this.#deps.lease.renewForCalls(() => this.#deps.metering.flush());
   }
 
-  /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
+  /** Does what needs no database: lets go of calls that others may take, and ends calls that can be neither heard nor counted any more. */
   guard(): void {
     const { metering, bus } = this.#deps;
     for (const [id, { isReleased, record, pages }] of this.#held) {
@@ -145,7 +145,7 @@ export class VoiceCalls implements Calls {
       for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
   }
 
-  /** What is due: call it several times a second. @throws Unavailable when the database is away */
+  /** Does what is due: call it several times a second. @throws Unavailable when the database is away */
   async tick(): Promise<void> {
     this.guard();
     for (const call of this.#held.values()) call.follow();
@@ -164,7 +164,7 @@ export class VoiceCalls implements Calls {
     await this.#takeOrphans();
   }
 
-  /** Resolves when nothing is under way that nobody waits for. */
+  /** Resolves when no background work is under way. */
   settled(): Promise<void> {
     return this.#running.settled();
   }
@@ -181,7 +181,7 @@ export class VoiceCalls implements Calls {
     for (const call of held) call.release();
     this.#held.clear();
     bus.publish({ type: 'calls.orphaned' });
-    // What was heard until now.
+    // Counts what was heard until now.
     await metering.flush().catch(onError);
   }
 
@@ -226,7 +226,7 @@ export class VoiceCalls implements Calls {
         this.#noteHeard(record.sessionId, at, at);
       }
     }
-    // What is due at once need not wait for the next look.
+    // What is due at once does not wait for the next look.
     if (record.ownerNode === this.node) this.#running.start(this.#act(record));
     else if (record.state === 'closing') this.#remote.note(record);
   }
@@ -235,7 +235,7 @@ export class VoiceCalls implements Calls {
     this.#deps.bus.publish({ type: 'call.told', sessionId, callId, event });
   }
 
-  /** Nobody waits for it: what is lost is told again at the next look, or lapses. */
+  /** In the background: if it is lost, the next look tells the session again, or the mark lapses. */
   #noteHeard(sessionId: string, at: number, untilMs: number): void {
     this.#running.start((async () => this.#deps.sessions.noteHeard(sessionId, at, untilMs))());
   }
@@ -275,7 +275,7 @@ export class VoiceCalls implements Calls {
     if (reason === 'session_ended') this.#running.start(this.#deps.recaps.forget(sessionId));
     const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
     for (const call of calls) this.#running.start(call.close(reason));
-    // A session has one call at a time; those that close already are former ones.
+    // A session has one current call; those that are closing already are former ones.
     const isPresentHeld = calls.some(({ record }) => record.closeReason === null);
     if (isOwn && !isPresentHeld) this.#running.start(this.#remote.closeAll(sessionId, reason));
   }

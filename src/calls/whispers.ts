@@ -12,8 +12,8 @@ interface BusWhispersDeps {
 }
 
 /**
- * Asks whichever node holds a session's call to put words into it that only the agent reads. The words are in the message to that node and
- * in no other place.
+ * Asks whichever node holds a session's call to add words to it that only the agent reads. The words are in the message to that node and nowhere
+ * else.
  */
 export class BusWhispers implements Whispers {
   readonly #deps: BusWhispersDeps;

@@ -17,7 +17,7 @@ import { ToolRunner } from '../tools/tool-runner.ts';
 import type { ToolRunnerDeps } from '../tools/tool-runner-deps.ts';
 import { ToolAnswers } from '../tools/tool-answers.ts';
 
-/** For so long a node's word holds that it has sockets which want to hear of the call. */
+/** How long a node's message that its sockets want to hear of the call stays valid. */
 const WANTED_MS = 30_000;
 /** How long a page may take to answer a tool. */
 const ANSWER_MS = 30_000;
@@ -43,7 +43,7 @@ type Setup = Pick<
   'tools' | 'dataChannel' | 'metadata' | 'behaviour' | 'agentVersion' | 'sealedContext' | 'trace'
 >;
 
-/** What a provider tells of what is said. */
+/** What a provider reports about what is said. */
 export type WordsEvent = Extract<
   UpstreamEvent,
   {
@@ -60,32 +60,32 @@ export type WordsEvent = Extract<
 >;
 
 /**
- * What the pages of one held call are shown of it, by frames of our own sockets on whichever node (docs/contract.md, section 7.6). Where
- * no socket wants to know, nothing is gathered and nothing said. What they do in it is in `actions`.
+ * What the pages of one held call see of it, in frames of our own sockets on any node (docs/contract.md, section 7.6). Where no socket wants them,
+ * nothing is gathered and nothing is sent. What pages do in the call is in `actions`.
  */
 export class CallPages {
   readonly #call: PagesCall;
   readonly #setup: Setup | undefined;
   readonly #deps: CallPagesDeps;
   readonly #captions: Captions;
-  /** What was said in its session before, and until now. */
+  /** What was said in the session, before this call and in it. */
   readonly carryover: ContextCarryover;
-  /** Whether its visitor was heard, for a session that waits for that. */
+  /** Whether the visitor was heard, for a session that waits for their first words. */
   readonly firstWords: FirstWords;
   /** Until when each node's sockets want to hear of the call. */
   readonly #wanted = new Map<string, number>();
   readonly #answers: ToolAnswers;
   readonly #tools: PageTools;
   readonly actions: PageActions;
-  /** Undefined for a session that has none. */
+  /** Undefined for a session without tools of the server. */
   readonly #server: ToolRunner | undefined;
-  /** Undefined where no page can forge any. */
+  /** Undefined where no page can forge answers. */
   readonly #forged: ForgedAnswers | undefined;
   #state: CallRecord['state'] | undefined;
-  /** The call is heard on another sideband than before. */
+  /** The call is now heard on another sideband than before. */
   readonly attached = (): void => this.#answers.tellAgain();
 
-  /** @param setup undefined where it is not kept any more: then pages are asked for no tools */
+  /** @param setup undefined where it is no longer kept: then pages are asked for no tools */
   constructor(call: PagesCall, setup: Setup | undefined, deps: CallPagesDeps) {
     this.#call = call;
     this.#setup = setup;
@@ -124,7 +124,7 @@ export class CallPages {
     });
   }
 
-  /** Takes what a provider tells of the call. */
+  /** Handles what the provider reports about the call. */
   hear(event: WordsEvent): void {
     this.firstWords.hear(event);
     switch (event.type) {
@@ -138,7 +138,7 @@ export class CallPages {
         return this.#call.conversation.heardOut();
       case 'transcript':
         if (event.who === 'visitor') this.#call.conversation.words();
-        // What we put in is shown as it is put in, where it is to be shown.
+        // What we add ourselves is shown when it is added, where it is to be shown at all.
         if (isOwnItem(event.item)) return;
         return this.#isWanted ? this.#captions.hear(event) : this.#captions.miss(event);
       case 'transcriptCut':
@@ -153,7 +153,7 @@ export class CallPages {
     }
   }
 
-  /** Tells what became of the call, and what is due; call it several times a second, and when the record has changed. */
+  /** Does what is due and tells pages when the call's state changed: call it several times a second, and when the record has changed. */
   follow(): void {
     const at = this.#deps.clock.now();
     for (const [node, untilMs] of this.#wanted) if (untilMs <= at) this.#unwant(node);
@@ -165,36 +165,36 @@ export class CallPages {
     if (this.#call.record.state !== this.#state) this.#tellState();
   }
 
-  /** A node has sockets that want to hear of the call, or no more. @param tools that it knows to be still asked for */
+  /** A node has sockets that want to hear of the call, or has none any more. @param tools that it still shows as asked for */
   want(node: string, isOn: boolean, tools: readonly string[]): void {
     if (!isOn) return this.#unwant(node);
     const isNew = !this.#wanted.has(node);
     this.#wanted.set(node, this.#deps.clock.now() + WANTED_MS);
-    // What another node asked for that held the call before, and did not live to see answered.
+    // Tool calls that the previous owner of the call had asked for, and died before they were answered.
     this.#show([], this.#answers.interrupt(tools));
     if (!isNew) return;
     this.#tellState();
     if (this.#server !== undefined) this.#think(this.#server.running);
   }
 
-  /** Puts words of an operator into the conversation, which no page is shown. @returns whether the provider was told */
+  /** Puts an operator's words into the conversation, which no page is shown. @returns whether the provider was told */
   whisper(request: string, text: string): boolean {
     return this.#call.conversation.add({ id: itemIdOf(`whisper_${request}`), type: 'message', role: 'system', text });
   }
 
-  /** Another node held the call: whether the visitor has said something in it, or since, nobody knows. */
+  /** Another node held the call: nobody knows whether the visitor has spoken in it or since, so we assume that they have. */
   takenOver(): void {
     this.hear({ type: 'words' });
     this.#deps.running.start(this.carryover.remember());
     this.#server?.takenOver();
   }
 
-  /** Resolves when no tool of the server runs. */
+  /** Resolves when no tool of the server is running. */
   async toolsSettled(): Promise<void> {
     await this.#server?.settled();
   }
 
-  /** Another node is to hold the call: tools that nobody has answered yet are answered for those who run them. */
+  /** Another node is to hold the call: tool calls that are not answered yet are answered `interrupted`. */
   async handOver(): Promise<void> {
     this.#tools.interrupt();
     this.carryover.keep();
@@ -202,7 +202,7 @@ export class CallPages {
     this.#answers.giveUpPages();
   }
 
-  /** This node holds the call no more. */
+  /** This node no longer holds the call. */
   release(): void {
     this.#captions.clear();
     this.#server?.release();
@@ -217,9 +217,9 @@ export class CallPages {
     if (!this.#isWanted) this.#captions.clear();
   }
 
-  /** Pages with a data channel hear there of those that they run, and answer the provider themselves. */
+  /** Pages with a data channel hear there which tools they are to run, and answer the provider themselves. */
   #ask(responseId: string, calls: readonly ToolCall[]): void {
-    // What is said until a hang-up is confirmed has no effect any more.
+    // What the agent asks for between the hang-up and its confirmation has no effect any more.
     if (this.#call.record.state !== 'open') return;
     const [setup, at] = [this.#setup, this.#deps.clock.now()];
     const isServers = ({ name }: ToolCall): boolean => this.#server?.has(name) === true;
@@ -231,13 +231,13 @@ export class CallPages {
     const pages = calls.filter((call) => !ours.includes(call));
     for (const { callId } of pages) this.#forged?.permit(callId);
     const fresh = new Set(this.#answers.ask(responseId, ours.map(asToAnswer), pages.map(asToAnswer)));
-    // One that is named twice is run once.
+    // A call that is named twice is run once.
     const once = ours.filter(({ callId }) => fresh.delete(callId));
     this.#server?.ask(once.filter(isServers));
     this.#show(this.#tools.ask(once.filter((call) => !isServers(call))));
   }
 
-  /** Whether a tool of the server runs, and which: visitors hear nothing meanwhile. */
+  /** Shows which tool of the server is running, if any: visitors hear nothing meanwhile. */
   #think(tool: string | undefined): void {
     if (this.#isWanted) this.#show([{ type: 'thinking', on: tool !== undefined, ...(tool !== undefined && { tool }) }]);
   }

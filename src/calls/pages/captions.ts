@@ -5,12 +5,12 @@ import type { Speaker, UpstreamEvent } from '../../upstream/contract.ts';
 
 type Transcript = Extract<UpstreamEvent, { type: 'transcript' }>;
 
-/** Words are gathered for so long, in milliseconds. */
+/** How long words are gathered before they are shown, in milliseconds. */
 const GATHER_MS = 150;
 const WINDOW_MS = 1000;
-/** Frames that pages are shown in one second at most: more changes of words nobody reads. */
+/** Most frames that pages are shown in a second: nobody can read more changes. */
 const MAX_FRAMES = 8;
-/** Items whose words are remembered; an interruption may be told after the words. */
+/** Items whose words are remembered; an interruption may be reported after the words. */
 const MAX_ITEMS = 8;
 
 interface Item {
@@ -23,33 +23,33 @@ interface Item {
 
 export interface CaptionsDeps {
   readonly clock: Clock;
-  /** Calls back once so many milliseconds have passed, unless it is called off. */
+  /** Calls `act` once `ms` milliseconds have passed, unless the returned function cancels it. */
   readonly after: (ms: number, act: () => void) => () => void;
   readonly show: (frames: readonly CallFrame[]) => void;
 }
 
 /**
- * Who speaks in a call and what is said, as its pages are shown it: gathered, and at most eight frames a second. The words are in memory
- * for as long as they are shown; what is kept of them for the session's next call is in `recent-turns`.
+ * Who speaks in a call and what is said, as its pages see it: gathered, and at most eight frames a second. The words stay in memory only while they
+ * are shown; `recent-turns` keeps what the session's next call needs.
  */
 export class Captions {
   readonly #deps: CaptionsDeps;
   readonly #items = new Map<string, Item>();
-  /** Items of which the pages were not shown all that is known. */
+  /** Items with changes that pages have not been shown yet. */
   readonly #changed = new Set<string>();
   readonly #speaking = new Map<Speaker, boolean>();
   readonly #shownSpeaking = new Map<Speaker, boolean>();
-  /** Items that were spoken while nobody wanted to know. */
+  /** The last item of each speaker that went on while nobody wanted captions. */
   readonly #missed = new Map<Speaker, string>();
   #stopWaiting: (() => void) | undefined;
-  /** When frames were shown within the last second. */
+  /** Times of the frames shown within the last second. */
   #shownAtMs: number[] = [];
 
   constructor(deps: CaptionsDeps) {
     this.#deps = deps;
   }
 
-  /** Nobody is shown anything: only whose beginning a later page misses is noted. */
+  /** Nobody wants captions: notes only the item, because a page that joins later misses its beginning. */
   miss({ who, item }: Transcript): void {
     this.#missed.set(who, item);
   }
@@ -65,7 +65,7 @@ export class Captions {
     item.isCut = isWhole ? false : item.isCut;
     item.isFinal = isWhole;
     item.text = isWhole ? text : item.text + text;
-    // A byte has at most one character, so that what is cut off here is not shown.
+    // A character has at least one byte, so what is cut off here would not be shown anyway.
     if (item.text.length > MAX_CAPTION_BYTES) {
       item.text = item.text.slice(-MAX_CAPTION_BYTES);
       item.isCut = true;
@@ -119,7 +119,7 @@ export class Captions {
     });
   }
 
-  /** Frames that may be shown now. */
+  /** Frames that may still be shown now. */
   #left(): number {
     const at = this.#deps.clock.now();
     this.#shownAtMs = this.#shownAtMs.filter((shownAtMs) => Math.abs(at - shownAtMs) < WINDOW_MS);
@@ -148,7 +148,7 @@ export class Captions {
   }
 }
 
-/** All that is known of an item, as much of it as is shown. */
+/** Everything known about an item, cut to the length that is shown. */
 function captionOf(id: string, { who, text, isCut, isFinal, cutAtMs }: Item): CallFrame {
   const shown = lastBytesOf(text, MAX_CAPTION_BYTES);
   const cut = isCut || shown.length < text.length;

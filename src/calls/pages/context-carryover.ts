@@ -16,15 +16,15 @@ interface CarryoverCall {
   readonly conversation: Pick<Conversation, 'add'>;
 }
 
-/** Why a call closes that another one of its session may follow. */
+/** Reasons for closing a call after which another call of its session may follow. */
 const MAY_BE_FOLLOWED: ReadonlySet<CallRecord['closeReason']> = new Set(['replaced', 'remote', 'lost']);
 
-/** What was said in the session of one held call: its agent is told it when the call opens, and it is kept for the call after it. */
+/** What was said in the session of one held call: its agent is told this when the call opens, and it is kept for the next call. */
 export class ContextCarryover {
   readonly #call: CarryoverCall;
   readonly #deps: CarryoverDeps;
   readonly #turns = new RecentTurns();
-  /** Whether pages were shown words that are not kept, and whether these are worth it before the call closes. */
+  /** Whether pages were shown words that are not kept yet, and whether they are worth keeping before the call closes. */
   #isSaidMore = false;
   #isDue = false;
   /** What the agent is still to be told. */
@@ -35,19 +35,19 @@ export class ContextCarryover {
     this.#deps = deps;
   }
 
-  /** Takes up what pages were shown of the session before this node held its call, if that is still kept. */
+  /** Loads what pages were shown of the session before this node held its call, if it is still kept. */
   async remember(): Promise<void> {
     const recap = await this.#deps.recaps.find(this.#call.record.sessionId);
     if (recap !== undefined) this.#turns.putBefore(recap);
   }
 
-  /** The session's conversation goes on in this call: its agent is told what was said before. Call it once, when the call is open. */
+  /** The session's conversation continues in this call: its agent is told what was said before. Call it once, when the call is open. */
   goOn(): void {
     this.#seed = this.#turns.text;
     this.#tellSeed();
   }
 
-  /** Takes what pages are shown. */
+  /** Notes what pages are shown. */
   note(frames: readonly CallFrame[]): void {
     if (this.#turns.note(frames)) this.#isDue = true;
     this.#isSaidMore ||= frames.some(({ type }) => type === 'transcript');
@@ -60,7 +60,7 @@ export class ContextCarryover {
     if ((this.#isDue && state === 'open') || MAY_BE_FOLLOWED.has(closeReason)) this.keep();
   }
 
-  /** Keeps what is not kept yet: this node may be the last that knows it. */
+  /** Keeps what is not kept yet: this node may be the last one that knows it. */
   keep(): void {
     if (!this.#isSaidMore) return;
     this.#isSaidMore = false;
@@ -69,7 +69,7 @@ export class ContextCarryover {
     running.start(recaps.keep(this.#call.record.sessionId, this.#turns.recap));
   }
 
-  /** While nobody hears the call it waits. */
+  /** Tells the agent what was said before; waits while nobody hears the call. */
   #tellSeed(): void {
     if (this.#seed === undefined) return;
     const item = { id: itemIdOf('recap'), type: 'message', role: 'user', text: this.#seed } as const;

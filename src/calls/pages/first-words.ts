@@ -5,7 +5,7 @@ import type { CallSessions } from '../contract.ts';
 import { isOwnItem } from '../item-id.ts';
 import type { UpstreamEvent } from '../../upstream/contract.ts';
 
-/** A session whose record does not say so after so long is told again. */
+/** The session is told again if its record does not show the words after this long. */
 const AGAIN_MS = 2000;
 
 export interface FirstWordsDeps {
@@ -15,8 +15,8 @@ export interface FirstWordsDeps {
 }
 
 /**
- * Whether the visitor of one held call was heard, for a session that ends soon unless they are (docs/contract.md, section 4.5). It is told at
- * once, and again until the session's record says so.
+ * Whether the visitor of one held call was heard, for a session that ends soon unless they are (docs/contract.md, section 4.5). The session is told
+ * at once, and again until its record says so.
  */
 export class FirstWords {
   readonly #deps: FirstWordsDeps;
@@ -30,14 +30,14 @@ export class FirstWords {
     this.#deps = deps;
   }
 
-  /** Takes what is heard of the call. */
+  /** Takes an event of the call. */
   hear(event: UpstreamEvent): void {
     if (this.#heardAtMs !== undefined || !areWords(event)) return;
     this.#heardAtMs = this.#deps.clock.now();
     this.#tell();
   }
 
-  /** Takes the session as it is now. */
+  /** Takes the session's current record. */
   follow({ wordsDueAtMs }: Pick<VoiceRecord, 'wordsDueAtMs'>): void {
     this.#areDue = wordsDueAtMs > 0;
     this.#tell();
@@ -53,8 +53,8 @@ export class FirstWords {
 }
 
 /**
- * Whether an event tells of words of the visitor: they begin to speak, or hold the button to; something that they said is a turn, or written
- * down; or they wrote something. Not every call is transcribed, so that speech counts without its words. What we put in tells nothing of them.
+ * Whether an event shows words of the visitor: they start to speak or hold the button; what they said becomes a turn or is transcribed; or they wrote
+ * something. Not every call is transcribed, so speech counts without its text. Items that we add do not count.
  */
 function areWords(event: UpstreamEvent): boolean {
   if (event.type === 'speech') return event.who === 'visitor' && event.isOn;

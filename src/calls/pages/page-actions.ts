@@ -4,7 +4,7 @@ import type { UpstreamEvent } from '../../upstream/contract.ts';
 import type { Conversation } from '../conversation.ts';
 import { itemIdOf } from '../item-id.ts';
 
-/** What pages said last, so that it is not said again. */
+/** How many ids of what pages said are remembered, so that nothing is said twice. */
 const MAX_SAID = 32;
 
 type Refused = 'CALL_NOT_OPEN' | 'INVALID_REQUEST' | 'TOOL_UNKNOWN';
@@ -15,19 +15,19 @@ interface ActedCall {
 }
 
 interface PageActionsDeps {
-  /** The provider hears nobody begin or stop to speak who holds a button for it. */
+  /** With push to talk, the provider does not detect when somebody starts or stops speaking. */
   readonly isPushToTalk: boolean;
-  /** @returns false for a tool that no page is asked for */
+  /** @returns false for a tool call that no page is asked for */
   readonly answer: (callId: string, output: unknown) => boolean;
-  /** A page's words are in the conversation. */
+  /** A page's words were added to the conversation. */
   readonly said: (item: string, text: string) => void;
 }
 
-/** What the pages of one held call do in it, by frames of our own sockets (docs/contract.md, section 7.6). */
+/** What pages do in a held call, with frames of our own sockets (docs/contract.md, section 7.6). */
 export class PageActions {
   readonly #call: ActedCall;
   readonly #deps: PageActionsDeps;
-  /** What pages said, by the names that they gave it. */
+  /** Ids of what pages said, as they chose them. */
   readonly #said = new Set<string>();
 
   constructor(call: ActedCall, deps: PageActionsDeps) {
@@ -35,7 +35,7 @@ export class PageActions {
     this.#deps = deps;
   }
 
-  /** Does what a page asks for. @returns why not; undefined once it is done */
+  /** Does what a page asks for. @returns why it could not; undefined once it is done */
   take(frame: CallRequest): Refused | undefined {
     if (frame.type === 'say') return this.#say(frame.id, frame.text);
     if (frame.type === 'talk') return this.#talk(frame.on);
@@ -51,7 +51,7 @@ export class PageActions {
     const item = itemIdOf(`say:${id}`);
     if (!conversation.add({ id: item, type: 'message', role: 'user', text })) return 'CALL_NOT_OPEN';
     keepNewest(this.#said.add(id), MAX_SAID);
-    // Before the answer to it, which may come at once.
+    // Before the answer, which may come at once.
     this.#deps.said(item, text);
     for (const type of ['activity', 'words'] as const) this.#call.hear({ type });
     conversation.respond(null);

@@ -4,13 +4,13 @@ import type { Bus } from '../../stores/bus/contract.ts';
 import type { CallPages } from './call-pages.ts';
 
 /**
- * The calls of this node as the pages of their sessions and operators meet them, by what the bus says. A request is done before `untilMs` or never, and
- * answered by the node that did it; where no node has the call there is no answer.
+ * What pages and operators ask, over the bus, of the calls that this node holds. A request is carried out before `untilMs` or never, and the node
+ * that carried it out answers; where no node has the call there is no answer.
  */
 export class PageRequests {
   readonly #bus: Pick<Bus, 'publish'>;
   readonly #clock: Clock;
-  /** The present call of each session. */
+  /** The current call of each session. */
   readonly #bySession = new Map<string, CallPages>();
 
   constructor({ bus, clock }: { readonly bus: Pick<Bus, 'publish'>; readonly clock: Clock }) {

@@ -4,25 +4,25 @@ import { SERVER_TOOL } from '../../protocol/server-tool.ts';
 import type { ToolCall } from '../../upstream/contract.ts';
 import type { ToolAnswers } from '../tools/tool-answers.ts';
 
-/** A `tool` frame of more is not sent: it has room for an answer's longest. */
+/** Arguments longer than this are not sent in a `tool` frame; the rest of the limit is for the frame around them. */
 const MAX_ARGUMENT_BYTES = MAX_CALL_MESSAGE_BYTES - 4096;
 
 interface PageToolsDeps {
-  /** All that the agent has. */
+  /** All tools of the agent. */
   readonly tools: readonly Tool[];
-  /** Whether any page hears frames of the call. */
+  /** Whether any page receives frames of the call. */
   readonly isHeard: () => boolean;
-  /** Pages are asked for these no more. */
+  /** Pages are no longer asked for these calls. */
   readonly settled: (callIds: readonly string[]) => void;
 }
 
-/** The tools that pages of one held call run, asked for and answered over our own sockets. */
+/** The tools that pages run in one held call, asked for and answered over our own sockets. */
 export class PageTools {
   readonly #answers: Pick<ToolAnswers, 'answer'>;
   readonly #deps: PageToolsDeps;
-  /** Of those that pages run. */
+  /** Names of the tools that pages run. */
   readonly #names: ReadonlySet<string>;
-  /** Calls that pages are asked for. */
+  /** Tool calls that pages are asked for. */
   readonly #asked = new Set<string>();
 
   constructor(answers: Pick<ToolAnswers, 'answer'>, deps: PageToolsDeps) {
@@ -31,19 +31,19 @@ export class PageTools {
     this.#names = namesOfPages(deps.tools);
   }
 
-  /** @returns what to ask pages; those that they cannot be asked are answered for them */
+  /** @returns the frames that ask pages; calls that no page can be asked for are answered here */
   ask(calls: readonly ToolCall[]): readonly CallFrame[] {
     return calls.flatMap((call) => this.#ask(call));
   }
 
-  /** @returns false for one that no page is asked for */
+  /** @returns false for a call that no page is asked for */
   answer(callId: string, output: unknown): boolean {
     if (!this.#asked.delete(callId) || !this.#answers.answer(callId, output)) return false;
     this.#deps.settled([callId]);
     return true;
   }
 
-  /** Another node is to hold the call: what nobody has answered yet is answered for those who run it. */
+  /** Another node is to hold the call: what is not answered yet is answered `interrupted`. */
   interrupt(): void {
     for (const callId of this.#asked) this.answer(callId, { error: 'interrupted' });
   }
@@ -58,7 +58,7 @@ export class PageTools {
   }
 }
 
-/** What a caller brought along as a tool of the server is nobody's, and fails like one that does not exist. */
+/** A tool that a caller brought along and that has the name of a tool of the server runs nowhere: it fails as if it did not exist. */
 function namesOfPages(tools: readonly Tool[]): ReadonlySet<string> {
   const servers = new Set(tools.filter(({ kind }) => kind === SERVER_TOOL).map(({ name }) => name));
   return new Set(tools.map(({ name }) => name).filter((name) => !servers.has(name)));

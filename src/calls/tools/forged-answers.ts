@@ -1,43 +1,43 @@
 import { keepNewest } from '../../kernel/keep-newest.ts';
 
-/** With this one the call is closed. */
+/** The call is closed with this many forged answers. */
 const MAX_FORGED = 3;
-/** Calls of tools that are watched, more than a session may have. */
+/** Tool calls that are watched, more than a session may have. */
 const MAX_WATCHED = 512;
-/** Answers to calls of which nothing is known yet: a page hears of a call before its response is done, and may be faster. */
+/** Answers to tool calls that are not known yet: a page hears of a call before its response is done, and may be faster. */
 const MAX_EARLY = 64;
 
 interface ForgedAnswersDeps {
-  /** The name of the item by which a call is answered here. */
+  /** The name of the item with which we answer a tool call. */
   readonly itemOf: (callId: string) => string;
-  /** Takes an item out of the conversation. */
+  /** Removes an item from the conversation. */
   readonly remove: (item: string) => void;
-  /** Counts and logs that an answer was forged. */
+  /** Counts and logs a forged answer. */
   readonly note: () => void;
-  /** The page has done so again and again. */
+  /** Closes the call of a page that forged answers repeatedly. */
   readonly close: () => void;
 }
 
-/** An answer to a call of a tool in the conversation, given by whomever. */
+/** An answer to a tool call that is in the conversation, whoever gave it. */
 interface ToolAnswer {
   readonly item: string;
   readonly callId: string;
-  /** It says that the page has no such tool. */
+  /** The page says that it has no such tool. */
   readonly isDenial: boolean;
 }
 
 /**
- * Watches that the tools of the server are answered by nobody else: a page with a data channel can put answers into the conversation, and
- * take ours out. What it put in is taken out again.
+ * Makes sure that nobody else answers for the tools of the server: a page with a data channel can add answers to the conversation, and remove ours.
+ * What it adds is removed again.
  */
 export class ForgedAnswers {
   readonly #deps: ForgedAnswersDeps;
   readonly #watched = new Set<string>();
-  /** The names of the items that answer them. */
+  /** Names of the items with which we answer the watched calls. */
   readonly #ours = new Set<string>();
-  /** Calls of tools that are the page's own to answer. */
+  /** Tool calls that the page itself is to answer. */
   readonly #permitted = new Set<string>();
-  /** Calls of which the page has said once that it has no such tool. */
+  /** Tool calls for which the page has already said once that it has no such tool. */
   readonly #denied = new Set<string>();
   #early: ToolAnswer[] = [];
   #forged = 0;
@@ -60,15 +60,15 @@ export class ForgedAnswers {
   }
 
   /**
-   * The conversation holds an answer. A page whose SDK says that it does not have the tool has forged nothing, as often as there are calls:
-   * that is taken out like the others.
+   * The conversation holds an answer. A page whose SDK says that it does not have the tool has forged nothing, as long as it says so once for each
+   * call; its answer is removed like the others.
    */
   answered(answer: ToolAnswer): void {
     const { item, callId, isDenial } = answer;
     if (this.#ours.has(item) || this.#permitted.has(callId)) return;
     if (!this.#watched.has(callId)) {
       this.#early.push(answer);
-      // No page answers so many calls that the agent has not made.
+      // No honest page answers so many calls that the agent has not made.
       if (this.#early.length <= MAX_EARLY) return;
       this.#early.shift();
       return this.#strike();
@@ -78,7 +78,7 @@ export class ForgedAnswers {
     else this.#strike();
   }
 
-  /** The conversation holds an item no more. Nobody here ever takes one of ours out: whoever puts one of that name in has forged it. */
+  /** An item was removed from the conversation. We never remove our own items, so one with such a name was removed or forged by a page. */
   removed(item: string): void {
     if (this.#ours.delete(item)) this.#strike();
   }

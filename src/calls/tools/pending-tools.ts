@@ -1,20 +1,20 @@
-/** One that is asked for. */
+/** A tool call that somebody is asked for. */
 export interface AskedTool {
   /** The provider's name of the tool call. */
   readonly callId: string;
-  /** From then on it is overdue; Infinity for one that whoever runs it always answers. */
+  /** From then on it is overdue; Infinity where it is certain to be answered. */
   readonly untilMs: number;
 }
 
 interface PendingTool extends AskedTool {
-  /** The response that asks for it: all of one response are answered before the agent goes on. */
+  /** The response that asks for it: the agent goes on once all tool calls of a response are answered. */
   readonly responseId: string;
 }
 
-/** The tools that the agent of one call asks for, and nobody has answered yet. Pure: times are given. */
+/** The tool calls that the agent of one call waits for. Pure: times are passed in. */
 export type PendingTools = readonly PendingTool[];
 
-/** A response asks for some; one that is asked for already is not asked for twice. @returns also the names of those that are new */
+/** Adds the tool calls of a response; one that is pending already is not added again. @returns also the ids of the new ones */
 export function withAsked(
   pending: PendingTools,
   responseId: string,
@@ -28,7 +28,7 @@ export function withAsked(
   return [[...pending, ...more], fresh.map(({ callId }) => callId)];
 }
 
-/** One is answered; one that is not pending changes nothing. @returns also whether with it all of its response are answered */
+/** Removes an answered tool call; one that is not pending changes nothing. @returns also whether it was the last of its response */
 export function withAnswered(pending: PendingTools, callId: string): [PendingTools, boolean] {
   const answered = pending.find((tool) => tool.callId === callId);
   if (answered === undefined) return [pending, false];
@@ -36,7 +36,7 @@ export function withAnswered(pending: PendingTools, callId: string): [PendingToo
   return [left, !left.some(({ responseId }) => responseId === answered.responseId)];
 }
 
-/** Those that were not answered in time. */
+/** The tool calls that were not answered in time. */
 export function overdueTools(pending: PendingTools, at: number): readonly string[] {
   return pending.filter(({ untilMs }) => untilMs <= at).map(({ callId }) => callId);
 }

@@ -1,4 +1,4 @@
-/** More than any tool of a conversation is given. */
+/** More than the arguments of any tool need. */
 const MAX_BYTES = 64 * 1024;
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -14,11 +14,11 @@ const isOf: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /**
- * The arguments of a tool call, where they are an object that has what the tool requires, each of the type that its parameters say. Only
- * the first level is looked at: the tool's server checks the rest.
+ * The arguments of a tool call, if they are an object with everything that the tool requires, each value of the type that its parameters declare.
+ * Only the first level is checked: the tool's server checks the rest.
  * @param json as the model wrote it
  * @param parameters a JSON schema
- * @returns undefined for those that are not
+ * @returns undefined for arguments that do not fit
  */
 export function readArguments(json: string, parameters: Arguments | undefined): Arguments | undefined {
   const parsed = parse(json);
@@ -42,7 +42,7 @@ function parse(json: string): Arguments | undefined {
   }
 }
 
-/** Types that JSON schema does not have are no reason to refuse a value. */
+/** A type that JSON schema does not define does not make a value fail. */
 function fits(value: unknown, schema: unknown): boolean {
   const { type } = isObject(schema) ? schema : {};
   if (type === undefined) return true;

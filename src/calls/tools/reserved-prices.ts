@@ -5,11 +5,11 @@ export interface ReservedPricesDeps {
   readonly metering: Pick<Metering, 'uncounted'>;
 }
 
-/** What the tools will cost that run in one held call: many that are asked for at once pass no ceiling together. */
+/** The prices of the tools that are running in one held call, so that many asked for at once cannot pass a ceiling together. */
 export class ReservedPrices {
   readonly #callId: string;
   readonly #deps: ReservedPricesDeps;
-  /** By the names that the provider gave the calls of tools. */
+  /** By the provider's ids of the tool calls. */
   readonly #reserved = new Map<string, number>();
 
   constructor(callId: string, deps: ReservedPricesDeps) {
@@ -17,7 +17,7 @@ export class ReservedPrices {
     this.#deps = deps;
   }
 
-  /** @returns false where what is left of some budget does not pay for it, beside all that runs */
+  /** @returns false where some budget cannot pay for it beside everything that is running */
   reserve(toolCallId: string, price: number): boolean {
     if (price === 0) return true;
     const { budgets, metering } = this.#deps;
@@ -28,7 +28,7 @@ export class ReservedPrices {
     return true;
   }
 
-  /** It is charged, or costs nothing. */
+  /** The tool call is charged, or costs nothing. */
   release(toolCallId: string): void {
     this.#reserved.delete(toolCallId);
   }

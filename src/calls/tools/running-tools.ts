@@ -4,7 +4,7 @@ import type { ToolCallEvent, ToolCallRecord, ToolCallTerms } from '../../../mach
 import { Steps, type Snapshot } from '../../actors/steps.ts';
 import type { ServerTool } from '../../protocol/server-tool.ts';
 
-/** A call of a tool that nobody has answered yet. */
+/** A tool call that is not answered yet. */
 export interface RunningTool {
   readonly tool: ServerTool;
   /** Undefined where they are not what the tool requires. */
@@ -12,18 +12,18 @@ export interface RunningTool {
   readonly abort: AbortController;
   snapshot: Snapshot<ToolCallRecord>;
   isSent: boolean;
-  /** It was answered, or nobody waits for it. */
+  /** It was answered, or nobody waits for it any more. */
   isOver: boolean;
 }
 
 interface Begun extends Pick<RunningTool, 'tool' | 'args'> {
   readonly at: number;
   readonly terms: ToolCallTerms;
-  /** Of the voice call's owner. */
+  /** The fence of the voice call that its owner holds. */
   readonly fence: number;
 }
 
-/** The calls of tools that run in one held call, each as machines/tool-call has it. */
+/** The tool calls that are running in one held call, each driven by machines/tool-call. */
 export class RunningTools {
   readonly #steps = new Steps<ToolCallRecord, ToolCallEvent, never>(toolCallMachine);
   readonly #running = new Map<string, RunningTool>();
@@ -45,7 +45,7 @@ export class RunningTools {
     return running;
   }
 
-  /** It is over by an event, and its request is given up. @returns its record; undefined where it was over before */
+  /** Ends a tool call by an event, and aborts its request. @returns its record; undefined where it was over already */
   finish(running: RunningTool, event: ToolCallEvent): ToolCallRecord | undefined {
     if (running.isOver || !isUnanswered(running.snapshot.context)) return undefined;
     [running.snapshot] = this.#steps.send(running.snapshot, event);
@@ -58,7 +58,7 @@ export class RunningTools {
     this.#running.delete(toolCallId);
   }
 
-  /** One of the node that held the call before, as whoever takes the call leaves it. @returns undefined for one that needs no answer */
+  /** The record of a tool call of the previous owner, as the node that takes the call leaves it. @returns undefined for one that needs no answer */
   take(before: ToolCallRecord, fence: number, at: number): ToolCallRecord | undefined {
     if (!isUnanswered(before)) return undefined;
     const snapshot = this.#steps.resume(savedState(before), before);

@@ -3,7 +3,7 @@ import { toolOutputText } from '../../protocol/call-frames.ts';
 import type { Conversation } from '../conversation.ts';
 import { overdueTools, withAnswered, withAsked, type AskedTool, type PendingTools } from './pending-tools.ts';
 
-/** Calls of tools whose answers are remembered, more than a session may have of those of the server. */
+/** Tool calls whose answers are remembered, more than a session may have for tools of the server. */
 const MAX_ANSWERED = 256;
 
 interface AnswerTerms {
@@ -16,7 +16,7 @@ interface AnswerTerms {
 interface Output extends AnswerTerms {
   readonly callId: string;
   readonly output: string;
-  /** With it all that its response asked for is answered. */
+  /** It is the last answer that its response waits for. */
   readonly isLast: boolean;
   /** It was told before, on a sideband that was lost. */
   readonly isAgain: boolean;
@@ -29,31 +29,31 @@ const nothing = (): void => undefined;
 const INTERRUPTED = toolOutputText({ error: 'interrupted' });
 
 /**
- * What the agent of one held call is answered for the tools that it asks for, whoever runs them: each once, and once all of a response are
- * answered the agent goes on. Where a page answers some of a response itself, over its data channel, whoever gave the answer that the
- * conversation took last has the agent go on: both hear the same order.
+ * Answers the tool calls of one held call's agent, whoever runs the tools: each once, and once all calls of a response are answered the agent goes
+ * on. Where a page answers some of a response itself, over its data channel, the side whose answer the conversation took last has the agent go on:
+ * both sides see the same order.
  */
 export class ToolAnswers {
   readonly #conversation: ToldConversation;
   readonly #itemOf: (callId: string) => string;
   #pending: PendingTools = [];
   readonly #answered = new Set<string>();
-  /** Calls that the page answers, beside some of the same response that are answered here. */
+  /** Calls that the page answers, in responses of which others are answered here. */
   readonly #pages = new Set<string>();
-  /** Those that are answered here. */
+  /** Calls that are answered here, in responses of which the page answers others. */
   readonly #shared = new Set<string>();
-  /** Calls that the page had answered before the response that asks for them was heard to be done. */
+  /** Calls that the page answered before we heard that the response asking for them is done. */
   readonly #early = new Set<string>();
-  /** Calls that another node was asked for, whose answers of this node the conversation has not taken, or not yet. */
+  /** Calls that the previous owner was asked for, and that we answered; the conversation has not taken our answers, at least not yet. */
   readonly #interrupted = new Set<string>();
   /** Answers that the provider was not told yet. */
   #outputs: Output[] = [];
-  /** Those that it was told, and has not said that the conversation holds. */
+  /** Answers that the provider was told, but has not confirmed to be in the conversation. */
   #unheard: Output[] = [];
-  /** One of those that the provider was told ends the session, once the agent has said what it says to it. */
+  /** One of the answers that the provider was told ends the session, once the agent has responded to it. */
   #endsSession = false;
 
-  /** @param itemOf names the item that answers a call */
+  /** @param itemOf gives the name of the item that answers a tool call */
   constructor(conversation: ToldConversation, itemOf: (callId: string) => string) {
     this.#conversation = conversation;
     this.#itemOf = itemOf;
@@ -61,8 +61,8 @@ export class ToolAnswers {
 
   /**
    * A response asks for tools.
-   * @param pages those of them that the page answers over its data channel
-   * @returns those that were not asked for before
+   * @param pages the calls that the page answers over its data channel
+   * @returns the calls that were not asked for before
    */
   ask(responseId: string, asked: readonly AskedTool[], pages: readonly AskedTool[] = []): readonly string[] {
     const unanswered = asked.filter(({ callId }) => !this.#answered.has(callId));
@@ -76,18 +76,18 @@ export class ToolAnswers {
 
   /**
    * @param told called once the provider is told
-   * @param endsSession once the agent has said what it says to it
-   * @returns false for one that nobody waits for
+   * @param endsSession whether the session ends once the agent has responded to the answer
+   * @returns false for a call that nobody waits for
    */
   answer(callId: string, output: unknown, { told = nothing, endsSession = false }: Partial<AnswerTerms> = {}): boolean {
     if (!this.#isPending(callId) || this.#pages.has(callId) || this.#answered.has(callId)) return false;
-    // Of one that is shared the conversation tells who was last.
+    // For a shared response, the conversation shows whose answer was last.
     const isLast = !this.#shared.has(callId) && this.#settle(callId);
     this.#add({ callId, output: toolOutputText(output), isLast, isAgain: false, told, endsSession });
     return true;
   }
 
-  /** The conversation holds an answer, given by whomever. */
+  /** The conversation holds an answer, whoever gave it. */
   heard({ item, callId }: { readonly item: string; readonly callId: string }): void {
     const told = this.#unheard.find((each) => each.callId === callId);
     if (told !== undefined && item === this.#itemOf(callId)) {
@@ -102,22 +102,22 @@ export class ToolAnswers {
     } else if (!this.#answered.has(callId)) keepNewest(this.#early.add(callId), MAX_ANSWERED);
   }
 
-  /** The page did not answer it in its time. */
+  /** The page did not answer in time. */
   giveUp(callId: string): void {
     if (this.#pages.has(callId) && this.#settle(callId)) this.#goOn();
   }
 
-  /** Another node is to hold the call, which does not know what pages answer. */
+  /** Another node is to hold the call, and will not know what pages answer. */
   giveUpPages(): void {
     for (const callId of [...this.#shared].filter((each) => this.#answered.has(each))) this.#settle(callId);
     for (const callId of this.#pages) this.giveUp(callId);
   }
 
   /**
-   * Answers what another node asked for that held the call before, and did not live to see answered. The agent goes on once the
-   * conversation takes one of these answers: it takes none where that node had answered, and died before it saved that.
+   * Answers what the previous owner of the call was asked for and died before answering. The agent goes on once the conversation takes one of these
+   * answers. It takes none where that node had answered, and died before it saved that.
    * @param told called with each once the provider is told
-   * @returns those that are answered by it
+   * @returns the calls that are answered by it
    */
   interrupt(callIds: readonly string[], told: (callId: string) => void = nothing): readonly string[] {
     const lost = this.#unknownHere(callIds);
@@ -128,8 +128,8 @@ export class ToolAnswers {
   }
 
   /**
-   * Answers those of another node that end the session, where the provider was told nothing of them. Nobody knows how far the agent's last
-   * words were: it has some more, whichever node it was answered by.
+   * Answers calls of the previous owner that end the session, where the provider was told nothing about them. Nobody knows how far the agent's last
+   * words were: it says some more, whichever node answered.
    */
   interruptEnds(callIds: readonly string[]): void {
     const lost = this.#unknownHere(callIds);
@@ -137,7 +137,7 @@ export class ToolAnswers {
     for (const callId of lost) this.#add({ ...terms, callId, isLast: callId === lost.at(-1) });
   }
 
-  /** Somebody else answers it, or has done so. */
+  /** Somebody else answers it, or already has. */
   forget(callId: string): void {
     this.#settle(callId);
   }
@@ -147,8 +147,8 @@ export class ToolAnswers {
   }
 
   /**
-   * The call is heard on another sideband. What the provider was told on the one before and has not said that it holds is told again: under
-   * its name it takes no second one.
+   * The call is heard on another sideband. What the provider was told on the one before, and has not confirmed, is told again: it takes no second
+   * item of the same name.
    */
   tellAgain(): void {
     this.#outputs = [...this.#unheard.map((each) => ({ ...each, isAgain: true })), ...this.#outputs];
@@ -156,7 +156,7 @@ export class ToolAnswers {
     this.tell();
   }
 
-  /** Tells the provider what it was not told yet: call it now and then, because nobody can while the call is not heard. */
+  /** Tells the provider what it was not told yet: call it now and then, because nothing can be told while the call is not heard. */
   tell(): void {
     for (let next = this.#outputs[0]; next !== undefined; next = this.#outputs[0]) {
       const { callId, output, isLast, isAgain, told, endsSession } = next;
@@ -170,18 +170,18 @@ export class ToolAnswers {
     }
   }
 
-  /** All that a response asked for is answered: the agent goes on. */
+  /** Everything that a response asked for is answered: the agent goes on. */
   #goOn(): void {
     this.#noteAllAnswered();
     this.#conversation.respond(null);
   }
 
-  /** What the agent says to that are its last words, where a tool has asked for the end, whoever has the agent go on. */
+  /** If a tool has asked for the end, the agent's next words are its last, whichever side has it go on. */
   #noteAllAnswered(): void {
     if (this.#endsSession) this.#conversation.lastWords();
   }
 
-  /** It is answered. @returns whether with it all of its response are */
+  /** Marks a call as answered. @returns whether it was the last one of its response */
   #settle(callId: string): boolean {
     const [pending, isLast] = withAnswered(this.#pending, callId);
     this.#pending = pending;
@@ -190,7 +190,7 @@ export class ToolAnswers {
     return isLast;
   }
 
-  /** Once for all that the provider is told by now: it takes them in their order, and the response after them. */
+  /** Goes on once for all answers that the provider was told by now: it takes them in order, and the response after them. */
   #goOnAfterInterrupted(): void {
     const untold = new Set(this.#outputs.map(({ callId }) => callId));
     for (const callId of this.#interrupted) if (!untold.has(callId)) this.#interrupted.delete(callId);

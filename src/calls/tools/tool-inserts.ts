@@ -7,7 +7,7 @@ interface ToolInsertsDeps {
   readonly after: (ms: number, act: () => void) => () => void;
 }
 
-/** Inserts the calls of tools of one held call, those of one response after those of the other: so the limit of its session is exact. */
+/** Inserts the tool calls of one held call, one response after another, so that the session's limit is exact. */
 export class ToolInserts {
   readonly #deps: ToolInsertsDeps;
   #last: Promise<unknown> = Promise.resolve();
@@ -17,8 +17,8 @@ export class ToolInserts {
   }
 
   /**
-   * @param most that the session may have had, these included
-   * @param withinMs nobody waits longer, whatever the database does then
+   * @param most tool calls that the session may have had, these included
+   * @param withinMs the caller waits no longer than this, whatever the database does afterwards
    * @throws Unavailable
    */
   async insert(
@@ -36,7 +36,7 @@ export class ToolInserts {
     return Promise.race([inserting, late]).finally(callOff);
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no insert is under way. */
   settled(): Promise<unknown> {
     return this.#last;
   }

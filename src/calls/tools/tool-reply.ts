@@ -1,22 +1,22 @@
 import type { ToolFailure } from '../../../machines/tool-call/types.ts';
 import type { OutboundFailureKind, OutboundReply } from '../../outbound/contract.ts';
 
-/** What became of a tool call: what the model is told, and its size in bytes, or why it is told no answer. */
+/** The outcome of a tool call: what the model is told, and its size in bytes, or why there is no answer. */
 export type ToolOutcome =
   | { readonly output: unknown; readonly bytes: number; readonly endReason: string | null }
-  /** `detail` is for operators, and holds no words of the server but a content type. */
+  /** `detail` is for operators; it quotes nothing from the server but a content type. */
   | { readonly code: ToolFailure; readonly detail?: string | undefined; readonly output?: undefined };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Words of a program, for operators. */
+/** An identifier for operators, as programs write them. */
 const END_REASON = /^[\w.-]{1,64}$/;
 const DONE = { ok: true };
 
 /**
- * What the model is told for a reply: of a success JSON or plain text as it is, but for the field `switchboard`, which is for us, and of one
- * without a body that it is done. Everything else has failed: pages of a proxy are no answer, and what a server says of its faults is not
- * for visitors.
+ * What the model is told for a reply. A success gives its JSON or plain text as it is, without the field `switchboard`, which is for us; a success
+ * without a body gives "done". Everything else is a failure: a proxy's error page is no answer, and a server's error messages are not meant for
+ * visitors.
  */
 export function outcomeOf({ status, contentType, body }: OutboundReply): ToolOutcome {
   if (status >= 300 && status <= 399) return failed(`redirect ${status}, which is not followed`);
@@ -32,13 +32,13 @@ export function outcomeOf({ status, contentType, body }: OutboundReply): ToolOut
   return told === undefined ? failed('no JSON that can be read') : { ...told, bytes };
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is not JSON. */
 function readJson(text: string): { readonly output: unknown; readonly endReason: string | null } | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value) || !Object.hasOwn(value, 'switchboard')) return { output: text, endReason: null };
     const { switchboard, ...rest } = value;
-    // Written here: what is nested too deeply to be written again has failed before anybody counts on it.
+    // Serialised here, so that JSON nested too deeply to be written again fails before anybody relies on it.
     return {
       output: JSON.stringify(Object.keys(rest).length === 0 ? DONE : rest),
       endReason: endReasonOf(switchboard),
@@ -48,7 +48,7 @@ function readJson(text: string): { readonly output: unknown; readonly endReason:
   }
 }
 
-/** What is none of the fields that we know is ignored. */
+/** Unknown fields are ignored. */
 function endReasonOf(switchboard: unknown): string | null {
   const end = isObject(switchboard) ? switchboard['end'] : undefined;
   const reason = isObject(end) ? end['reason'] : undefined;
@@ -63,13 +63,13 @@ function failed(detail: string): ToolOutcome {
   return { code: 'failed', detail };
 }
 
-/** A server may write anything there. */
+/** The content type, if it is harmless: a server may write anything there. */
 function describeType(contentType: string): string {
   const type = contentType.trim();
   return /^[\w.+/-]{1,80}$/.test(type) ? `content type ${type}` : 'no content type that is known';
 }
 
-/** As the model is told of a request that came to nothing. Nobody waits for aborted ones. */
+/** What the model is told about a request that failed. Nobody waits for aborted ones. */
 export const FAILURES: Readonly<Record<OutboundFailureKind, ToolFailure>> = {
   forbidden: 'unreachable',
   unreachable: 'unreachable',

@@ -10,7 +10,7 @@ import type { ServerTool } from '../../protocol/server-tool.ts';
 import type { Metadata } from '../../protocol/create.ts';
 import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 
-/** What the server of a tool is told of the conversation in which it is called. */
+/** What the server of a tool is told about the conversation in which it is called. */
 export interface ToolContext {
   readonly session: {
     readonly ref: string;
@@ -25,18 +25,18 @@ export interface ToolContext {
 
 /** One call of a tool of the server, as it is sent. */
 export interface ToolRequest {
-  /** The provider's own name of the tool call. */
+  /** The provider's own id of the tool call. */
   readonly toolCallId: string;
   readonly tool: ServerTool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly context: ToolContext;
-  /** Where the request belongs in the trace of the session; undefined where it has none. */
+  /** Where the request belongs in the session's trace; undefined where the session has none. */
   readonly traceparent: string | undefined;
   /** What a back end handed on for this server, sealed for the session; null where there is nothing. */
   readonly sealed: { readonly sessionId: string; readonly text: string } | null;
 }
 
-/** What of a session's setup the servers of its tools are told. */
+/** What the servers of a session's tools are told of its setup. */
 export type SessionTerms = Pick<SessionSetup, 'metadata' | 'agentVersion' | 'sealedContext' | 'trace'>;
 
 interface AskedIn extends SessionTerms {
@@ -57,21 +57,21 @@ export function requestOf(
   return { toolCallId, tool, arguments: args, context: { session, call: { ref: id } }, traceparent, sealed };
 }
 
-/** Whether a provider's name of a tool call can name a request: what else could stand in a header, or break what is signed. */
+/** Whether a provider's id of a tool call can identify a request: other characters could inject headers, or break the signed text. */
 export function canNameRequest(toolCallId: string): boolean {
   return /^[\w-]{1,128}$/.test(toolCallId);
 }
 
-/** The body of the request. @param handedOn by a back end, for this server */
+/** The body of the request. @param handedOn what a back end handed on for this server */
 export function bodyOf({ tool, arguments: args, context }: ToolRequest, handedOn: unknown, atMs: number): string {
   const data = { tool: tool.name, arguments: args, ...context, context: handedOn };
   return JSON.stringify({ type: 'tool.call', timestamp: iso(atMs), data });
 }
 
 /**
- * The headers of the request, signed as Standard Webhooks says.
- * @param secrets `whsec_…`: each signs
- * @param values of the secrets that the tool's own headers name
+ * The headers of the request, signed according to Standard Webhooks.
+ * @param secrets `whsec_…`: the request is signed with each
+ * @param values the secrets that the tool's own headers name
  */
 export function headersOf(
   { toolCallId, tool, traceparent }: ToolRequest,

@@ -12,7 +12,7 @@ import type { ToolSender } from './tool-sender.ts';
 export interface ServerToolParts {
   readonly sender: Pick<ToolSender, 'send'>;
   readonly store: ToolCalls;
-  /** How many calls of its tools a session of the agent may have, together. */
+  /** How many tool calls a session of the agent may have, over all its tools. */
   readonly perSession: (tenantId: string, agentId: string | null) => number;
 }
 
@@ -30,13 +30,13 @@ export interface ToolRunnerDeps extends ReservedPricesDeps {
 export interface ToolsCall {
   readonly record: CallRecord;
   readonly conversation: Pick<Conversation, 'add' | 'respond' | 'lastWords'>;
-  /** Counts what a call of a tool costs, under its name, however often it is said. */
+  /** Charges for a tool call under its id, once however often it is called. */
   readonly charge: (toolCallId: string, microDollars: number) => void;
 }
 
-/** Who hears what is asked and what runs. */
+/** Hears which tool calls are asked for and which tool runs. */
 export interface ToolListener {
-  /** The provider's names of calls that are answered here, or were by the node that held the call before. */
+  /** The provider's ids of tool calls that are answered here, or were by the node that held the call before. */
   readonly asked: (toolCallIds: readonly string[]) => void;
   /** Which tool runs; undefined once none does any more. */
   readonly running: (tool: string | undefined) => void;

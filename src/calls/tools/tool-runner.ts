@@ -15,12 +15,12 @@ import type { ToolOutcome } from './tool-reply.ts';
 import { canNameRequest, requestOf, type SessionTerms } from './tool-request.ts';
 import { ToolSaves, type EndedTool } from './tool-saves.ts';
 
-/** A visitor who hears nothing for so long is told that the agent is looking, where the tool has words for that. */
+/** A visitor who hears nothing for this long is told that the agent is looking, where the tool has words for that. */
 const SAY_MS = 1500;
 
 /**
- * Runs the tools of the server in one held call, as machines/tool-call decides: each call of one is in the database before its request leaves,
- * and is answered once. What another node has begun is answered `interrupted`: nobody knows its arguments any more.
+ * Runs the tools of the server in one held call, as machines/tool-call decides: each tool call is in the database before its request leaves, and is
+ * answered once. What another node has begun is answered `interrupted`: nobody knows its arguments any more.
  */
 export class ToolRunner {
   readonly #call: ToolsCall;
@@ -33,11 +33,11 @@ export class ToolRunner {
   readonly #inserts: ToolInserts;
   readonly #prices: ReservedPrices;
   readonly #saves: ToolSaves;
-  /** The call was another node's, and what that did not live to answer is to be looked up. */
+  /** The call was another node's, and the tool calls that it died before answering are still to be looked up. */
   #isTaken = false;
   #hasSaid = false;
   readonly #listener: ToolListener;
-  /** Of the session, for good; undefined until it was looked up. */
+  /** The session's agent, which never changes; undefined until it was looked up. */
   #agentId: string | null | undefined;
 
   constructor(
@@ -60,7 +60,7 @@ export class ToolRunner {
     this.#saves = new ToolSaves({ store, count: () => deps.metering.flushCall(call.record.id) });
   }
 
-  /** The tool that runs, the one that was asked for first. */
+  /** Name of the running tool that was asked for first. */
   get running(): string | undefined {
     return this.#running.all[0]?.tool.name;
   }
@@ -69,7 +69,7 @@ export class ToolRunner {
     return this.#tools.has(name);
   }
 
-  /** Runs what one response asks for, which is pending already, and answers it. */
+  /** Runs and answers the tool calls of one response, which are pending already. */
   ask(calls: readonly ToolCall[]): void {
     const asked = calls.flatMap((call) => this.#begin(call) ?? []);
     if (asked.length === 0) return;
@@ -77,31 +77,31 @@ export class ToolRunner {
     this.#works.start(this.#runAll(asked));
   }
 
-  /** Another node held the call. */
+  /** Another node held the call before. */
   takenOver(): void {
     this.#isTaken = true;
   }
 
-  /** Does again what the database did not take: call it several times a second. */
+  /** Retries what the database did not take: call it several times a second. */
   follow(): void {
     if (this.#isTaken) this.#works.start(this.#interruptOthers());
     const retrying = this.#saves.retry();
     if (retrying !== undefined) this.#works.start(retrying);
   }
 
-  /** Answers what runs as interrupted, because another node is to hold the call. Resolves when that is saved, or cannot be. */
+  /** Answers what is running with `interrupted`, because another node is to hold the call. Resolves when that is saved, or cannot be. */
   async handOver(): Promise<void> {
     for (const running of this.#running.all)
       this.#finish(running, { type: 'FAILED', at: this.#now, code: 'interrupted' });
     await this.#works.settled();
   }
 
-  /** This node holds the call no more: nobody waits for what runs. */
+  /** This node no longer holds the call: nobody waits for what is running. */
   release(): void {
     for (const running of this.#running.all) this.#finish(running, { type: 'CALL_CLOSED', at: this.#now });
   }
 
-  /** Resolves when every tool that was asked for is answered and saved: a node that stops waits for it. */
+  /** Resolves when every tool call is answered and saved: a node that stops waits for it. */
   settled(): Promise<void> {
     return this.#works.settled();
   }
@@ -127,7 +127,7 @@ export class ToolRunner {
     stopSaying();
   }
 
-  /** @param inserted undefined where that failed */
+  /** @param inserted undefined where the insert failed */
   async #run(running: RunningTool, inserted: InsertedToolCall | undefined, agentId: string | null): Promise<void> {
     const { args, tool, snapshot } = running;
     const { toolCallId } = snapshot.context;
@@ -154,7 +154,7 @@ export class ToolRunner {
     this.#listener.running(undefined);
   }
 
-  /** @returns undefined for one that is no tool of the server */
+  /** @returns undefined for a tool that is not one of the server's */
   #begin({ callId: toolCallId, name, arguments: json }: ToolCall): RunningTool | undefined {
     const tool = this.#tools.get(name);
     if (tool === undefined) return undefined;
@@ -172,9 +172,9 @@ export class ToolRunner {
     return this.#agentId ?? null;
   }
 
-  /** All at once, and none waits longer than the first of them may. @throws Unavailable */
+  /** Inserts all at once; waits no longer than the shortest deadline among them. @throws Unavailable */
   async #insert(asked: readonly RunningTool[], agentId: string | null): Promise<Map<RunningTool, InsertedToolCall>> {
-    // What cannot be named is not kept either: no request was sent for it.
+    // A call whose id cannot name a request is not saved either: no request is sent for it.
     const kept = asked.filter(({ snapshot }) => canNameRequest(snapshot.context.toolCallId));
     const records = kept.map(({ snapshot }) => snapshot.context);
     const most = this.#deps.serverTools.perSession(this.#call.record.tenantId, agentId);
@@ -209,7 +209,7 @@ export class ToolRunner {
     );
   }
 
-  /** What becomes of one that runs is told and saved; one that is over stays as it is. */
+  /** Ends a running tool call, and tells and saves its outcome; one that is over stays as it is. */
   #finish(running: RunningTool, event: ToolCallEvent, output?: unknown): void {
     const { version: expectedVersion } = running.snapshot.context;
     const record = this.#running.finish(running, event);
@@ -220,17 +220,17 @@ export class ToolRunner {
     const isCharged = running.isSent && isReached && microDollars > 0;
     this.#prices.release(toolCallId);
     if (isCharged) this.#call.charge(toolCallId, microDollars);
-    // Its insert may be under way.
+    // Its insert may still be under way.
     const save = (): Promise<void> =>
       this.#inserts.settled().then(() => this.#saves.save({ record, expectedVersion, isCharged }));
-    // Whatever dies from then on, the session ends.
+    // Saved before it is told: whatever dies from then on, the session ends.
     if (record.endReason !== null) this.#works.start(save().finally(() => this.#tell(running, { output })));
     else if (record.state === 'dropped') this.#works.start(save());
-    // Not before it is told: where this node dies meanwhile, whoever takes the call tells something.
+    // Saved after it is told: if this node dies in between, the node that takes the call gives an answer.
     else this.#tell(running, code === null ? { output } : { code }, () => this.#works.start(save()));
   }
 
-  /** It is not run here: another node has it, or nothing is sent for it. */
+  /** The tool call is not run here: another node has it, or no request is sent for it. */
   #skip(running: RunningTool, why: 'taken' | Extract<ToolFailure, 'too_many' | 'bad_arguments'>): void {
     running.isOver = true;
     if (why === 'taken') this.#answers.forget(running.snapshot.context.toolCallId);
@@ -249,7 +249,7 @@ export class ToolRunner {
     this.#answers.answer(toolCallId, output, { told, endsSession: endReason !== null });
   }
 
-  /** Once for all that runs at the same time. */
+  /** Says so once for all tools that run at the same time. */
   #say(asked: readonly RunningTool[]): void {
     const { conversation } = this.#call;
     const late = asked.find(({ tool, isOver }) => !isOver && tool.say !== undefined);
@@ -260,7 +260,7 @@ export class ToolRunner {
     if (this.#hasSaid) conversation.respond(null);
   }
 
-  /** What the node before had asked is watched as well, and what it did not live to answer is answered. */
+  /** Watches the tool calls of the previous owner as well, and answers those that it died before answering. */
   async #interruptOthers(): Promise<void> {
     this.#isTaken = false;
     const { serverTools, onError } = this.#deps;
@@ -273,7 +273,7 @@ export class ToolRunner {
         return record === undefined ? [] : [[record.toolCallId, { record, expectedVersion: before.version }] as const];
       });
       const saves = new Map(lost.map(([toolCallId, ended]) => [toolCallId, this.#interrupted(ended)]));
-      // One that ends the session is saved before it is told: a provider that was told it takes no second item of its name.
+      // A call that ends the session is saved before it is told; told again, the provider takes no second item of its name.
       const ends = found.filter(({ endReason }) => endReason !== null).map(({ toolCallId }) => toolCallId);
       if (ends.length > 0) this.#call.conversation.lastWords();
       this.#answers.interrupt([...saves.keys()], (toolCallId) => saves.get(toolCallId)?.());
@@ -284,7 +284,7 @@ export class ToolRunner {
     }
   }
 
-  /** @returns what saves it, to be called once it is told */
+  /** @returns a function that saves it, to be called once the provider is told */
   #interrupted(ended: Pick<EndedTool, 'record' | 'expectedVersion'>): () => void {
     const { name, toolCallId, ms, tries } = ended.record;
     const microDollars = this.#tools.get(name)?.microDollars ?? 0;

@@ -2,24 +2,24 @@ import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import type { ToolCalls } from '../../stores/tool-calls/contract.ts';
 
-/** A call of a tool that is over. */
+/** A tool call that is over. */
 export interface EndedTool {
   readonly record: ToolCallRecord;
   readonly expectedVersion: number;
-  /** It costs something, which the meter was told. */
+  /** It cost something, which the meter was told. */
   readonly isCharged: boolean;
 }
 
 interface ToolSavesDeps {
   readonly store: Pick<ToolCalls, 'save'>;
-  /** Counts what the meter was told of the call. @throws Unavailable */
+  /** Saves the usage that the meter was told for the call. @throws Unavailable */
   readonly count: () => Promise<void>;
 }
 
 /**
- * Saves how calls of tools ended. What one cost is counted first: a node that dies in between leaves one that seems to run, whose taker
- * charges it under the same name. What the database does not take is kept: the model has its answer by then, and a taker must not give
- * another. Once the call is over nobody tries again, and nobody needs it: one that is late is read as timed out.
+ * Saves how tool calls ended. The cost is counted first: if this node dies in between, the tool call still seems to run, and the node that takes the
+ * call charges it under the same id. What the database does not take is kept and retried, because the model has its answer already and a new owner
+ * must not give another. Once the call is over nobody retries, and nobody needs to: a late record is read as timed out.
  */
 export class ToolSaves {
   readonly #deps: ToolSavesDeps;
@@ -29,7 +29,7 @@ export class ToolSaves {
     this.#deps = deps;
   }
 
-  /** Never rejects because the database is away. */
+  /** Does not reject when the database is away: then the record is kept for `retry`. */
   async save(ended: EndedTool): Promise<void> {
     const { record, expectedVersion, isCharged } = ended;
     try {
@@ -41,7 +41,7 @@ export class ToolSaves {
     }
   }
 
-  /** Tries again what was not taken; undefined where all was. */
+  /** Saves again what the database did not take; undefined if there is nothing to save. */
   retry(): Promise<unknown> | undefined {
     const unsaved = this.#unsaved;
     if (unsaved.length === 0) return undefined;

@@ -6,24 +6,24 @@ import type { Events } from '../../telemetry/events.ts';
 import { FAILURES, outcomeOf, type ToolOutcome } from './tool-reply.ts';
 import { bodyOf, headersOf, type ToolRequest } from './tool-request.ts';
 
-/** What a model is told at most, in bytes. */
+/** The longest reply that a model is told, in bytes. */
 const MAX_REPLY_BYTES = 16 * 1024;
-/** Secrets are asked of the database so often: one that was changed is used within that time. */
+/** How long secrets are cached: a changed one is used within that time. */
 const SECRETS_MS = 30_000;
 const MAX_SECRETS = 10_000;
 
-/** What requests to the tools of a tenant are signed and authorised with. @throws Unavailable, and whatever says that no secret can be read */
+/** The secrets that requests to a tenant's tools are signed and authorised with. @throws Unavailable, and a fault if no secret can be read */
 export interface ToolSecrets {
   /** `whsec_…`, the newest first; the first request makes one. */
   signing(tenantId: string): Promise<readonly string[]>;
-  /** Undefined where there is none of that name. */
+  /** Undefined where there is no secret of that name. */
   read(tenantId: string, name: string): Promise<string | undefined>;
 }
 
 export interface ToolSenderDeps {
   readonly outbound: Outbound;
   readonly secrets: ToolSecrets;
-  /** Opens what a back end handed on for the servers of a session's tools. @throws SealBroken; Error where nothing opens it */
+  /** Opens what a back end handed on for the servers of a session's tools. @throws SealBroken; Error where nothing can open it */
   readonly openContext: (sealed: NonNullable<ToolRequest['sealed']>) => unknown;
   readonly clock: Clock;
   readonly events: Pick<Events, 'toolSecretMissing'>;
@@ -33,11 +33,11 @@ export interface ToolSenderDeps {
 interface Sending {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called once all is ready, and the request leaves. */
+  /** Called once everything is ready, just before the request leaves. */
   readonly leaves: () => void;
 }
 
-/** Sends the requests of one node to the servers of tools, signed, with the secrets that their headers name. */
+/** Sends this node's requests to the servers of tools, signed, with the secrets that their headers name. */
 export class ToolSender {
   readonly #deps: ToolSenderDeps;
   readonly #signing = cacheFor<readonly string[]>(SECRETS_MS, MAX_SECRETS);
@@ -47,7 +47,7 @@ export class ToolSender {
     this.#deps = deps;
   }
 
-  /** Never rejects: what came to nothing has a code. */
+  /** Never rejects: a failure is an outcome with a code. */
   async send(request: ToolRequest, { timeoutMs, signal, leaves }: Sending): Promise<ToolOutcome> {
     const { outbound, secrets, openContext, clock, onError } = this.#deps;
     const { tool, context, sealed } = request;
@@ -80,7 +80,7 @@ export class ToolSender {
     }
   }
 
-  /** The values of the secrets that the tool's headers name, or the name of one that is missing, which is told. */
+  /** The values of the secrets that the tool's headers name; or the name of a missing one, which is logged. */
   async #valuesFor(tenantId: string, { tool }: ToolRequest): Promise<ReadonlyMap<string, string> | string> {
     const { secrets, clock, events } = this.#deps;
     const values = new Map<string, string>();
