@@ -12,14 +12,14 @@ import type { HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
 
-/** A deadline that is nearer, by what the registry knows, could be closed before the registry hears of a beat that moves it. */
+/** If the deadline that the registry knows is nearer than this, the session could be closed before the registry hears of the beat that moves it. */
 const MARGIN_MS = 5000;
-/** Where a beat waits for longer, flushes are slow: the next beats of its session are saved before they are answered. */
+/** If a beat waits longer than this, flushes are slow: the next beats of its session are saved before they are answered. */
 const MAX_WAIT_MS = 1000;
-/** For so long after somebody else changed a session its beats are saved before they are answered. */
+/** How long after somebody else changed a session its beats are saved before they are answered. */
 const SHARED_MS = 300_000;
 const MAX_SHARED = 10_000;
-/** Saves that wait at once. */
+/** Saves that run at once. */
 const CHUNK = 1000;
 
 export interface BeatBufferDeps {
@@ -29,34 +29,34 @@ export interface BeatBufferDeps {
   readonly outage: Pick<Outage, 'state' | 'send'>;
   readonly pendingWrites: Pick<PendingWrites, 'waiting' | 'add' | 'writeOrAdd'>;
   readonly writer: Pick<HistoryWriter, 'waiting'>;
-  /** Notes a save for the history: of which version, and what this process remembered of the session before. */
+  /** Notes a save for the history: which version it replaced, and what this process remembered of the session before. */
   readonly noteSaved: (record: VoiceRecord, versionBefore: number, before: VoiceRecord | undefined) => void;
   readonly limits: VoiceLimits;
   readonly clock: Clock;
 }
 
-/** What the registry is to be told of one session. */
+/** What the registry is still to be told about one session. */
 interface WaitingBeats {
-  /** As the last answered beat left it. */
+  /** The record after the last answered beat. */
   record: VoiceRecord;
   /** The version that the registry has, as far as this node knows. */
   savedVersion: number;
   /** The deadline of that version. */
   deadlineMs: number;
-  /** When the first beat came that the registry does not know. */
+  /** When the first beat came that the registry does not have yet. */
   sinceMs: number;
   saving?: Promise<void> | undefined;
 }
 
 /**
- * Heartbeats of sessions that this node follows, because they have a socket here: a beat that moves no state is answered from memory, and all
- * that came in half a second are saved together. The version of the record is what tells whether anybody else changed it meanwhile; then the
- * later of both times counts, and an end wins (docs/decisions/0020-heartbeats-of-sockets-are-saved-together.md).
+ * Heartbeats of sessions that this node follows because they have a socket here: a beat that moves no state is answered from memory, and all beats of
+ * half a second are saved together. The record's version shows whether anybody else changed it meanwhile; then the later of the two times counts, and
+ * an end wins (docs/decisions/0020-heartbeats-of-sockets-are-saved-together.md).
  */
 export class BeatBuffer {
   readonly #deps: BeatBufferDeps;
   readonly #waiting = new Map<string, WaitingBeats>();
-  /** Sessions that somebody else changes too: what this node remembers of them is no answer. */
+  /** Sessions that somebody else changes too: they cannot be answered from this node's memory. */
   readonly #shared = new Lru<{ readonly untilMs: number }>(MAX_SHARED);
 
   constructor(deps: BeatBufferDeps) {
@@ -71,20 +71,21 @@ export class BeatBuffer {
     return this.#waiting.size;
   }
 
-  /** The record after the beats that wait; undefined where none do. */
+  /** The record after the waiting beats; undefined where none are waiting. */
   recall(id: string): VoiceRecord | undefined {
     return this.#waiting.get(id)?.record;
   }
 
-  /** The version that the registry has of a record which this node knows in a later one. */
+  /** The registry's version of a record, of which this node may know a later version. */
   savedVersion(id: string, version: number): number {
     const waiting = this.#waiting.get(id);
     return waiting?.record.version === version ? waiting.savedVersion : version;
   }
 
   /**
-   * Takes the record that a heartbeat made of the version before, if that may wait: whatever others do to the session is heard here, and no
-   * deadline is near. @returns false where it must be saved before the answer
+   * Takes the record that a heartbeat made from `versionBefore`, if it may wait: this node hears what others do to the session, and no deadline is
+   * near.
+   * @returns false where it must be saved before the answer
    */
   take(record: VoiceRecord, versionBefore: number): boolean {
     const { followed, outage, pendingWrites } = this.#deps;
@@ -99,22 +100,25 @@ export class BeatBuffer {
     return true;
   }
 
-  /** To be told of a record that was saved: what it was made of need not be saved any more. */
+  /** Tells the buffer that a record was saved: beats that it includes need not be saved any more. */
   settle(record: VoiceRecord): void {
     const waiting = this.#waiting.get(record.id);
     if (waiting !== undefined && laterOf(record, waiting.record) === record) this.#waiting.delete(record.id);
   }
 
-  /** Saves what waits; call it twice a second. While the live stores are away it is left to who writes to them once they are back. */
+  /**
+   * Saves what is waiting; call it twice a second. While the live stores are away, the records are left to `pendingWrites`, which writes them
+   * afterwards.
+   */
   async flush(): Promise<void> {
     await settleAll([...this.#waiting.keys()], (id) => this.flushOne(id), CHUNK);
   }
 
-  /** The same of one session, at once where nothing waits. */
+  /** Saves what is waiting of one session; returns at once where nothing is. */
   flushOne(id: string): Eventually<void> {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
-    // A save that is under way does not have what came since.
+    // A save that is under way does not include beats that came since.
     if (waiting.saving !== undefined) return waiting.saving.then(() => this.flushOne(id));
     waiting.saving = this.#save(id, waiting).finally(() => {
       waiting.saving = undefined;
@@ -149,13 +153,13 @@ export class BeatBuffer {
     }
   }
 
-  /** Saves beats over what somebody else has saved meanwhile. */
+  /** Saves beats on top of what somebody else saved meanwhile. */
   async #merge(record: VoiceRecord): Promise<void> {
     const { registry, writer, pendingWrites } = this.#deps;
     const { id } = record;
     this.#noteShared(id);
     const present = registry.recall(id);
-    // These beats change nothing any more, or it was made of them.
+    // The beats change nothing any more, or the saved record includes them.
     if (present !== undefined && present.endedAtMs === null && laterOf(present, record) === present) return;
     const beats = present === undefined ? record : asHeard(record, present);
     try {
@@ -168,7 +172,7 @@ export class BeatBuffer {
     if (merged !== undefined) writer.waiting.set(id, merged);
   }
 
-  /** What was answered goes to the history with its next write, without waiting for it, and to the registry when that is back. */
+  /** The answered beats go to the history with its next write, which nobody waits for, and to the registry once it is back. */
   #keepApart(record: VoiceRecord, fault: unknown): void {
     const { writer, outage, pendingWrites } = this.#deps;
     writer.waiting.set(record.id, record);
@@ -193,7 +197,7 @@ export class BeatBuffer {
   }
 }
 
-/** A heartbeat that is sent while a call is heard is no sign of activity; only the present record knows whether a call is heard. */
+/** A heartbeat that is sent while a call is heard is no activity; only the registry's record knows whether a call is heard. */
 function asHeard(record: VoiceRecord, { heardUntilMs, lastActivityAtMs }: VoiceRecord): VoiceRecord {
   const isHeard = record.lastSeenAtMs < heardUntilMs;
   return { ...record, heardUntilMs, lastActivityAtMs: isHeard ? lastActivityAtMs : record.lastActivityAtMs };

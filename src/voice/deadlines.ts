@@ -4,19 +4,19 @@ import { SECOND_MS, MINUTE_MS, DAY_MS } from '../kernel/time.ts';
 import { benefitMs } from './history-lag.ts';
 
 /**
- * So long after an end the sweep sees that the history has it: the node that made it may have died before it could write it, because
- * the database was away.
+ * How long after an end the sweep checks that the history has it: the node that made it may have died before it could write it, because the database
+ * was away.
  */
 export const CONFIRM_MS = 2000;
 /** Ended sessions stay in the registry for this long, so that their last heartbeats need no database. */
 const KEEP_ENDED_MS = 120_000;
 
-/** When the sweep must look at a record: at its next deadline, or soon after its end. */
+/** When the sweep must look at a record: at its next deadline, or shortly after its end. */
 export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
   return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + CONFIRM_MS);
 }
 
-/** Who of these sessions holds a slot, and until when at most: the records are those of the history, which may be behind. */
+/** Which of these sessions hold a slot, and until when at most: the records come from the history, which may lag behind. */
 export function slotHolders(
   records: readonly VoiceRecord[],
   limits: VoiceLimits,
@@ -27,7 +27,7 @@ export function slotHolders(
   });
 }
 
-/** The latest start, the latest last activity, and the latest time for words of a new visitor, of sessions that the clock ends by `untilMs`. */
+/** For sessions that the clock ends by `untilMs`: their latest start, latest last activity, and latest deadline for a new visitor's first words. */
 export function endingBy(
   untilMs: number,
   { maxMinutes, staleGraceSec, staleReapSec }: VoiceLimits,
@@ -44,7 +44,7 @@ export function forgottenAtMs(record: VoiceRecord): number {
   return record.settledAtMs + KEEP_ENDED_MS;
 }
 
-/** Longer than any deadline of a session is away, in milliseconds, with a day to spare. */
+/** Longer than the farthest deadline of any session, in milliseconds, with a day to spare. */
 export function longestMs({ maxMinutes, maxIdleSec, staleGraceSec, staleReapSec }: VoiceLimits): number {
   return (maxMinutes * 60 + maxIdleSec + staleGraceSec + staleReapSec) * SECOND_MS + DAY_MS;
 }

@@ -20,15 +20,15 @@ interface Candidate extends Position {
   readonly isEnding: boolean;
 }
 
-/** Candidates in the order of their deadlines, and where they were cut off. */
+/** Candidates in the order of their deadlines, and the position where the list was cut off. */
 interface Source {
   readonly candidates: readonly Candidate[];
   readonly end: Position | undefined;
 }
 
 /**
- * Sessions that the clock ends before a time, the next one first: engaged ones, whose duration ends in the order in which they started; those
- * of new visitors who have said nothing yet; and stale ones, which are given up in the order of their last activity.
+ * Sessions that the clock ends before a time, the next one first: engaged ones, whose duration ends in the order in which they started; those of new
+ * visitors who have not spoken yet; and stale ones, which are given up in the order of their last activity.
  * @param after the deadline and the id at which an earlier page ended
  * @throws Unavailable when the database is away
  */
@@ -44,7 +44,7 @@ export async function endingSoon(
     stale(filter, untilMs, after, limit, deps),
     unheard(filter, untilMs, after, limit, deps),
   ]);
-  // Beyond the end of a source that was cut off the other one is not told: in between there may be more.
+  // Nothing is shown beyond the point where any source was cut off: that source may have more sessions in between.
   const ends = sources.flatMap(({ end }) => end ?? []).toSorted(inOrder);
   const [frontier] = ends;
   const all = sources
@@ -64,7 +64,7 @@ export async function endingSoon(
 
 const NOTHING: Source = { candidates: [], end: undefined };
 
-/** Whether a filter is for none of the state. A reason is of what has ended. */
+/** Whether a filter excludes this state. A filter by end reason matches ended sessions only. */
 function excludes({ states, reasons }: HistoryFilter, state: VoiceState): boolean {
   return reasons !== undefined || (states !== undefined && !states.includes(state));
 }
@@ -85,13 +85,13 @@ async function engaged(
     limit + 1,
     'startedAt',
   );
-  // Whether the session goes idle before its duration ends, its last activity tells.
+  // Whether a session goes idle before its duration ends depends on its last activity, which the registry knows.
   const present = { ...page, rows: await deps.present(page.rows) };
   const isOwn = ({ record }: HistoryRow): boolean => !endsUnheard(record, deps.limits);
   return sourceOf(present, lastsMs, deps.limits, ({ record }) => record.startedAtMs, isOwn);
 }
 
-/** It ends after the last instant at which words may be heard. */
+/** The session ends just after the last instant at which words count. */
 const UNHEARD_MS = 1;
 
 async function unheard(
@@ -104,14 +104,14 @@ async function unheard(
   if (excludes(filter, 'engaged')) return NOTHING;
   const position = after && { atMs: after.atMs - UNHEARD_MS, id: after.id };
   const page = await deps.history.wordsDueBefore(filter, untilMs, position, limit + 1);
-  // The order is that of the history; whether they were heard meanwhile, the registry tells.
+  // The order comes from the history; the registry knows who has spoken meanwhile.
   const present = { ...page, rows: await deps.present(page.rows) };
   const dueAtMs = new Map(page.rows.map(({ record }) => [record.id, record.wordsDueAtMs]));
   const isOwn = ({ record }: HistoryRow): boolean => endsUnheard(record, deps.limits);
   return sourceOf(present, UNHEARD_MS, deps.limits, ({ record }) => dueAtMs.get(record.id) ?? 0, isOwn);
 }
 
-/** Whether its duration ends sooner than that of others. */
+/** Whether the session ends early because its new visitor has not spoken. */
 function endsUnheard(record: VoiceRecord, limits: VoiceLimits): boolean {
   return durationEndMs(record, limits) < longestEndMs(record, limits);
 }
@@ -137,7 +137,7 @@ async function stale(
 
 /**
  * @param lastsMs from the time that the page is sorted by to the deadline
- * @param isOwn whether the session ends by the deadline that the page is sorted by
+ * @param isOwn whether the session ends by the deadline that this source sorts by
  */
 function sourceOf(
   { rows, next }: HistoryPage,

@@ -9,15 +9,15 @@ import type { HistoryRow, VoiceHistory } from '../stores/voice-history/contract.
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 
 export interface FoundSessions {
-  /** A session that either store knows to have ended has its end. */
+  /** If either store knows that a session has ended, its record says so. */
   readonly records: readonly VoiceRecord[];
   /** False when a store was away, so that sessions or ends may be missing. */
   readonly isWhole: boolean;
 }
 
 /**
- * The present records of many sessions in one call of each store. The history may know of ends that the registry does not have yet, and
- * the registry of some that wait for the history.
+ * The current records of many sessions, with one call to each store. The history may know ends that the registry does not have yet, and the registry
+ * may know ends that the history does not have yet.
  */
 export async function findSessions(
   ids: readonly string[],
@@ -25,7 +25,7 @@ export async function findSessions(
   history: Pick<VoiceHistory, 'endedAmong'>,
 ): Promise<FoundSessions> {
   const { answers, faults } = await askBoth<readonly (VoiceRecord | undefined)[]>(
-    // Loads that are asked for in one turn share one script call of Redis.
+    // Loads that start in one turn share one script call of Redis.
     Promise.all(ids.map(async (id) => registry.load(id))),
     history.endedAmong(ids),
   );
@@ -35,8 +35,8 @@ export async function findSessions(
 }
 
 /**
- * Rows of the history with the times of the live registry, which knows every heartbeat. While that is away they are as the history tells
- * them; states and ends always are.
+ * Rows of the history with the times of the live registry, which knows every heartbeat. While the registry is away the times are the history's;
+ * states and ends always are.
  */
 export async function withLiveTimes(
   rows: readonly HistoryRow[],
@@ -52,7 +52,7 @@ export async function withLiveTimes(
 }
 
 /**
- * Ids that either store names: the registry may have lost some, the history does not have those yet that are just being opened.
+ * Ids that either store knows: the registry may have lost some, and the history does not have sessions yet that are just being opened.
  * @throws Unavailable when both are away
  */
 export async function idsOfEither(
@@ -78,8 +78,8 @@ async function askBoth<T>(registry: Promise<T>, history: Promise<T>): Promise<{ 
 }
 
 /**
- * The whole id of the session that an operator names by its id or its ref. Sessions are in the history before they are known to
- * anybody, so it tells them all.
+ * The whole id of the session that an operator names by its id or its ref. Every session is in the history before anybody can name it, so the history
+ * is enough.
  * @returns SESSION_NOT_FOUND, or AMBIGUOUS for a ref that several sessions have
  * @throws Unavailable for a ref when the database is away
  */

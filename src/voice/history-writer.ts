@@ -5,11 +5,11 @@ import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
-/** What the history tells of the sessions that are written to it. */
+/** Hears what the history finds out about the sessions that are written to it. */
 export interface HistoryListener {
-  /** A session has ended: once over all nodes. */
+  /** A session has ended: called once over all nodes. */
   ended(record: VoiceRecord): void;
-  /** A session that was heard of as live had ended before. */
+  /** A session that seemed to be live had ended before. */
   endedBefore(record: VoiceRecord): void;
 }
 
@@ -17,20 +17,20 @@ export interface HistoryListener {
 const BATCH = 1000;
 
 /**
- * Carries changed records from the live registry to the history: some heartbeats in batches, transitions at once.
- * While the database is away the newest version of each record waits here, so the queue is bounded by the live sessions.
- * The history keeps the newest version of a record, so the order in which writes arrive does not matter.
+ * Carries changed records from the live registry to the history: some heartbeats in batches, transitions at once. While the database is away the
+ * newest version of each record waits here, so the queue is bounded by the live sessions. The history keeps the newest version of a record, so the
+ * order in which writes arrive does not matter.
  */
 export class HistoryWriter {
-  /** By id, the newest version that the history does not have; who changes a record puts it here. */
+  /** By id, the newest version that the history does not have yet; callers that change a record put it here. */
   readonly waiting = new Map<string, VoiceRecord>();
-  /** Sessions that were heard of while the history need not know it: whether they have ended is looked up there all the same. */
+  /** Sessions with a heartbeat that the history does not need: the next flush still looks up whether they have ended. */
   readonly heard = new Set<string>();
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
   readonly #listener: HistoryListener;
   #isAway = false;
-  /** Transitions that come together are written together, and wait for no heartbeats. */
+  /** Transitions that come together are written together, and do not wait for heartbeats. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
   constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener) {
@@ -44,8 +44,8 @@ export class HistoryWriter {
   }
 
   /**
-   * Writes what waits now, and looks up whether sessions that were heard of have ended; what comes meanwhile waits for the next flush, so that
-   * this ends under any load.
+   * Writes what waits now, and looks up whether sessions in `heard` have ended; what arrives meanwhile waits for the next flush, so that this one
+   * ends under any load.
    * @throws Unavailable when the database is away; nothing is lost, the records go on waiting.
    */
   async flush(): Promise<void> {
@@ -59,13 +59,13 @@ export class HistoryWriter {
     for (const some of chunksOf(heard, BATCH)) await this.#tellEnded(some);
   }
 
-  /** What the registry holds as live although it has ended (it was away at the end) is told. */
+  /** Reports sessions that the registry holds as live although they have ended: it was away at their end. */
   async #tellEnded(live: readonly string[]): Promise<void> {
     for (const record of await this.#history.endedAmong(live)) this.#listener.endedBefore(record);
   }
 
   /**
-   * Writes a record now, or lets it wait for the next flush when the database is away (docs/architecture.md, section 5).
+   * Writes a record now; when the database is away, it waits for the next flush (docs/architecture.md, section 5).
    * @returns whether it is written
    */
   saveOrWait(record: VoiceRecord): Promise<boolean> {
@@ -76,7 +76,7 @@ export class HistoryWriter {
     );
   }
 
-  /** As `saveOrWait`; but a database that did not take the last write is not waited for: `flush` finds out when it does again. */
+  /** Like `saveOrWait`, but does not try a database that did not take the last write: `flush` finds out when it does again. */
   async saveUnlessAway(record: VoiceRecord): Promise<boolean> {
     this.waiting.set(record.id, record);
     return !this.#isAway && this.saveOrWait(record);

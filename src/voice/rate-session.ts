@@ -3,13 +3,13 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
-/** Visitors are asked at the end: who answers later thinks of something else. */
+/** Visitors are asked at the end; a much later answer is about something else. */
 const MAX_LATE_MS = 5 * MINUTE_MS;
 
 /**
- * Keeps how the visitor found a conversation, beside its record: the last word counts (docs/contract.md, section 5.18).
+ * Keeps the visitor's rating of a conversation, beside its record: the last rating counts (docs/contract.md, section 5.18).
  * @param rating a whole number from 1 to 5
- * @returns SESSION_DURATION_EXCEEDED five minutes after the end
+ * @returns SESSION_DURATION_EXCEEDED from five minutes after the end on
  * @throws Unavailable when the database is away
  */
 export async function rateSession(

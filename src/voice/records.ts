@@ -24,7 +24,7 @@ import type { HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
 
-/** Who hears that a client was silent for longer between two heartbeats. */
+/** Hears when a client was silent for longer than this between two heartbeats. */
 export interface NoteSilences {
   readonly longerThanMs: number;
   readonly note: NoteSession;
@@ -44,23 +44,23 @@ export interface VoiceRecordsDeps {
 
 const ID_SHAPE = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
 
-/** Look-ups during an outage that were followed by no change are forgotten beyond this. */
+/** Most entries of sessions that were loaded during an outage but not changed; beyond this they are forgotten. */
 const MAX_APART = 10_000;
-/** In the place of a version: the registry did not save a change. It may be one that can be read and not written. */
+/** Stands in place of a version: the registry did not save a change. It may be able to read but not to write. */
 const NOT_SAVED = -1;
 
 /**
- * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for everything
- * while the registry is away or takes no writes (docs/architecture.md, section 5). Saves are noted for the history: of heartbeats those that
+ * Voice records for the actor host: from the live registry first; from the history for what the registry has lost or dropped, and for everything
+ * while the registry is away or takes no writes (docs/architecture.md, section 5). Saves are noted for the history; for heartbeats, only those that
  * begin a window (see `historyWindowMs`).
  */
 export class VoiceRecords implements RecordStore<VoiceRecord> {
-  /** Beats that were answered and that the registry does not know yet; undefined where it is told at once. */
+  /** Beats that were answered but that the registry does not have yet; undefined where the registry is told at once. */
   readonly beats: BeatBuffer | undefined;
   readonly #deps: VoiceRecordsDeps;
   /**
-   * Sessions that are served without the registry, of use only while it is not up: the version that was loaded without it, because what is
-   * built on that is saved without it as well; or NOT_SAVED, and the next load leaves it out.
+   * Sessions served without the registry, used only while it is not up. Either the version that was loaded without it, because changes to that
+   * version are saved without it as well; or NOT_SAVED, so that the next load skips the registry.
    */
   readonly #apart = new Map<string, number>();
 
@@ -83,10 +83,10 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     return recalled === undefined || this.#isDue(recalled) ? undefined : recalled;
   }
 
-  /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
+  /** @throws Unavailable when the registry is away, or does not know the session, and the history is away as well */
   load(id: string): Eventually<VoiceRecord | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
-    // What the registry tells contains all beats that this node has answered.
+    // Flushed first, so that the registry's record includes every beat that this node has answered.
     const flushing = this.beats?.flushOne(id);
     return flushing instanceof Promise ? flushing.then(() => this.#load(id)) : this.#load(id);
   }
@@ -107,7 +107,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     return saving.then((isSaved) => this.#noteIf(isSaved, record, version, before), this.#ifNotSaved(record.id, false));
   }
 
-  /** As `VoiceRegistry.saveCounted`; the promise answers undefined where the registry is away, and may have done it all the same. */
+  /** Like `VoiceRegistry.saveCounted`; resolves to undefined where the registry is away, which may still have saved and counted. */
   saveCounted(
     record: VoiceRecord,
     expectedVersion: number,
@@ -127,9 +127,9 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   }
 
   /**
-   * The record as the registry tells it, unless it lost it, or is not believed and the history or this node knows that the session has
-   * ended, or knows it at a later time. That time is up is never believed alone: a node that is gone may have heard of the session while it
-   * was without the registry, and only the history knows.
+   * The record as the registry has it, unless it lost it; or the history's or this node's, where the registry is not believed and they know an end or
+   * a later time. The registry alone is never believed that a session's time is up: a node that is gone may have heard of the session while it was
+   * without the registry, and then only the history knows.
    */
   #upToDate(id: string, held: VoiceRecord | undefined): Eventually<VoiceRecord | undefined> {
     const { outage, pendingWrites } = this.#deps;
@@ -145,7 +145,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   }
 
   async #latest(id: string, held?: VoiceRecord): Promise<VoiceRecord | undefined> {
-    // Of a session that the registry does not hold nobody else can tell.
+    // If the registry does not hold the session, only the history can tell.
     const known = await (held === undefined ? this.#known(id) : this.#known(id).catch(ifAway(() => undefined)));
     if (known === undefined) return held;
     const latest = held === undefined ? this.#withBenefit(known) : await this.#laterOf(held, known);
@@ -157,7 +157,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   async #laterOf(held: VoiceRecord, known: VoiceRecord): Promise<VoiceRecord> {
     const latest = laterOf(held, known);
     if (latest.endedAtMs !== null || !this.#isDue(latest)) return latest;
-    // Both may be older than the last heartbeat.
+    // Both records may be older than the last heartbeat.
     return (await this.#deps.registry.mayBeOld(held.id)) ? laterOf(held, this.#withBenefit(known)) : latest;
   }
 
@@ -168,14 +168,14 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   async #loadApart(id: string): Promise<VoiceRecord | undefined> {
     this.#apart.delete(id);
     const known = await this.#known(id);
-    // Only where it decides something: whatever is heard of the session tells more than the benefit does.
+    // Only where it makes a difference: a heartbeat that comes now says more than the assumed activity.
     const record = known !== undefined && this.#isDue(known) ? this.#withBenefit(known) : known;
     if (this.#apart.size >= MAX_APART) this.#apart.clear();
     if (record !== undefined) this.#apart.set(id, record.version);
     return record;
   }
 
-  /** What the history and this node know. */
+  /** The later of what the history and this node know. */
   async #known(id: string): Promise<VoiceRecord | undefined> {
     const { history, pendingWrites } = this.#deps;
     const pending = pendingWrites.waiting.get(id);
@@ -185,7 +185,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     return kept === undefined ? pending : laterOf(pending, kept);
   }
 
-  /** The history has it before the caller is answered, because nobody else does; the registry is told when it is back. */
+  /** The history must have the record before the caller is answered, because no other store does; the registry is told when it is back. */
   async #saveApart(record: VoiceRecord): Promise<boolean> {
     this.#apart.delete(record.id);
     this.#deps.pendingWrites.add(record);
@@ -200,7 +200,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     return true;
   }
 
-  /** @param before what this process remembered of the session before the save: what was replaced, if it has the expected version */
+  /** @param before what this process remembered of the session before the save: the replaced record, if it has the expected version */
   #noteSaved(record: VoiceRecord, expectedVersion: number, before: VoiceRecord | undefined): void {
     const { waiting, heard } = this.#deps.writer;
     const isKnown = before?.version === expectedVersion && !isAsRestored(before);
@@ -210,8 +210,8 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   }
 
   /**
-   * Whether the history is to know of a change. Activity counts for itself, because deadlines are counted from it; what is no activity is
-   * written as often. That no call is heard any more is written at once: heartbeats are activity again; and so is that words were heard.
+   * Whether the history needs this change. Activity has its own windows, because deadlines are counted from it; other heartbeats are written as
+   * often. Written at once: a call that is no longer heard, because heartbeats count as activity again; and a new visitor's first words.
    */
   #beginsWindow(record: VoiceRecord, before: VoiceRecord): boolean {
     if (record.endedAtMs !== null || record.heardUntilMs < before.heardUntilMs) return true;
@@ -232,7 +232,10 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     this.#deps.silence?.note({ sessionId, tenantId, atMs, kind: 'gap', detail: { silentSec } });
   }
 
-  /** A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells. */
+  /**
+   * The registry did not take the change. The change was based on what the registry said, or on this process' memory of it; others may know better,
+   * so the next load asks the history.
+   */
   #ifNotSaved<T>(id: string, answer: T): (fault: unknown) => T {
     return this.#ifAway(() => {
       this.#apart.set(id, NOT_SAVED);
@@ -264,7 +267,7 @@ export function viewOf(record: VoiceRecord, at: number): SessionView {
   };
 }
 
-/** `viewOf` as JSON.stringify writes it, at a fraction of the cost: nothing in it needs escaping. */
+/** `viewOf` as JSON.stringify would write it, at a fraction of the cost: nothing in it needs escaping. */
 export function viewText(record: VoiceRecord, at: number): string {
   const { startedAtMs, lastSeenAtMs, endedAtMs, wordsDueAtMs } = record;
   const ends = areWordsDue(record) ? `,"endsAt":"${iso(wordsDueAtMs)}"` : '';

@@ -3,8 +3,8 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 
 /**
- * Only an engaged session has calls (docs/contract.md, section 5.10). One that is idle, or whose time is over, is refused in the words that
- * its next heartbeat would get.
+ * Only an engaged session may have calls (docs/contract.md, section 5.10). One that is idle, or whose time is over, gets the refusal that its next
+ * heartbeat would get.
  * @returns a Refusal SESSION_DURATION_EXCEEDED; undefined for an engaged session
  */
 export function requireEngaged(record: VoiceRecord, atMs: number, limits: VoiceLimits): Refusal | undefined {

@@ -2,7 +2,9 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { SECOND_MS } from '../kernel/time.ts';
 import type { SessionLimits } from '../protocol/session.ts';
 
-/** What ends a session by itself, as its client is told: that it waits for words of a new visitor only while it does. */
+/**
+ * The limits that end a session by itself, as its client is told; `newVisitorSeconds` only while the session waits for a new visitor's first words.
+ */
 export function toldLimits(
   { startedAtMs, wordsDueAtMs }: VoiceRecord,
   { maxMinutes, maxIdleSec }: VoiceLimits,

@@ -45,8 +45,8 @@ export interface VoiceDeps {
 }
 
 /**
- * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (docs/contract.md, section 5.6),
- * and neither does a back end with a service token. An address that is not the session's is refused, whoever sends it.
+ * Whether an e-mail address proves the session's subject. A session for which nobody is named needs no proof (docs/contract.md, section 5.6), and
+ * neither does a back end with a service token. An address that is not the session's is always refused.
  */
 export function speaksFor(
   record: VoiceRecord,
@@ -61,22 +61,22 @@ export function speaksFor(
   return subjects.equal(subject, record.subject);
 }
 
-/** For callers that have proven before whom they speak for. */
+/** For callers that have already proved whom they speak for. */
 export const everySession = (): boolean => true;
 
 const needsNoProof = (record: VoiceRecord): boolean => !record.named;
 
-/** Of which sessions `speaksFor` is true. Without an address and a service token, as nearly all come, it makes no closure. */
+/** A predicate that says for which sessions `speaksFor` is true. Nearly all requests have no address and no service token: they need no closure. */
 export function spokenForBy(address: string | undefined, subjects: Subjects, isService: boolean): Admits {
   if (address === undefined && !isService) return needsNoProof;
   return (record) => speaksFor(record, address, subjects, isService);
 }
 
-/** What goes into the history with a record, and of a new visitor how soon words are due. */
+/** What goes into the history with a record, and for a new visitor how soon the first words are due. */
 type OpeningTerms = Pick<OpenedSession, 'setup' | 'ticket'> & { readonly wordsWithinSec?: number | undefined };
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
-/** A heartbeat whose request was counted with it: how many requests its window has counted, this one included; and the record, if it was saved. */
+/** A heartbeat whose request was counted in the same step: how many requests its window has, this one included; and the record, if it was saved. */
 export interface CountedHeartbeat {
   readonly taken: number;
   readonly record: VoiceRecord | undefined;
@@ -88,13 +88,13 @@ type Admits = (record: VoiceRecord) => boolean;
 /** The voice sessions of this service: every change of one goes through its actor here. */
 export class VoiceSessions {
   readonly limits: VoiceLimits;
-  /** What the work without a request acts on: sweep, restoration, and what waits for a store. */
+  /** What background work uses: the sweep, restoring, and what waits for a store. */
   readonly recovery: SweepDeps;
   /** Undefined where no beat waits, because this process shares its sessions with no other. */
   readonly beats: BeatBuffer | undefined;
   readonly #deps: VoiceDeps;
   readonly #records: VoiceRecords;
-  /** Keys whose sessions are being ended. */
+  /** Work that ends the sessions of a key or a tenant, while it is under way. */
   readonly #endingKeys = new Map<string, Promise<void>>();
 
   constructor(deps: VoiceDeps) {
@@ -103,7 +103,7 @@ export class VoiceSessions {
     live.onLost(() => outage.send({ type: 'CONNECTION_LOST', at: performance.now() }));
     const pendingWrites = new PendingWrites({ live, history, limits });
     const listener: HistoryListener = {
-      // Told by the history, because it ends a session once, on however many nodes the events arrive.
+      // The history says so, because it ends a session once, however many nodes receive the events.
       ended(record) {
         if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
       },
@@ -138,14 +138,14 @@ export class VoiceSessions {
 
   /**
    * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
-   * @returns its record: one that has ended already when its key or quota was taken away while it was registered
+   * @returns its record: one that has ended already if its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
   async open(terms: VoiceTerms, opening: OpeningTerms, at: number, requestId: string): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
     const { wordsWithinSec, ...kept } = opening;
     const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId, wordsWithinSec });
-    // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
+    // The registry first, where the sweep finds it: if this process dies now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
       await history.insert({ record, state: 'engaged', ...kept });
@@ -154,7 +154,7 @@ export class VoiceSessions {
         live.registry.load(record.id),
       ]);
       if (present !== undefined && present.endedAtMs !== null) {
-        // An end that came before the session was in the history and its slot confirmed is made once more for both.
+        // The end came before the session was in the history and its slot confirmed, so both are told again.
         await confirm(present, this.recovery);
         return present;
       }
@@ -168,12 +168,12 @@ export class VoiceSessions {
     return record;
   }
 
-  /** The present record; undefined when the id is unknown. */
+  /** The current record; undefined when the id is unknown. */
   find(id: string): Eventually<VoiceRecord | undefined> {
     return this.#records.load(id);
   }
 
-  /** The present records of many sessions; see `findSessions`. */
+  /** The current records of many sessions; see `findSessions`. */
   lookUp(ids: readonly string[]): Promise<FoundSessions> {
     return findSessions(ids, this.#deps.live.registry, this.#deps.history);
   }
@@ -189,8 +189,8 @@ export class VoiceSessions {
   }
 
   /**
-   * As `heartbeat`, with the count of its request in the same step of the stores: for a heartbeat that moves no state, of a session that
-   * this node remembers. Undefined where it must be counted first; the promise answers undefined where the registry is away.
+   * Like `heartbeat`, but counts its request in the same step of the stores: for a heartbeat that moves no state, of a session that this node
+   * remembers. Undefined where it must be counted first; resolves to undefined where the registry is away.
    */
   countedHeartbeat(
     id: string,
@@ -206,17 +206,17 @@ export class VoiceSessions {
     );
   }
 
-  /** Activity that is no heartbeat: a usage report that names the session. */
+  /** Activity other than a heartbeat: a usage report that names the session. */
   noteActivity(id: string, at: number, requestId?: string): Answer {
     return this.recovery.host.send(id, { type: 'ACTIVITY', at, requestId });
   }
 
-  /** A call of the session is heard, until `untilMs` at least; it is over when that is `at`. */
+  /** A call of the session is heard, until `untilMs` at least; `untilMs` equal to `at` says that the call is over. */
   noteHeard(id: string, at: number, untilMs: number): Answer {
     return this.recovery.host.send(id, { type: 'HEARD', at, untilMs });
   }
 
-  /** Words of the visitor were heard at `at`: where they were due, the session lasts as long as any other, and its sockets are told. */
+  /** The visitor spoke at `at`: if first words were due, the session now lasts as long as any other, and its sockets are told. */
   async noteSpoke(id: string, at: number): Promise<void> {
     const outcome = await this.recovery.host.send(id, { type: 'SPOKE', at });
     if (outcome?.record.wordsDueAtMs === 0) this.#deps.live.bus.publish({ type: 'session.spoke', sessionId: id });
@@ -228,8 +228,8 @@ export class VoiceSessions {
   }
 
   /**
-   * As `end`, for a caller who is told that it is done: what no durable store has is not acknowledged (docs/architecture.md, section 4).
-   * @throws Unavailable while the history does not take the end; the session is over all the same, and ending it again tells whether it does
+   * Like `end`, for a caller who is told that it is done: what no durable store has is not acknowledged (docs/architecture.md, section 4).
+   * @throws Unavailable while the history does not take the end; the session is over even so, and ending it again tells whether the end is kept
    */
   async endForGood(
     id: string,
@@ -240,14 +240,14 @@ export class VoiceSessions {
   ): Promise<VoiceOutcome | undefined> {
     const outcome = await this.end(id, reason, at, requestId, admits);
     if (outcome === undefined) return undefined;
-    // An end of before may wait here or on another node, or have waited on one that died.
+    // An earlier end may be waiting here or on another node, or have been waiting on one that died.
     const isKept =
       outcome.facts.length > 0 ? !this.recovery.writer.waiting.has(id) : await confirm(outcome.record, this.recovery);
     if (!isKept) throw new Unavailable('database', new Error('the end of a session is not kept yet'));
     return outcome;
   }
 
-  /** Ends the live sessions of a subject that are meant. @throws Unavailable when the registry and the history are away */
+  /** Ends the subject's live sessions that `isMeant` accepts. @throws Unavailable when the registry and the history are both away */
   endSubject(subject: string, reason: RequestedEnd, at: number, isMeant: Admits, requestId?: string): Promise<void> {
     const { live, history } = this.#deps;
     const ids = idsOfEither(live.registry.ofSubject(subject), history.activeOf(subject));
@@ -255,8 +255,8 @@ export class VoiceSessions {
   }
 
   /**
-   * Ends all live sessions of a widget key. Who asks while that is under way waits for it: a key may have thousands, and each may ask.
-   * @throws Unavailable when the registry and the history are away
+   * Ends all live sessions of a widget key. Calls made while that is under way wait for it: a key may have thousands of sessions, each asking.
+   * @throws Unavailable when the registry and the history are both away
    */
   endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number, requestId?: string): Promise<void> {
     const { live, history } = this.#deps;
@@ -264,13 +264,13 @@ export class VoiceSessions {
     return this.#endOnce(`${reason} ${tenantId} ${keyId}`, ids, (id) => this.end(id, reason, at, requestId));
   }
 
-  /** The same for all widget keys of a tenant. @throws Unavailable when the history is away */
+  /** Ends all live sessions of a tenant's widget keys. @throws Unavailable when the history is away */
   endTenant(tenantId: string, reason: RequestedEnd, at: number, requestId?: string): Promise<void> {
     const ids = async () => (await this.#deps.history.activeOfTenant(tenantId, 'widget')).map(({ id }) => id);
     return this.#endOnce(`${reason} ${tenantId}`, ids, (id) => this.end(id, reason, at, requestId));
   }
 
-  /** Ends all live sessions of a tenant, those of its console users too. @throws Unavailable when the history is away */
+  /** Ends all live sessions of a tenant, those of its console users included. @throws Unavailable when the history is away */
   stopTenant(tenantId: string, at: number): Promise<void> {
     const ids = async () => (await this.#deps.history.activeOfTenant(tenantId)).map(({ id }) => id);
     return this.#endOnce(`stop ${tenantId}`, ids, (id) => this.end(id, 'closed_by_operator', at));
@@ -287,7 +287,7 @@ export class VoiceSessions {
     await settleAll(await ids, end, ENDED_AT_ONCE);
   }
 
-  /** Before the caller is answered a transition is in the history and its slot is free again, where these stores are there. */
+  /** Before the caller is answered, the transition is in the history and the slot of an ended session is free, as far as these stores are up. */
   async #settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
     const { live, events } = this.#deps;
     for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);

@@ -13,7 +13,7 @@ import { invalidWidgetKey } from '../../tenants/directory.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { AdmittedCaller, CallerFound, CreateContext, CreateDeps, CreateStep, TenantFound } from './step.ts';
 
-/** A process that was frozen looks at the database before it admits anybody: a key may have been revoked meanwhile. */
+/** A process that was suspended reads the database before it admits anybody: a key may have been revoked meanwhile. */
 export const refreshDirectory: CreateStep = {
   name: 'directory',
   take: (_, { tenants }) => tenants.refreshIfLate(),
@@ -32,7 +32,7 @@ export const requireLogin: CreateStep = {
   },
 };
 
-/** Finds the tenant: that of the widget key that was sent, else one that admits the console caller. */
+/** Finds the tenant: the one of the widget key that was sent; without a key, one that admits the console user. */
 export const findTenant: CreateStep = {
   name: 'key',
   take(context, deps) {
@@ -76,7 +76,7 @@ function findConsoleTenant(
   return undefined;
 }
 
-/** A widget key is bound to one origin. The origin of a console caller was checked with its cookie. */
+/** A widget key is bound to one origin. A console caller's origin was checked with its cookie. */
 export const checkOrigin: CreateStep = {
   name: 'origin',
   take({ input: { origin }, key }: TenantFound, { config }: Pick<CreateDeps, 'config'>) {
@@ -86,7 +86,7 @@ export const checkOrigin: CreateStep = {
   },
 };
 
-/** To whom a page is told that its key is another origin's. @param origin of the page; undefined where the request had none */
+/** The refusal for a page whose key belongs to another origin. @param origin of the page; undefined where the request had none */
 export function originRefusal(key: Pick<WidgetKey, 'origin'>, origin: string | undefined): Refusal {
   return new Refusal(
     'ORIGIN_MISMATCH',
@@ -102,7 +102,7 @@ export const refuseStopped: CreateStep = {
     tenants.stopOf(tenant.id) === undefined ? undefined : stoppedRefusal(),
 };
 
-/** To whom nothing is opened because of an emergency stop. Whose it is and why is the operators' alone. */
+/** The refusal while an emergency stop is in force. Who ordered it and why is shown to operators only. */
 export function stoppedRefusal(): Refusal {
   return new Refusal(
     'SERVICE_STOPPED',
@@ -118,7 +118,7 @@ export const refusePaused: CreateStep = {
   },
 };
 
-/** Names the subject that the session is counted for, and the limits that hold for it. */
+/** Finds the subject that the session is counted for, and the limits that apply to it. */
 export const nameCaller: CreateStep = {
   name: 'caller',
   take(context: TenantFound, deps: Pick<CreateDeps, 'config' | 'identity'>) {
@@ -158,12 +158,12 @@ function callerOf(
   };
 }
 
-/** All visitors that a widget does not name are one subject. */
+/** All visitors that a widget does not name share one subject. */
 function widgetSubject(tenantId: string, keyId: string, email: string | undefined, subjects: Subjects): string {
   return email === undefined ? subjects.widgetKey(tenantId, keyId) : subjects.widgetUser(tenantId, email);
 }
 
-/** Tools that would be dropped in silence are a fault of the request; an agent's are warned of at the start. */
+/** Tools that the provider would silently drop are an error of the request; for an agent's own tools there is a warning at the start. */
 export const refuseTools: CreateStep = {
   name: 'tools',
   take({ input: { body } }, { provider }: Pick<CreateDeps, 'provider'>) {
@@ -174,7 +174,7 @@ export const refuseTools: CreateStep = {
   },
 };
 
-/** A page could claim to be whom it likes: whoever hands on who a visitor is proves to be a back end. */
+/** A page could claim any identity: only a back end may hand on who a visitor is. */
 export const refuseContext: CreateStep = {
   name: 'context',
   take({ input: { body, isService } }: CreateContext) {
@@ -186,7 +186,7 @@ export const refuseContext: CreateStep = {
   },
 };
 
-/** Decides what the session will be: its agent, and what of it the caller may override. */
+/** Decides what the session will be: its agent, and which of the agent's settings the caller may override. */
 export const chooseConfig: CreateStep = {
   name: 'agent',
   take(context: CallerFound, { calls, provider }: Pick<CreateDeps, 'calls' | 'provider'>) {
@@ -197,19 +197,19 @@ export const chooseConfig: CreateStep = {
   },
 };
 
-/** What a session will be at a provider, which has a model of its own for what visitors say. */
+/** A session's configuration at a provider: fills in that provider's own model for transcribing visitors. */
 export function configAt({ transcriber }: Pick<UpstreamProvider, 'transcriber'>, config: SessionConfig): SessionConfig {
   return { ...config, behaviour: withTranscriber(config.behaviour, transcriber) };
 }
 
-/** Asks for what makes callers suspect and is not known here, while other things are asked for. */
+/** Starts counting the subject's open sessions, which may make a caller suspect, while other steps run. */
 export const beginWeighing: CreateStep = {
   name: 'suspicion',
   take(context: CallerFound, { bots, live }: Pick<CreateDeps, 'bots' | 'live'>) {
     const { key, caller, input } = context;
     if (key === null || bots.weighs?.(key) !== true) return undefined;
     const held = live.slots.count(caller.subject, input.request.atMs);
-    // Where nobody can count, the slot is refused for that later.
+    // Where counting fails, a later step refuses the slot for that reason.
     context.slotsHeld = held instanceof Promise ? held.catch(ifAway(() => 0)) : held;
     return undefined;
   },
@@ -231,7 +231,7 @@ export const refuseBot: CreateStep = {
   },
 };
 
-/** A login is not challenged: it has proved an address. */
+/** Only widget callers are challenged: a login has proved an address. */
 function widgetOf(
   { key, claim, caller, slotsHeld = 0, input }: CallerFound,
   suspects: SuspectList,
@@ -253,7 +253,7 @@ function botRefusal({ provider, confidence, reason, challenge }: Verdict, lever:
   const error = 'The bot verdict on this request is negative';
   if (challenge === undefined) return new Refusal('BOT_BLOCKED', `${error}.`, {}, why);
   const how = `solve the challenge, and send the create again with its token in ${CHALLENGE_HEADER}`;
-  // What other detectors say of their reasons may repeat what the caller sent.
+  // Another detector's reasons may repeat what the caller sent, so they are not quoted here.
   return new Refusal(
     'BOT_BLOCKED',
     `${error}: ${how}.`,

@@ -8,22 +8,22 @@ import type { UpstreamProvider } from '../../upstream/contract.ts';
 import { configAt, originRefusal } from './admit-caller.ts';
 import type { CreateDeps } from './step.ts';
 
-/** Which agent, as a create would name it. */
+/** Names an agent the way a create does. */
 export interface AgentQuestion {
   readonly widgetKey: string;
   readonly agentId?: string | undefined;
-  /** Of the page; undefined where its browser does not say it. */
+  /** Origin of the page; undefined where its browser does not send it. */
   readonly origin: string | undefined;
 }
 
 type SessionTerms = Pick<SessionSetup, 'callMode' | 'behaviour'>;
 
-/** Whether we are the ones who put words into the calls of a session, and read them. */
+/** Whether Switchboard itself adds words to the session's calls, and reads them. */
 export function converses({ callMode }: Pick<SessionTerms, 'callMode'>, { capabilities }: UpstreamProvider): boolean {
   return callMode === 'brokered' && capabilities.converses;
 }
 
-/** What a page has to know of an agent that a session speaks with. @param isGreeted whether its visitor was greeted already */
+/** What a page has to know about the agent of a session. @param isGreeted whether the visitor was greeted already */
 export function agentTermsOf(
   { callMode, behaviour }: SessionTerms,
   provider: UpstreamProvider,
@@ -33,17 +33,17 @@ export function agentTermsOf(
   const { greeting, turns, tellAi = true } = behaviour ?? {};
   const isGreeting = provider.capabilities.converses && greeting !== undefined;
   return {
-    // What the agent says always is written down.
+    // The agent's own words are always transcribed; this is about the visitor's.
     captions: isHeard && transcriptionOf(behaviour ?? {}) !== undefined,
     greets: isGreeting && !isGreeted,
     push: turns?.detect === 'push' && provider.capabilities.converses,
-    // Where the page opens the call, the greeting is the page's to ask for.
+    // Where the page opens the call, the page itself must ask for the greeting.
     tellAi: tellAi === 'greeting' ? !(isGreeting && isHeard) : tellAi,
   };
 }
 
 /**
- * What a page has to know of an agent before it asks for a session (docs/contract.md, section 5.15): the same for all visitors of a key.
+ * What a page has to know about an agent before it asks for a session (docs/contract.md, section 5.15): the same for all visitors of a key.
  * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or FORBIDDEN for an agent that the key does not allow
  */
 export function describeAgent(
@@ -53,7 +53,7 @@ export function describeAgent(
   const found = tenants.keyOf(asked.widgetKey);
   if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
   const { key, tenant } = found;
-  // A page of Switchboard's own origin sends none with a GET, and there is nothing here that others could not ask for.
+  // A page of Switchboard's own origin sends no Origin with a GET, and nothing here is secret.
   if (asked.origin !== undefined && asked.origin !== key.origin) return originRefusal(key, asked.origin);
   const config = resolveSessionConfig(tenant, key, { agentId: asked.agentId }, calls.modeOf);
   if (config instanceof Refusal) return config;

@@ -22,8 +22,8 @@ import { claimReply, keepReply } from './once-per-key.ts';
 import { closeFormerPage, findResumed, spendResumeToken } from './resume.ts';
 
 /**
- * The rules of a create in their order, which is part of the contract (docs/contract.md, section 4.1): of several that would refuse the first one
- * does, and what a later one would take is not spent. What costs nothing comes first; what is taken from others comes as late as can be.
+ * The rules of a create in their order, which is part of the contract (docs/contract.md, section 4.1): if several would refuse, the first one does,
+ * and what a later one would take is not spent. What costs nothing comes first; what takes from others comes as late as possible.
  */
 export const CREATE_STEPS: readonly CreateStep[] = [
   refreshDirectory,
@@ -64,12 +64,12 @@ const COUNTING: ReadonlySet<CreateStep> = new Set([
   takeKeySlot,
 ]);
 
-/** Those of the rules that count, in their order: what a limit, a ceiling or a budget decides. */
+/** The rules that count, in their order: limits, ceilings and budgets. */
 export const COUNTING_STEPS = CREATE_STEPS.filter((step) => COUNTING.has(step));
 
 /**
- * The rules of a create that goes on with a session (docs/contract.md, section 5.13): those of its caller, and then its token. It opens
- * nothing, so it counts in no window and no total, takes no slot, and a paused key does not refuse it.
+ * The rules of a create that continues a session (docs/contract.md, section 5.13): those about its caller, then its token. It opens nothing, so it
+ * counts in no window and no total, takes no slot, and is not refused for a paused key.
  */
 const RESUME_STEPS: readonly CreateStep[] = [
   refreshDirectory,
@@ -88,7 +88,7 @@ const RESUME_STEPS: readonly CreateStep[] = [
 ];
 
 /**
- * Opens a session, or goes on with one, or finds the reply of the same request that came before.
+ * Opens a session, continues one, or returns the reply of an earlier identical request.
  * @returns the reply, or the refusal with whose it is
  * @throws Unavailable when a store is away; what was taken is given back then too
  */
@@ -112,10 +112,10 @@ export async function createSession(input: CreateInput, deps: CreateDeps): Promi
   return context.reply;
 }
 
-/** What says nothing of who asks: a challenge, or what operators and other pages have done. */
+/** Refusals that say nothing about the caller: a challenge, or something that operators or other pages did. */
 const NO_TROUBLE: ReadonlySet<string> = new Set(['BOT_BLOCKED', 'KEY_PAUSED', 'SERVICE_STOPPED', 'RESUME_REFUSED']);
 
-/** An address that was refused is suspect for a while; that of a back end says nothing of its visitors. */
+/** Makes a refused address suspect for a while; a back end's address says nothing about its visitors. */
 function noteTrouble(
   { code, status }: Refusal,
   { isService, addressScope, request }: CreateInput,
@@ -124,7 +124,7 @@ function noteTrouble(
   if (status < 500 && !isService && !NO_TROUBLE.has(code)) suspects.noteTrouble(addressScope, request.atMs);
 }
 
-/** Whose a refused create is, as far as its steps came. */
+/** Whose request was refused, as far as the steps found out. */
 function whoseSoFar({ caller, key }: CreateContext): Why {
   if (caller !== undefined) return whoseOf(caller);
   return key == null ? {} : { tenantId: key.tenantId, keyId: key.id };

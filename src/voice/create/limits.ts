@@ -9,12 +9,12 @@ import type { CounterTake, TakenCount } from '../../stores/counters/contract.ts'
 import type { KeySlotLimits } from '../../stores/key-slots/contract.ts';
 import type { AdmittedCaller, ConfigFound, CreateContext, CreateDeps, CreateStep, OpeningBegun } from './step.ts';
 
-/** A slot that is taken for a mint outlives the provider's time-out by this much, should this process die. */
+/** The lease of a slot taken for a mint outlives the provider's time-out by this much, in case this process dies. */
 const MINT_GRACE_MS = 10_000;
 
 /**
- * Names the session, and asks for the totals of the day at once, so that the question travels together with the count of the minute: the
- * minute refuses first all the same.
+ * Names the session, and starts reading the totals of the day, so that this query travels together with the count of the minute. The minute still
+ * refuses first.
  */
 export const beginOpening: CreateStep = {
   name: 'opening',
@@ -31,7 +31,7 @@ export const beginOpening: CreateStep = {
   },
 };
 
-/** Whoever has used up the day has had its try of the minute. */
+/** A caller who has used up the day has also used its try of the minute. */
 export const refuseSpent: CreateStep = {
   name: 'quota',
   async take(context: OpeningBegun) {
@@ -45,7 +45,7 @@ export const refuseSpent: CreateStep = {
 interface SessionsWindow {
   readonly key: string;
   readonly limit: number;
-  /** Who shares it, for the caller who is refused. */
+  /** Who shares the window, as the refused caller is told. */
   readonly sharedBy: string | undefined;
   readonly lever: string;
 }
@@ -58,12 +58,12 @@ export const countSubject = countingStep('minute', ({ subject, keyId, limits, ov
   lever: leverOf('sessionsPerMinute', { keyId, overrides }),
 }));
 
-/** The same of the whole key: after the subject, so that one who is over its own limit takes nothing of what all share. */
+/** Counts it for the whole key, after the subject: a visitor who is over their own limit takes nothing of what all share. */
 export const countKey = countingStep('minute of the key', (caller) => sharedWindow('key', caller));
 
 export const countTenant = countingStep('minute of the tenant', (caller) => sharedWindow('tenant', caller));
 
-/** @param windowOf undefined where there is no such limit */
+/** @param windowOf returns undefined where there is no such limit */
 function countingStep(
   name: string,
   windowOf: (caller: AdmittedCaller) => SessionsWindow | undefined,
@@ -94,7 +94,7 @@ function tooMany({ limit, sharedBy, lever }: SessionsWindow, { retryAtMs }: Coun
   return mustWait(`More than ${limit} ${unitOf(limit, 'sessions')}${whose} in a minute`, retryAtMs, atMs, why);
 }
 
-/** One of the slots of the subject; it is leased until the session is registered. */
+/** Takes one of the subject's slots; it is leased until the session is registered. */
 export const takeSlot: CreateStep<string> = {
   name: 'slot',
   take(context: OpeningBegun, { live }: Pick<CreateDeps, 'live'>) {
@@ -113,7 +113,7 @@ export const takeSlot: CreateStep<string> = {
   undo: (sessionId, { caller }: OpeningBegun, { live }) => live.slots.free(caller.subject, sessionId),
 };
 
-/** One of those of the whole key and of its tenant, where they have such a ceiling. */
+/** Takes a slot of the key and of its tenant, where they have such a ceiling. */
 export const takeKeySlot: CreateStep<string> = {
   name: 'slot of the key',
   async take(context: OpeningBegun, { stores }: Pick<CreateDeps, 'stores'>) {
@@ -131,7 +131,9 @@ export const takeKeySlot: CreateStep<string> = {
   undo: (sessionId, _, { stores }) => stores.keySlots.free(sessionId),
 };
 
-/** Once the session is in the history: whether the slot of key and tenant was held all the time. @throws Unavailable when the database is away */
+/**
+ * Once the session is in the history: whether its slot of key and tenant was held without interruption. @throws Unavailable when the database is away
+ */
 export async function confirmKeySlot(
   caller: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'shared'>,
   sessionId: string,
@@ -151,7 +153,7 @@ function keySlotLimits({ shared }: { readonly shared: readonly SharedCeilings[] 
   return limits.length === 0 ? undefined : Object.fromEntries(limits);
 }
 
-/** Whoever finds no slot has had its try of the minute. */
+/** A caller who finds no free slot has used its try of the minute. */
 function full(context: CreateContext, limit: number, error: string, lever: string): Refusal {
   context.keepsCount = true;
   return new Refusal('MAX_CONCURRENT_SESSIONS', error, {}, { limit, count: limit, unit: 'sessions', lever });

@@ -18,11 +18,11 @@ type IssueDeps = Pick<CreateDeps, 'calls' | 'events' | 'provider' | 'sessions'>;
 
 interface Issued {
   readonly minted: Minted | Refusal;
-  /** Whether the caller has had its try of this minute: not where the provider failed, or nobody was asked for anything. */
+  /** Whether the caller has used its try of this minute: not where the provider failed, or was never asked. */
   readonly keepsCount: boolean;
 }
 
-/** Issues what opens the calls of the session: a secret that the provider mints, or a ticket of ours, of which no provider hears. */
+/** Issues what opens the session's calls: a secret that the provider mints, or a ticket of ours, which involves no provider. */
 export const issueSecret: CreateStep = {
   name: 'mint',
   async take(context: OpeningBegun, deps: IssueDeps) {
@@ -71,12 +71,12 @@ async function mint(
   }
 }
 
-/** Nobody is there to read it. */
+/** Nobody is left to read this refusal. */
 function callerGone(): Refusal {
   return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the session was open.');
 }
 
-/** Registers the session. From here on it is found by whoever ends sessions, so that it is given back by an end. */
+/** Registers the session. From here on everything that ends sessions finds it, so undoing this step means ending it. */
 export const register: CreateStep<VoiceRecord> = {
   name: 'record',
   async take(
@@ -92,7 +92,7 @@ export const register: CreateStep<VoiceRecord> = {
     const wordsWithinSec = isHeard && isNewVisitor(context) ? context.key?.limits.newVisitorSeconds : undefined;
     context.setup = setupOf(context, contexts);
     const kept = { setup: context.setup, ticket: context.ticket, wordsWithinSec };
-    // No provider was asked for a ticket: where its session can not be kept the caller has not had its try of this minute.
+    // A ticket involves no provider: if the session cannot be kept, the caller has not used its try of this minute.
     if (context.ticket !== undefined) context.keepsCount = false;
     const record = await sessions.open(terms, kept, clock.now(), input.request.requestId);
     context.keepsCount = true;
@@ -105,8 +105,8 @@ export const register: CreateStep<VoiceRecord> = {
 };
 
 /**
- * Whether nobody says who it is, and nothing was solved for it (docs/contract.md, section 4.5). An address that a page names proves nothing: a
- * script would name another one each time.
+ * Whether nobody vouches for who the visitor is, and they solved no challenge (docs/contract.md, section 4.5). An address that a page names proves
+ * nothing: a script would name another one each time.
  */
 function isNewVisitor({ caller, hasSolved, input: { isService, vouches } }: OpeningBegun): boolean {
   const isAnsweredFor = vouches === true || (caller.named && isService);
@@ -114,8 +114,8 @@ function isNewVisitor({ caller, hasSolved, input: { isService, vouches } }: Open
 }
 
 /**
- * What its calls are opened with. Of a session whose page opens its calls itself, and whose calls we do not end, only its trace, and what its
- * creator noted on it, are of use later: without these nothing is kept.
+ * The setup that the session's calls are opened with. Where the page opens its calls itself and we do not end them, only its trace and its creator's
+ * metadata are of use later: without either, nothing is kept.
  */
 function setupOf(
   { input, config, minted, opening: { sessionId, atMs }, trace: measured }: SecretIssued,
@@ -137,7 +137,7 @@ function setupOf(
   const trace = measured?.kept(sessionId) ?? null;
   if (callMode === 'direct' && metadata === null && minted.callId === undefined && trace === null) return undefined;
   const { context } = input.body;
-  // Nobody else is given it: where the agent has no such tool it is not kept.
+  // Only the servers of tools are given the context: where the agent has no such tool it is not kept.
   const isAsked = context !== undefined && serverToolsOf(tools).size > 0;
   const sealedContext = isAsked
     ? (contexts?.seal(JSON.stringify(context), sessionId).toString('base64') ?? null)
@@ -157,7 +157,7 @@ function setupOf(
   return { sessionId, ...terms, agentVersion, sealedContext, trace, createdAtMs: atMs };
 }
 
-/** Holds the call that the secret opens, before anybody has the secret. The end of the session ends it, also where the create is refused. */
+/** Holds the call that the secret opens, before anybody has the secret. The session's end also ends that call, even where the create is refused. */
 export const holdCall: CreateStep = {
   name: 'call',
   async take(context: Registered, { calls }: Pick<CreateDeps, 'calls'>) {
@@ -169,7 +169,7 @@ export const holdCall: CreateStep = {
   },
 };
 
-/** The answer to a caller whose session was ended while it was registered. @throws Unavailable for an end that asks for another try */
+/** The answer to a caller whose session was ended while it was registered. @throws Unavailable for an end after which the caller should try again */
 function endedMeanwhile(endReason: EndReason): Refusal {
   if (endReason === 'key_revoked') return invalidWidgetKey();
   if (endReason === 'quota_exceeded') return quotaRefusal();
@@ -177,10 +177,9 @@ function endedMeanwhile(endReason: EndReason): Refusal {
 }
 
 /**
- * Looks once more whether the quota is spent: a report that ended the subject's or the key's sessions may have been counted when this one
- * was not yet among them. The totals are read when both stores have the session: a report that they do not have yet is counted later, and
- * whoever counts it finds this one, also where one of the stores is away. The lease of the key's slot may have lapsed while the secret was
- * minted: then the create fails.
+ * Checks the quota once more: a report that ended the subject's or the key's sessions may have been counted before this session was among them. The
+ * totals are read when both stores have the session: whoever counts a later report finds this session, even if one of the stores is away. The create
+ * fails if the lease of the key's slot lapsed while the secret was minted.
  */
 export const confirmQuota: CreateStep = {
   name: 'quota once more',
@@ -197,7 +196,7 @@ export const confirmQuota: CreateStep = {
   },
 };
 
-/** A key that was revoked, or a service that was stopped, while the secret was minted: what ended sessions did not find this one. */
+/** The key was revoked, or the service stopped, while the secret was minted: ending sessions did not find this one. */
 export const confirmKey: CreateStep = {
   name: 'key once more',
   take(context: OpeningBegun, { tenants }: Pick<CreateDeps, 'tenants'>) {
@@ -214,7 +213,7 @@ export const confirmKey: CreateStep = {
 
 type SessionTerms = Pick<SessionSetup, 'callMode' | 'dataChannel' | 'behaviour' | 'tools'>;
 
-/** A session that was opened, or that its page goes on with. */
+/** A session that was opened, or that its page continues. */
 type Reachable = CreateContext &
   Pick<Registered, 'minted' | 'record'> &
   (Pick<Registered, 'config'> | { readonly resumed: SessionSetup });
@@ -243,7 +242,7 @@ export const makeReply: CreateStep = {
         dataChannel,
         ...(serverTools.length > 0 && { serverTools }),
       },
-      // Who goes on with a session was greeted.
+      // A visitor who continues a session was greeted before.
       agent: agentTermsOf(terms, deps.provider, context.resumed !== undefined),
       ...(context.resumed === undefined ? {} : { resumed: true as const }),
     };

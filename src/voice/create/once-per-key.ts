@@ -18,18 +18,19 @@ import {
 } from './step.ts';
 
 const KEEP_MS = 10 * MINUTE_MS;
-/** When a repeat first looks whether the first is done; then it waits twice as long each time, and at most a second. */
+/** When a repeat first checks whether the first request is done; it then waits twice as long each time, up to a second. */
 const FIRST_LOOK_MS = 50;
 const MAX_LOOK_MS = 1000;
-/** On top of a mint: what the stores take at most. Should this process die, its claim lapses then. */
+/** Added to the time of a mint: the longest that the stores take. If this process dies, its claim lapses then. */
 const CLAIM_GRACE_MS = 10_000;
-/** On top of a mint: a repeat is told to come again before its own reply is overdue. */
+/** Added to the time of a mint: after it a repeat is told to try again, before its own reply is overdue. */
 const WAIT_GRACE_MS = 2000;
 const RETRY_SEC = 2;
 
 /**
- * Lets one create pass per Idempotency-Key, caller and 10 minutes; a repeat with the same body gets the same reply, also while the first is
- * still at it (docs/contract.md, section 5.2), for as long as its caller waits. Refusals are not kept. Without the header every create passes.
+ * Lets one create pass per Idempotency-Key, caller and 10 minutes; a repeat with the same body gets the same reply (docs/contract.md, section 5.2).
+ * While the first request is still running, a repeat waits for as long as its caller does. Refusals are not kept. Without the header every create
+ * passes.
  */
 export const claimReply: CreateStep<ReplayClaim> = {
   name: 'once',
@@ -41,7 +42,7 @@ export const claimReply: CreateStep<ReplayClaim> = {
   undo: ({ keyHash, token }, _, { stores }) => stores.replays.release(keyHash, token).catch(ifAway(() => undefined)),
 };
 
-/** Keeps the reply for repeats. The session is open: that is what the caller must be told, also where the reply cannot be kept. */
+/** Keeps the reply for repeats. The session is open, so the caller is told so even if the reply cannot be kept. */
 export const keepReply: CreateStep = {
   name: 'keep the reply',
   async take({ claim, reply, input }, { stores }: Pick<CreateDeps, 'stores'>) {
@@ -67,13 +68,13 @@ async function claim(key: string, context: CallerFound, deps: CreateDeps): Promi
   return context.claim;
 }
 
-/** A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own. */
+/** What a key belongs to: a stranger who has learned or guessed the key comes from elsewhere, and gets a session of their own. */
 function scopeOf({ caller, input }: CallerFound): string[] {
   const by = caller.keyId ?? input.login?.email ?? '';
   return [caller.caller, caller.tenantId, by, input.origin ?? '', input.addressScope];
 }
 
-/** Claims the key, or waits for whoever has claimed it. While it waits it reads, less and less often, and writes nothing. */
+/** Claims the key, or waits for the request that has claimed it. While it waits it only reads, less and less often. */
 async function waitForOther(
   keyHash: string,
   bodyHash: string,

@@ -5,15 +5,15 @@ import type { CallTicket } from '../../stores/call-tickets/contract.ts';
 import { requireEngaged } from '../require-engaged.ts';
 import type { AdmittedCaller, CallerFound, CreateDeps, CreateStep, SessionFound } from './step.ts';
 
-/** For so long after its last heartbeat another page goes on with a session. */
+/** How long after a session's last heartbeat another page may continue it. */
 const RESUME_SEC = 120;
 
-/** Calls that are over count as well: one that is left is what a page resumes for. */
+/** `ofSession` includes calls that are over: a page resumes because a call was left. */
 type FindDeps = Pick<CreateDeps, 'calls' | 'sessions' | 'stores' | 'config'>;
 
 /**
- * Finds the session that a page goes on with: the token's, if it is the same caller's and still engaged, and its page was there a moment
- * ago. Nothing is spent, and nothing of it is told: unknown, spent, over and somebody else's are the same.
+ * Finds the session that a page continues: the token's session, if it has the same caller, is still engaged, and its page was there a moment ago.
+ * Spends nothing and reveals nothing: unknown, spent, expired and foreign tokens all get the same refusal.
  */
 export const findResumed: CreateStep = {
   name: 'resume',
@@ -46,7 +46,7 @@ export const findResumed: CreateStep = {
   },
 };
 
-/** Where heartbeats are rare, a page that is there may not have sent one for longer. */
+/** Where heartbeats are rare, a page that is still there may not have sent one for longer. */
 function resumableUntilMs(
   { lastSeenAtMs }: VoiceRecord,
   { heartbeatIntervalSec }: Pick<CreateDeps['config'], 'heartbeatIntervalSec'>,
@@ -66,7 +66,7 @@ function refused(fact: string, more: Refusal['why'] = {}): Refusal {
   return new Refusal('RESUME_REFUSED', error, {}, { fact, ...more });
 }
 
-/** Spends the token for a ticket, in one step of the store: of two pages that come at once one goes on. */
+/** Exchanges the token for a ticket, in one step of the store: of two pages that come at once, one continues the session. */
 export const spendResumeToken: CreateStep<CallTicket> = {
   name: 'token',
   async take(context: SessionFound, { calls }: Pick<CreateDeps, 'calls'>) {
@@ -81,7 +81,7 @@ export const spendResumeToken: CreateStep<CallTicket> = {
     calls.resumeTokens.giveBack(input.body.resume ?? '', kept, longestEndMs(record, sessions.limits)),
 };
 
-/** The sockets of the page before are closed, on whichever node; those that come later are of the page that resumes. */
+/** Closes the sockets of the former page, on all nodes; sockets opened after this belong to the page that resumes. */
 export const closeFormerPage: CreateStep = {
   name: 'former page',
   take({ record, input }: SessionFound, { live }: Pick<CreateDeps, 'live'>) {

@@ -8,7 +8,7 @@ import type { CreateDeps } from './step.ts';
 /** Who asks for a proof of work, and for which key. */
 export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
   readonly widgetKey: string;
-  /** Of the page; undefined where its browser does not say it. */
+  /** Origin of the page; undefined where its browser does not send it. */
   readonly origin: string | undefined;
   readonly addressScope: string;
   readonly window: Asking['window'];
@@ -16,8 +16,8 @@ export interface WorkAsked extends Pick<WorkQuestion, 'headers'> {
 }
 
 /**
- * Sets a proof of work that a create of the key takes (docs/contract.md, section 5.16). Nothing is kept: it is signed.
- * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or NOT_FOUND where the key's challenges are those of another provider
+ * Issues a proof-of-work challenge that a create of the key accepts (docs/contract.md, section 5.16). Nothing is stored: the challenge is signed.
+ * @returns a Refusal INVALID_WIDGET_KEY, ORIGIN_MISMATCH, or NOT_FOUND where the key's challenges come from another provider
  */
 export function setWork(
   { widgetKey, origin, headers, addressScope, window, atMs }: WorkAsked,
@@ -25,7 +25,7 @@ export function setWork(
 ): AltchaChallenge | Refusal {
   const found = tenants.keyOf(widgetKey);
   if (found === undefined || found.key.revokedAtMs !== null) return invalidWidgetKey();
-  // A page of Switchboard's own origin sends none with a GET; what is bound to the key's origin is of no use to others.
+  // A page of Switchboard's own origin sends no Origin with a GET; the challenge is useless for other origins anyway, because creates check theirs.
   if (origin !== undefined && origin !== found.key.origin) return originRefusal(found.key, origin);
   const { key } = found;
   const suspicions = suspects.reasonsFor({ key, address: addressScope, window }, atMs);

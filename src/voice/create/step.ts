@@ -32,17 +32,17 @@ export interface CreateDeps {
     'callers' | 'calls' | 'heartbeatIntervalSec' | 'requireAuthForSession' | 'requireOriginForWidgets' | 'upstream'
   >;
   readonly clock: Clock;
-  /** Lets time pass between two looks at a create that another request is at. */
+  /** Waits between two looks at a create that another request is running. */
   readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
   readonly stores: Pick<DurableStores, 'counters' | 'keySlots' | 'replays' | 'sessionSetups'>;
   readonly live: Pick<LiveStores, 'bus' | 'slots'>;
   readonly provider: UpstreamProvider;
-  /** Seals what is for the servers of tools alone; undefined where there is no key to. */
+  /** Seals what only the servers of tools may read; undefined where no key is configured. */
   readonly contexts: Pick<Sealer, 'seal'> | undefined;
   readonly bots: BotDetector;
   readonly suspects: SuspectList;
   readonly events: Events;
-  /** Undefined where no session is traced. */
+  /** Undefined where sessions are not traced. */
   readonly traces?: Pick<Traces, 'begin'> | undefined;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
@@ -66,7 +66,7 @@ export interface CreateDeps {
       spend(value: string, ticket: CallTicket, atMs: number): Promise<boolean>;
       giveBack(value: string, ticket: CallTicket, untilMs: number): Promise<void>;
     };
-    /** Holds the calls that pages open themselves; undefined where they learn those names alone. */
+    /** Holds the calls that pages open themselves; undefined where only the pages learn their calls' names. */
     readonly ofPages?: () =>
       | {
           adopt(request: {
@@ -77,7 +77,7 @@ export interface CreateDeps {
           }): Promise<void>;
         }
       | undefined;
-    /** All that were opened, those that are over among them. */
+    /** All calls that the session opened, including those that are over. */
     ofSession(sessionId: string): Promise<readonly unknown[]>;
   };
 }
@@ -88,15 +88,15 @@ export interface CreateInput {
   readonly login: Login | undefined;
   /** Whether a service token came with the request. */
   readonly isService: boolean;
-  /** Whether a back end answers for the visitor: its own headers say nothing of who that is, and nobody judges them. */
+  /** Whether a back end answers for the visitor: its own headers say nothing about them, and the bot check is skipped. */
   readonly vouches?: boolean;
-  /** Who joins the room of the session, as its creator says. */
+  /** Who joins the session's room, as its creator says. */
   readonly visitor?: Omit<RoomWish, 'agentName'> | undefined;
   readonly origin: string | undefined;
   readonly ip: string;
-  /** Under what the address is counted. */
+  /** The key under which the address is counted. */
   readonly addressScope: string;
-  /** Of the address, with this request counted. */
+  /** The address' rate-limit window, including this request. */
   readonly window?: Pick<WindowCount, 'limit' | 'remaining'> | undefined;
   readonly request: {
     readonly method: string;
@@ -119,32 +119,32 @@ export interface AdmittedCaller extends CeilingsHolder {
   readonly loginId: string | null;
 }
 
-/** What the steps of a create have found so far. A step names in its parameter what steps above it must have found. */
+/** What the steps of a create have found so far. The type of a step's parameter names what earlier steps must have found. */
 export interface CreateContext {
   readonly input: CreateInput;
-  /** Of one that opens a session, where sessions are traced. */
+  /** Only for a create that opens a session, where sessions are traced. */
   readonly trace?: CreateTrace | undefined;
   tenant?: Tenant;
   /** Null for a console caller. */
   key?: WidgetKey | null;
   caller?: AdmittedCaller;
   config?: SessionConfig;
-  /** Whether it came with the solution of a challenge. */
+  /** Whether the request came with the solution of a challenge. */
   hasSolved?: boolean;
-  /** Slots of the subject that are held, where that makes somebody suspect; asked for before it is used, so that nobody waits for it alone. */
+  /** Slots that the subject holds, where that can make a caller suspect; counted in advance, so that nobody waits for this alone. */
   slotsHeld?: Eventually<number>;
   opening?: Opening;
-  /** The caller has had its try of this minute, whatever comes of it: its count is not given back. */
+  /** The caller has used its try of this minute, whatever happens: the count is not given back. */
   keepsCount?: boolean;
   minted?: Minted;
-  /** Of a brokered session: it is kept with the record. */
+  /** Only for a brokered session: it is kept with the record. */
   ticket?: CallTicket;
-  /** What the session is kept with. */
+  /** The setup that is kept with the session. */
   setup?: SessionSetup | undefined;
   record?: VoiceRecord;
-  /** What the session was created with that another page goes on with. */
+  /** The setup of the session that another page continues. */
   resumed?: SessionSetup;
-  /** Why the record ends when it is given back. */
+  /** The end reason if the record has to be undone. */
   endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked' | 'closed_by_operator'>;
   claim?: ReplayClaim;
   reply?: CreateReply;
@@ -154,13 +154,13 @@ export interface CreateContext {
 interface Opening {
   readonly sessionId: string;
   readonly atMs: number;
-  /** Until when its slots are leased, should this process die before it is registered. */
+  /** When its slots' leases lapse, in case this process dies before the session is registered. */
   readonly leaseUntilMs: number;
   /** DAILY_QUOTA_EXCEEDED when a ceiling of the day is reached. */
   readonly quotaRefusal: Promise<Refusal | undefined>;
 }
 
-/** The right to make the one reply that an Idempotency-Key has. */
+/** The right to make the only reply for an Idempotency-Key. */
 export interface ReplayClaim {
   /** The Idempotency-Key itself. */
   readonly key: string;
@@ -176,35 +176,35 @@ export type ConfigFound = CallerFound & With<'config'>;
 export type OpeningBegun = ConfigFound & With<'opening'>;
 export type SecretIssued = OpeningBegun & With<'minted'>;
 export type Registered = SecretIssued & With<'record'>;
-/** One that is there already, which a page goes on with. */
+/** An existing session that a page continues. */
 export type SessionFound = CallerFound & With<'record' | 'resumed'>;
 
 export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
 
-/** Whose refusal it is, for operators. */
+/** Whose refusal it is, as operators see it. */
 export function whoseOf({ tenantId, keyId, subject }: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'subject'>): Why {
   return { tenantId, keyId, subject };
 }
 
-/** What a step answers that has found the reply: the steps below it are left out, and nothing is given back. */
+/** Returned by a step that has found the reply: the later steps are skipped, and nothing is given back. */
 export const ANSWERED = Symbol('answered');
 
-/** A refusal, that the reply is found, what was taken, or undefined where the step let the request pass and took nothing. */
+/** A refusal; ANSWERED; what the step took; or undefined where it let the request pass and took nothing. */
 export type Outcome<T> = Refusal | typeof ANSWERED | T | undefined;
 
-/** One rule of a request that may take something, and how that is given back when no later step lets the request pass. */
+/** One rule of a request. It may take something, and says how to give that back when a later step refuses the request. */
 export interface Step<C, D, T = unknown> {
   readonly name: string;
-  /** When it throws, nothing counts as taken: what a store took and could not tell any more lapses there by itself. */
+  /** When it throws, nothing counts as taken: what a store took without being able to say so lapses there by itself. */
   take(context: C, deps: D): Eventually<Outcome<T>>;
   undo?(taken: T, context: C, deps: D): Eventually<unknown>;
 }
 
 /**
- * Takes the steps in their order until one refuses, throws or has the reply. After a refusal or a fault all that was taken is given back, each
- * once and the last first. It waits only for promises: what answers at once is followed by the next step at once.
+ * Runs the steps in order until one refuses, throws or has the reply. After a refusal or a fault everything that was taken is given back, each once
+ * and the last first. Only promises are awaited: where a step answers at once, the next one follows at once.
  * @param onFault hears why something could not be given back; that changes neither what else is given back nor the outcome
- * @param onStep hears the name of each step before it is taken
+ * @param onStep hears the name of each step before it runs
  * @returns the refusal; undefined when the request passed, or its reply was found
  * @throws what a step threw
  */

@@ -17,27 +17,27 @@ export interface PendingWritesDeps {
 }
 
 /**
- * Records of which the live stores must still be told something: they were away or took no writes when it happened. The history has them,
- * and the live stores get them when they are back, so that no session that ended meanwhile counts as live again or keeps its slot. A record
- * waits until all of it is done: slot, record and announcement. Bounded by the sessions that changed during the outage.
+ * Records that the live stores must still be told about, because they were away or took no writes when a session changed. The history has them, and
+ * the live stores get them when they are back, so that no session that ended meanwhile counts as live again or keeps its slot. A record waits until
+ * slot, record and announcement are all done. Bounded by the sessions that changed during the outage.
  */
 export class PendingWrites {
   readonly #deps: PendingWritesDeps;
   readonly #waiting = new Map<string, VoiceRecord>();
-  /** By the id of its session what this node knows of it and the live stores may not. */
+  /** By session id, what this node knows and the live stores may not. */
   readonly waiting: ReadonlyMap<string, VoiceRecord> = this.#waiting;
 
   constructor(deps: PendingWritesDeps) {
     this.#deps = deps;
   }
 
-  /** Lets a record wait for the next flush, together with what waits of its session already. */
+  /** Makes a record wait for the next flush, merged with what is already waiting for its session. */
   add(record: VoiceRecord): void {
     const present = this.#waiting.get(record.id);
     this.#waiting.set(record.id, present === undefined ? record : laterOf(record, present));
   }
 
-  /** Frees the slot of a record that was saved, now or when the live stores are back. */
+  /** Frees the slot of a saved record, now or when the live stores are back. */
   async freeSlot(record: VoiceRecord): Promise<void> {
     try {
       await this.#deps.live.slots.free(record.subject, record.id);
@@ -46,7 +46,7 @@ export class PendingWrites {
     }
   }
 
-  /** Writes what waits. @throws Unavailable when the live stores or the history are away; what was not written waits on */
+  /** Writes what is waiting. @throws Unavailable when the live stores or the history are away; what was not written goes on waiting */
   async flush(): Promise<void> {
     if (this.#waiting.size === 0) return;
     // Another node may have ended some of them.
@@ -54,20 +54,20 @@ export class PendingWrites {
       for (const record of await this.#deps.history.endedAmong(ids)) this.add(record);
     await settleAll([...this.#waiting.values()], async (record) => {
       const isWritten = await this.write(record);
-      // Else somebody was first: the next flush sees what became of it.
+      // Otherwise somebody else wrote first, and the next flush looks again.
       if (isWritten && this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
     });
   }
 
-  /** Writes a record now, or at the next flush when its session changed meanwhile. @throws Unavailable */
+  /** Writes a record now; if its session changed meanwhile, at the next flush. @throws Unavailable */
   async writeOrAdd(record: VoiceRecord): Promise<void> {
     if (!(await this.write(record))) this.add(record);
   }
 
   /**
-   * Tells the live stores all that they missed of a session which changed, or was kept, without them: slot, record and announcement. To
-   * do it again changes nothing. The slot comes first: wherever the registry's record is found to be up to date, its slot is as well.
-   * @returns false when the registry's record changed meanwhile: then it is to be done again
+   * Tells the live stores everything that they missed about a session which changed, or was kept, without them: slot, record and announcement.
+   * Repeating it changes nothing. The slot comes first: where the registry's record is up to date, the slot is too.
+   * @returns false when the registry's record changed meanwhile: then it must be done again
    * @throws Unavailable
    */
   async write(known: VoiceRecord): Promise<boolean> {
@@ -87,7 +87,7 @@ export class PendingWrites {
     const { registry } = this.#deps.live;
     if (record === held) return true;
     if (held !== undefined) return registry.save(restored(record, held), held.version);
-    // Of an end that the registry has not heard of, and of whose session it does not know either, the history tells.
+    // An ended session that the registry does not know need not be inserted: the history has it.
     return record.endedAtMs !== null || registry.insert(restored(record));
   }
 }

@@ -8,9 +8,9 @@ import { withBenefit } from '../history-lag.ts';
 import type { Outage } from './outage.ts';
 import type { PendingWrites } from './pending-writes.ts';
 
-/** Records that are looked at together. */
+/** Records that are processed together. */
 const PAGE = 1000;
-/** Ends that are looked at after an outage; what a longer one leaves over is found by the next heartbeat or deadline. */
+/** Ends that are looked up after an outage; after a longer one, the next heartbeat or deadline finds the rest. */
 const MAX_MISSED_ENDS = 10_000;
 
 export interface RestoreDeps {
@@ -22,8 +22,9 @@ export interface RestoreDeps {
 }
 
 /**
- * Puts the sessions that the history knows as live back into live stores that lost them, slots included, once over all nodes: for the
- * start, and before every sweep. While nothing is lost it is cheap. Who may have been heard later than the history knows has the benefit of that.
+ * Puts the sessions that the history knows as live back into live stores that lost them, slots included, once over all nodes: run at the start, and
+ * before every sweep. It is cheap while nothing is lost. Sessions that may have been heard later than the history knows are given that time
+ * (`withBenefit`).
  * @param share where to look for losses
  * @throws Unavailable
  */
@@ -42,8 +43,8 @@ export async function restoreLost({ live, history, pendingWrites, limits }: Rest
 }
 
 /**
- * Ends in the live stores what ended without them during the last outage: the node that has to tell them may be gone. The database tells
- * later when it is away; deadlines do not wait for it.
+ * Tells the live stores about sessions that ended without them during the last outage: the node that should tell them may be gone. While the database
+ * is away this is put off; deadlines do not wait for it.
  * @param at now, by the clock of the outage
  * @throws Unavailable when the live stores are away
  */

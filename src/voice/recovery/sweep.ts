@@ -9,7 +9,7 @@ import type { HistoryWriter } from '../history-writer.ts';
 import { restoreLost, endInRegistry, type RestoreDeps } from './restore.ts';
 
 const BATCH = 500;
-/** A claim of a node that died is taken over in time: an end may be late by two seconds. */
+/** Short enough for another node to take over a dead node's claim in time: an end may be late by two seconds. */
 const LEASE_MS = 1500;
 
 export interface SweepDeps extends RestoreDeps {
@@ -19,8 +19,8 @@ export interface SweepDeps extends RestoreDeps {
 }
 
 /**
- * Repairs what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Nodes sweep about twice a
- * second; a claim keeps those apart that share a part.
+ * Repairs what an outage left behind, then closes everything that is due, once the live stores are complete and up to date. Nodes sweep about twice a
+ * second; claims keep nodes that share a part from doing the same work.
  * @param share the parts of the live stores that this node looks at; by default all
  * @throws Unavailable when a store is away, and the first fault of a record
  */
@@ -43,8 +43,9 @@ export async function sweep(deps: SweepDeps, share?: Share): Promise<void> {
 }
 
 /**
- * Lets the clock close what is due and forgets what ended a while ago; @returns how many records were looked at.
- * A record that fails holds up no other; the first failure is thrown in the end, and its claim lapses.
+ * Lets the clock close what is due, and forgets what ended a while ago. A record that fails holds up no other; the first failure is thrown at the
+ * end, and its claim lapses.
+ * @returns how many records were looked at
  */
 export async function closeDue(
   at: number,
@@ -68,8 +69,8 @@ export async function closeDue(
 }
 
 /**
- * Sees that the end is in the history, whatever became of the node that made it, and drops what ended a while ago: not before, so that
- * nothing registers it again as live.
+ * Makes sure that the end is in the history, even if the node that made it died, and removes the record a while later: not before, so that nothing
+ * registers the session again as live.
  */
 async function forget(ended: VoiceRecord, at: number, deps: SweepDeps): Promise<void> {
   const { registry } = deps.live;
@@ -78,8 +79,8 @@ async function forget(ended: VoiceRecord, at: number, deps: SweepDeps): Promise<
 }
 
 /**
- * Sees that the history has a record and that its slot is free. While a store is away the record waits with the others that are to be
- * written there, and holds up nobody.
+ * Makes sure that the history has a record and that its slot is free. While a store is away, the record waits with others to be written there, and
+ * holds up nobody.
  * @returns whether the history has it
  */
 export async function confirm(
