@@ -9,7 +9,7 @@ import { toldLimits } from '../voice/session-limits.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
-/** The state to tell of a session that has not ended: of an end that is due but has not happened there is no reason to tell yet. */
+/** The state to report for a session that has not ended: an end that is due but has not happened yet has no reason to report. */
 export function toldState(record: VoiceRecord, at: number, { sessions }: Pick<ChannelDeps, 'sessions'>): VoiceState {
   const state = classify(record, at, sessions.limits);
   return state === 'ended' ? savedState(record, sessions.limits) : state;
@@ -32,7 +32,7 @@ export function attachedFrame(
   };
 }
 
-/** Words of a new visitor were heard. @param record as far as it is known */
+/** The frame for a new visitor's first words. @param record the last one known */
 export function spokeFrame(record: VoiceRecord, at: number, deps: Pick<ChannelDeps, 'sessions'>): ServerFrame {
   const present = { ...record, wordsDueAtMs: 0 };
   return { type: 'state', state: toldState(present, at, deps), session: viewOf(present, at) };
@@ -55,7 +55,7 @@ export function faultFrame(fault: unknown, frame: ClientFrame, language: Languag
   return { type: 'error', code, userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
-/** The answer to what is no frame. */
+/** The answer to a message that is not a frame. */
 export function badFrame(language: Language): ServerFrame {
   return { type: 'error', code: 'INVALID_REQUEST', userMessage: SPOKEN[language].errors.INVALID_REQUEST };
 }

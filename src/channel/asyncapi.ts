@@ -30,7 +30,7 @@ const requests: Readonly<Record<ClientFrameName, { summary: string; answers: rea
   tool_result: { summary: 'Answer a tool that the page was asked to run; the first answer counts', answers: ['error'] },
 };
 
-/** What the server sends without being asked. */
+/** What the server sends unprompted. */
 const pushes = {
   state: 'The session has changed its state',
   warning: 'The session ends soon, or a daily total nears its ceiling',
@@ -43,7 +43,7 @@ const pushes = {
   error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
 } as const satisfies Partial<Record<ServerFrameName, string>>;
 
-/** What operators are told, and when (docs/contract.md, section 8.1). */
+/** What operators are sent, and when (docs/contract.md, section 8.1). */
 const told: Readonly<Record<keyof typeof feedFrames, string>> = {
   hello: 'First, once it is known who watches',
   tick: 'How the service stands, every two seconds; topic counts',
@@ -63,7 +63,7 @@ const closeCodes = (Object.keys(closeCode) as (keyof typeof closeCode)[])
   .map((name) => `${closeCode[name]} ${closeMeanings[name]}`)
   .join('; ');
 
-/** The AsyncAPI 3.0 document of the heartbeat channel and of the operators' feed: the schemas that read the frames describe them. */
+/** The AsyncAPI 3.0 document of the heartbeat channel and the operators' feed, generated from the schemas that parse the frames. */
 export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress, version: string): object {
   const { host, protocol } = new URL(serverUrl);
   const messages = {
@@ -132,7 +132,7 @@ function refer(channel: ChannelName, message: string): object {
   return { $ref: `#/channels/${channel}/messages/${message}` };
 }
 
-/** What the server sends without being asked: an operation for each frame. */
+/** One operation for each frame that the server sends unprompted. */
 function sentOn(channel: ChannelName, verb: string, sender: string, frames: Readonly<Record<string, string>>): object {
   return Object.fromEntries(
     Object.entries(frames).map(([name, summary]) => [
@@ -147,7 +147,7 @@ function sentOn(channel: ChannelName, verb: string, sender: string, frames: Read
   );
 }
 
-/** Where a channel's messages are described. */
+/** References to where a channel's messages are described. */
 function namesOf(messages: Readonly<Record<string, object>>): Record<string, object> {
   return Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]));
 }

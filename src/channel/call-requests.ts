@@ -8,7 +8,7 @@ import { refusalFrame } from './answers.ts';
 import type { CallSockets } from './call-sockets.ts';
 import type { ChannelDeps } from './deps.ts';
 
-/** How many of each a session may ask for in a minute, and what they are called. */
+/** How many of each a session may ask for in a minute, and the words for them. */
 const MINUTE_LIMITS = {
   say: { limit: 20, what: 'texts' },
   interrupt: { limit: 60, what: 'interruptions' },
@@ -21,7 +21,7 @@ const WORDS = {
   TOOL_UNKNOWN: 'The call waits for no answer of a tool by this id.',
 } as const;
 
-/** Who asks: an attached socket. */
+/** The attached socket that asks. */
 export interface CallAsker {
   readonly record: VoiceRecord;
   readonly language: Language;
@@ -29,8 +29,8 @@ export interface CallAsker {
 }
 
 /**
- * Asks the call of a session for what a page wants, and tells the page what is refused of it, which may be later. Requests are passed on
- * in the order in which they were made.
+ * Passes a page's request on to its session's call, and tells the page, perhaps later, if it is refused. Requests are passed on in the order in which
+ * they were made.
  */
 export function askCall(
   asker: CallAsker,
@@ -48,7 +48,7 @@ export function askCall(
 
   function ask(): void {
     calls.ask(record.id, frame, (code) => {
-      // To interrupt what does not speak is nothing to be told of.
+      // An interruption that finds nobody speaking is not worth reporting.
       if (code !== null && frame.type !== 'interrupt') refuse(new Refusal(code, WORDS[code]));
     });
   }

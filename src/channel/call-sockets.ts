@@ -4,7 +4,7 @@ import { ANSWER_LATE_MS, TAKEN_WITHIN_MS, type BusMessage } from '../protocol/bu
 import { MAX_CALL_MESSAGE_BYTES, type CallFrame, type CallRequest } from '../protocol/call-frames.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 
-/** So often a node says again that it has sockets which want to hear of a call: its word holds for half a minute. */
+/** How often a node repeats that it has sockets which want to hear of a call: each message holds for half a minute. */
 const RENEW_MS = 10_000;
 
 /** A socket that wants to hear of its session's call. */
@@ -17,12 +17,12 @@ type Answer = Extract<BusMessage, { type: 'call.answered' }>['code'];
 
 interface Wanting {
   readonly sockets: Set<CallSocket>;
-  /** What pages are asked for, and nobody has answered. */
+  /** Tool calls that pages were asked for and nobody has answered. */
   readonly tools: Set<string>;
-  /** What the session's call is known to do; undefined while it is known to have none. */
+  /** The last known state of the session's call; undefined while it is known to have none. */
   state: CallFrame | undefined;
   saidAtMs: number;
-  /** How often it is said yet without a call: the node of a call may not hear of this one at once. */
+  /** How often to repeat the message while no call is known: the node of a new call may not hear of this session at once. */
   left: number;
 }
 
@@ -38,8 +38,8 @@ export interface CallSocketsDeps {
 }
 
 /**
- * The sockets of this node that want to hear of their sessions' calls, which other nodes may hold: what they are told, and what they ask
- * for (docs/contract.md, section 7.6). What a call does not take within two seconds it never does.
+ * The sockets of this node that want to hear of their sessions' calls, which other nodes may hold: what they are sent, and what they ask for
+ * (docs/contract.md, section 7.6). A request that a call does not take within two seconds is never carried out.
  */
 export class CallSockets {
   readonly #deps: CallSocketsDeps;
@@ -57,7 +57,7 @@ export class CallSockets {
     wanting.sockets.add(socket);
     socket.maxMessageBytes = MAX_CALL_MESSAGE_BYTES;
     wanting.left = 3;
-    // The call tells its state to a node once, for all of the session's sockets there.
+    // The call sends its state to a node once, for all of the session's sockets there.
     if (wanting.state !== undefined) socket.send(wanting.state);
     this.#say(sessionId, wanting);
   }
@@ -79,18 +79,19 @@ export class CallSockets {
   }
 
   /**
-   * Asks a session's call for something. @param answered is told once what became of it: null once it is done, else why it never is
+   * Asks a session's call for something.
+   * @param answered is called once with the outcome: null if it is done, otherwise why it never will be
    */
   ask(sessionId: string, frame: CallRequest, answered: (code: Answer) => void): void {
     const { bus, clock } = this.#deps;
     const [request, at] = [randomId(), clock.now()];
     this.#waiting.set(request, { untilMs: at + TAKEN_WITHIN_MS + ANSWER_LATE_MS, answer: answered });
     bus.publish({ type: 'call.asked', sessionId, request, untilMs: at + TAKEN_WITHIN_MS, frame });
-    // Whoever hears it here has answered by now.
+    // Without a shared bus only this process could hear the request, and it would have answered by now.
     if (bus.followed === undefined) this.#answer(request, 'CALL_NOT_OPEN');
   }
 
-  /** Says again what lapses, and gives up what was not answered; call it about every second. */
+  /** Repeats what would lapse, and gives up on requests that were not answered; call it about every second. */
   tick(at: number): void {
     for (const [request, { untilMs }] of this.#waiting) if (untilMs <= at) this.#answer(request, 'CALL_NOT_OPEN');
     for (const [sessionId, wanting] of this.#wanting)
@@ -98,7 +99,7 @@ export class CallSockets {
         this.#say(sessionId, wanting);
   }
 
-  /** Messages may have been missed: all is said again. */
+  /** Messages may have been missed: announces all sockets again. */
   resync(): void {
     for (const wanting of this.#wanting.values()) wanting.left = 1;
   }
@@ -110,7 +111,7 @@ export class CallSockets {
       wanting.state = frame.state === 'closed' ? undefined : frame;
       wanting.left = 0;
       if (frame.state === 'closed') wanting.tools.clear();
-      // Its node may be another than before, which knows nothing of the sockets here.
+      // Another node may hold the call now, which does not know about the sockets here.
       else if (!hadCall || this.#deps.clock.now() > wanting.saidAtMs) this.#say(sessionId, wanting);
     }
     for (const socket of wanting.sockets) socket.send(frame);

@@ -26,9 +26,9 @@ type Frame<Type> = Extract<ClientFrame, { type: Type }>;
 const MAX_BAD_FRAMES = 3;
 
 /**
- * One socket of one session (docs/contract.md, section 7.2). Its frames are served one after the other, so that no answer overtakes an
- * earlier one; a fault in one socket touches no other. There is one object of this for each socket, without timers and closures of its own,
- * and a heartbeat makes no promise where the engines make none: both are what 10,000 sockets cost.
+ * One socket of one session (docs/contract.md, section 7.2). Its frames are served one after the other, so that no answer overtakes an earlier one; a
+ * fault in one socket affects no other. Each socket costs one such object, without timers or closures of its own, and a heartbeat creates no promise
+ * where the engines create none: that keeps 10,000 sockets cheap.
  */
 export class Connection implements SocketListener {
   attachedAtMs = 0;
@@ -43,16 +43,16 @@ export class Connection implements SocketListener {
   #state: VoiceState | undefined;
   /** An end that became known while the record, or an answer, was on its way. */
   #missedEnd: EndReason | null = null;
-  /** The end that this socket tells itself, with the answer that it waits for; `any` where it may be each. */
+  /** The end that this socket reports itself, with the answer that it waits for; `any` where it could be any end. */
   #ownEnd: EndReason | 'any' | undefined;
   #badFrames = 0;
   #wants: readonly string[] = [];
   #isOver = false;
-  /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
+  /** Frames that arrived while one is being served, in order; undefined stands for a bad one. */
   #waiting: (ClientFrame | undefined)[] | undefined;
   #warned: Warning | undefined;
 
-  /** @param address where it comes from; the connection is counted there, and leaves it when it closes */
+  /** @param address budget of the address; it counts this connection already, and the connection leaves it when it closes */
   constructor(socket: Socket, address: SocketBudget, language: Language, context: ConnectionContext<Connection>) {
     this.#socket = socket;
     this.#address = address;
@@ -97,7 +97,7 @@ export class Connection implements SocketListener {
     this.#socket.close(code, reason);
   }
 
-  /** Tells the client of a transition that happened anywhere; each is told once. */
+  /** Tells the client about a transition, wherever it happened; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
     const isOwn = endReason !== null && (this.#ownEnd === 'any' || this.#ownEnd === endReason);
     if (this.#record === undefined || isOwn) {
@@ -110,22 +110,22 @@ export class Connection implements SocketListener {
     }
   }
 
-  /** Warns the client when its session is about to end; to be asked about every second. */
+  /** Warns the client when its session is about to end; call it about every second. */
   warn(at: number): void {
     const record = this.#record;
     if (record === undefined || this.#untold(record, at) === undefined) return;
-    // A heartbeat over HTTP or another socket may have moved the end: the warning is due only if the present record says so.
+    // A heartbeat over HTTP or another socket may have moved the end: the current record decides whether the warning is due.
     void andThen(presentOr(record, this.#context.deps.sessions), (present) => this.#warnOf(present, at));
   }
 
-  /** Tells an attached client what is about to end its session, or that it nears its ceiling. */
+  /** Warns an attached client that its session is about to end, or that it nears its ceiling. */
   sendWarning(reason: 'duration' | 'idle' | 'quota', secondsLeft?: number): void {
     if (this.#record === undefined) return;
     this.send({ type: 'warning', reason, secondsLeft });
     noteOn(this.#record, 'warned', { limit: reason, secondsLeft: secondsLeft ?? null }, this.#context.deps);
   }
 
-  /** A socket that does not read is closed: a frame is never dropped silently. */
+  /** Closes a socket that does not read: a frame is never dropped silently. */
   send(frame: ServerFrame): void {
     this.#sendText(JSON.stringify(frame));
   }
@@ -192,7 +192,7 @@ export class Connection implements SocketListener {
     this.#wants = wants;
     this.#language = languageOfTag(language) ?? this.#language;
     const { deps, socketLeases } = this.#context;
-    // It listens before it reads, so that no transition falls between the two.
+    // Listens before it reads, so that no transition is missed between the two.
     this.#sessionId = sm_session_id;
     this.#context.add(sm_session_id, this);
     return andThen(deps.sessions.find(sm_session_id), (record) => {
@@ -212,7 +212,7 @@ export class Connection implements SocketListener {
     if (this.#isOver) return socketLeases.leave(lease);
     this.#lease = lease;
     if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
-    // This frame is counted for its address already.
+    // The address' budget has already paid for this frame.
     if (!sessions.spend(lease.budget, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
     this.#state ??= toldState(record, at, deps);
@@ -237,7 +237,7 @@ export class Connection implements SocketListener {
     this.#sendText(heartbeatAnswer(record, at, id));
   }
 
-  /** The client is told what became of its report before it is told of an end that the report brought. */
+  /** The client gets the answer to its report before it hears of an end that the report caused. */
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#ownEnd = 'any';
     try {
@@ -251,7 +251,7 @@ export class Connection implements SocketListener {
     }
   }
 
-  /** Who asks for an end hears of it when it is kept, and of a fault until then: not by the push that tells all others. */
+  /** The client that asks for an end hears of it once it is kept, or of a fault, and not by the push that all others get. */
   async #end({ id }: VoiceRecord, at: number): Promise<void> {
     this.#ownEnd = 'closed_by_client';
     const ended = await this.#context.deps.sessions.endForGood(id, 'closed_by_client', at);
@@ -286,7 +286,7 @@ export class Connection implements SocketListener {
     if ((this.#badFrames += 1) >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
   }
 
-  /** The socket stays: the client may try the frame again, and has five seconds to attach if it has not. */
+  /** The socket stays open: the client may send the frame again, and if it has not attached yet, it has another five seconds. */
   #fail(fault: unknown, frame: ClientFrame): void {
     this.#context.deps.events.faulted(fault, undefined, 'channel');
     this.send(faultFrame(fault, frame, this.#language));

@@ -16,13 +16,13 @@ import type { VoiceSessions } from '../voice/sessions.ts';
 export interface ChannelDeps {
   readonly config: Pick<Config, 'edge' | 'heartbeatIntervalSec'>;
   readonly clock: Clock;
-  /** That this node is alive, beside the places of its sockets. */
+  /** Says that this node is alive, which keeps its sockets' leases valid. */
   readonly lease: Pick<NodeLease, 'node' | 'renewForSockets'>;
   readonly live: Pick<LiveStores, 'bus' | 'sockets' | 'windows'>;
   readonly edge: Pick<EdgeWindows, 'address'>;
   readonly events: Events;
   readonly journal: { readonly note: NoteSession };
-  /** Gets faults that no client can be told of. */
+  /** Hears of faults that cannot be reported to any client. */
   readonly onError: (error: unknown) => void;
   readonly identity: Pick<Identity, 'subjects' | 'logins'>;
   readonly usage: Pick<Usage, 'limitsOf' | 'subjectOfSession' | 'report'>;
@@ -40,10 +40,10 @@ export interface ConnectionContext<Connection> {
   readonly sessions: SocketBudgets;
   readonly socketLeases: SocketLeases;
   readonly calls: CallSockets;
-  /** The connection must attach within five seconds. */
+  /** From now on the connection must attach within five seconds. */
   expect(connection: Connection): void;
-  /** From now on it is told what happens to the session. */
+  /** From now on the connection hears what happens to the session. */
   add(sessionId: string, connection: Connection): void;
-  /** It is told nothing any more, and need not be attached. */
+  /** The connection hears nothing any more, and need not attach. */
   remove(sessionId: string | undefined, connection: Connection): void;
 }

@@ -16,16 +16,16 @@ export class FrameBudget {
   /**
    * Spends one frame of a bucket.
    * @param fullAtMs the bucket; a new one is full: 0
-   * @param atMs counted from any fixed instant that is not long ago: the fractions of a large number are coarse
-   * @returns the bucket afterwards, or undefined when there was no frame left
+   * @param atMs counted from any fixed instant that is not long ago, because large numbers have coarse fractions
+   * @returns the bucket afterwards, or undefined when no frame was left
    */
   spend(fullAtMs: number, atMs: number): number | undefined {
     const next = (this.isFull(fullAtMs, atMs) ? atMs : fullAtMs) + this.#frameMs;
-    // So little of a frame, less than a millisecond for any rate, for what rounding adds up to.
+    // Allows for rounding errors: a tiny part of a frame, less than a millisecond at any rate.
     return next - atMs > this.#burstMs + this.#frameMs / 100_000 ? undefined : next;
   }
 
-  /** Whether nothing of a bucket is spent. More than a whole one cannot be: then the clock was turned back, and the bucket counts as full. */
+  /** Whether a bucket is full. One that claims to have spent more than it holds counts as full too: the clock was turned back. */
   isFull(fullAtMs: number, atMs: number): boolean {
     return fullAtMs <= atMs || fullAtMs - atMs > this.#burstMs + this.#frameMs;
   }

@@ -2,8 +2,8 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { viewText } from '../voice/records.ts';
 
 /**
- * The answer to a heartbeat of an engaged session as text, which is what JSON.stringify makes of the frame, at a third of
- * its cost: nothing but the id can hold a character that needs escaping.
+ * The answer to a heartbeat of an engaged session as text: what JSON.stringify would make of the frame, at a third of its cost. Only the id can hold
+ * a character that needs escaping.
  */
 export function heartbeatAnswer(record: VoiceRecord, at: number, id: string | number | undefined): string {
   const idText = id === undefined ? '' : `"id":${typeof id === 'string' ? JSON.stringify(id) : id},`;

@@ -16,26 +16,26 @@ import { andThen } from '../kernel/eventually.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 
 const ATTACH_MS = 5000;
-/** Sessions that are looked at together after a gap. */
+/** Sessions that are looked up together after a gap. */
 const PAGE = 1000;
 
 /** The listener of a socket that was refused. */
 const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
-/** The sockets of this node. Pushes reach a socket on whichever node it is connected to, because its node follows its session. */
+/** The sockets of this node. A push reaches a socket on any node, because the socket's node follows its session. */
 export class Hub implements ConnectionContext<Connection> {
   readonly deps: ChannelDeps;
   readonly addresses: SocketBudgets;
   readonly sessions: SocketBudgets;
   readonly socketLeases: SocketLeases;
   readonly calls: CallSockets;
-  /** When those that have not attached came, in that order. */
+  /** Connections that have not attached yet, with the time they arrived, oldest first. */
   readonly #expected = new Map<Connection, number>();
-  /** Nearly every session has one socket, for which a set would be a waste. */
+  /** Nearly every session has one socket, for which a set would be wasteful. */
   readonly #bySession = new Map<string, Connection | Set<Connection>>();
   readonly #stopListening: () => void;
   readonly #resync: Resync;
-  /** Sessions that the bus told of since the present look began. */
+  /** Sessions that the bus reported since the current look began. */
   #moved: Set<string> | undefined;
 
   constructor(deps: ChannelDeps) {
@@ -43,7 +43,7 @@ export class Hub implements ConnectionContext<Connection> {
     const { lease, live, onError } = deps;
     const { maxSocketsPerIp, burst, perIpPerMinute: perMinute } = deps.config.edge;
     const at = deps.clock.now();
-    // An address may send what so many sessions may, were all of them open at as many pages as they can be.
+    // An address may send as much as this many sessions may, if each were open in as many pages as allowed.
     const sessions = Math.ceil(maxSocketsPerIp / MAX_SOCKETS);
     this.sessions = new SocketBudgets({ sockets: MAX_SOCKETS, burst, perMinute }, at);
     this.addresses = new SocketBudgets(
@@ -77,8 +77,8 @@ export class Hub implements ConnectionContext<Connection> {
 
   /**
    * Takes a new socket.
-   * @param address whose it is, as the edge windows name it: an IPv4 address or the /64 of an IPv6 one
-   * @param language of what end users read in its frames
+   * @param address as the edge windows name it: an IPv4 address or the /64 of an IPv6 one
+   * @param language of the texts for end users in its frames
    */
   accept(socket: Socket, address: string, language: Language): SocketListener {
     const budget = this.addresses.enter(address);
@@ -113,8 +113,8 @@ export class Hub implements ConnectionContext<Connection> {
   }
 
   /**
-   * Closes those that have not attached in time, warns the clients whose sessions are about to end, and keeps the places of sockets in
-   * their sessions; call it about every second.
+   * Closes sockets that have not attached in time, warns clients whose sessions are about to end, and renews the leases of sockets in their sessions;
+   * call it about every second.
    */
   tick(): void {
     const at = this.deps.clock.now();
@@ -129,7 +129,7 @@ export class Hub implements ConnectionContext<Connection> {
     this.calls.tick(at);
   }
 
-  /** The node goes away: every client is told to connect elsewhere (1012). */
+  /** The node goes away: tells every client to connect elsewhere (1012). */
   close(): void {
     this.#stopListening();
     this.#resync.close();
@@ -144,14 +144,14 @@ export class Hub implements ConnectionContext<Connection> {
     }
   }
 
-  /** A copy: those that are told of an end leave. */
+  /** A copy, because connections leave when they are told of an end. */
   #of(sessionId: string): readonly Connection[] {
     const present = this.#bySession.get(sessionId);
     if (present === undefined) return [];
     return present instanceof Set ? [...present] : [present];
   }
 
-  /** Tells what became of the sessions of all sockets here; false when a store was away. */
+  /** Tells all sockets here what became of their sessions; false when a store was away. */
   async #look(): Promise<boolean> {
     this.calls.resync();
     const moved = (this.#moved = new Set<string>());
@@ -169,7 +169,7 @@ export class Hub implements ConnectionContext<Connection> {
     return isWhole;
   }
 
-  /** What the bus said meanwhile may be newer than what was found; an end is an end. */
+  /** What the bus said meanwhile may be newer than what was found, but an end is final. */
   #tell(record: VoiceRecord, moved: ReadonlySet<string>): void {
     const { id, endReason } = record;
     if (endReason === null && moved.has(id)) return;
@@ -177,7 +177,7 @@ export class Hub implements ConnectionContext<Connection> {
     for (const connection of this.#of(id)) connection.push(state, endReason);
   }
 
-  /** A session that waited for words of its visitor does so no more. */
+  /** A new visitor spoke: tells the sockets of the session that it no longer waits for first words. */
   #tellSpoke(sessionId: string): void {
     const { sessions, clock } = this.deps;
     for (const connection of this.#of(sessionId)) {
@@ -199,7 +199,7 @@ export class Hub implements ConnectionContext<Connection> {
     for (const connection of this.#of(sessionId)) connection.sendWarning('quota', secondsLeft);
   }
 
-  /** Each session's clients are warned at the shares of its own key's ceiling. */
+  /** Warns each session's clients by the ceiling of its own key. */
   #warnOfQuota({ subject, after, entry }: Extract<BusMessage, { type: 'quota.neared' }>): void {
     for (const connection of this.#all()) {
       const { record } = connection;

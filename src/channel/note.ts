@@ -2,7 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { FlatDetail } from '../stores/journal/contract.ts';
 import type { ChannelDeps } from './deps.ts';
 
-/** Notes for operators what became of a socket; of one that has not attached there is no session to note it on. */
+/** Notes for operators what became of a socket; one that has not attached has no session to note it on. */
 export function noteOn(
   record: VoiceRecord | undefined,
   kind: 'attached' | 'detached' | 'warned',

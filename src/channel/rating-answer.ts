@@ -2,7 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { rateSession } from '../voice/rate-session.ts';
 import type { ChannelDeps } from './deps.ts';
 
-/** Keeps the rating of an attached session, of which its client is told nothing. @throws Unavailable when the database is away */
+/** Keeps the rating of an attached session; the client gets no answer. @throws Unavailable when the database is away */
 export async function answerRating(
   record: VoiceRecord,
   value: number,

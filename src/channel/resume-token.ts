@@ -5,8 +5,8 @@ import type { Eventually } from '../kernel/eventually.ts';
 import type { ChannelDeps } from './deps.ts';
 
 /**
- * What a page goes on by after the one that attaches here (docs/contract.md, section 5.13); undefined where the socket does not want the call,
- * the session's page opens it, or the database is away, without which it is attached all the same.
+ * The token with which another page may continue this session (docs/contract.md, section 5.13); undefined where the socket does not want the call,
+ * where the page opens the call itself, or while the database is away: the socket is attached anyway.
  */
 export function resumeTokenOf(
   record: VoiceRecord,

@@ -1,13 +1,13 @@
 import type { Bus } from '../stores/bus/contract.ts';
 
-/** At most so often: with the bus away, all sessions of this node are looked at every few seconds. */
+/** Shortest time between two looks: while the bus is away, all sessions of this node are looked up every few seconds. */
 const LOOK_MS = 2000;
-/** A tick that comes so long after the last one, in milliseconds, tells that the process stood still. */
+/** A tick that comes this many milliseconds after the last one shows that the process was suspended. */
 const STALLED_MS = 3000;
 
 /**
- * Knows when this node may have missed what the bus said, and has its sessions looked at: after a gap, while it is cut off, and after
- * it stood still.
+ * Knows when this node may have missed what the bus said, and has its sessions looked up: after a gap, while it is cut off, and after it was
+ * suspended.
  */
 export class Resync {
   readonly #bus: Pick<Bus, 'isConnected'>;
@@ -35,7 +35,7 @@ export class Resync {
     });
   }
 
-  /** To be called about every second. */
+  /** Call it about every second. */
   tick(at: number): void {
     const stoodStill = Math.abs(at - this.#tickedAtMs) > STALLED_MS;
     this.#tickedAtMs = at;

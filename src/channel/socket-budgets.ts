@@ -1,31 +1,28 @@
 import { FrameBudget } from './frame-budget.ts';
 
-/** What the sockets of one session, or of one address, share on this node. */
+/** The budget that the sockets of one session, or of one address, share on this node. */
 export interface SocketBudget {
   readonly name: string;
   sockets: number;
-  /** The budget of their frames, see `FrameBudget`. */
+  /** Their frame bucket, see `FrameBudget`. */
   fullAtMs: number;
 }
 
 export interface SocketBudgetLimits {
   readonly sockets: number;
-  /** Frames that they may send at once, and how many a minute they get back. */
+  /** Frames that they may send at once, and how many they get back in a minute. */
   readonly burst: number;
   readonly perMinute: number;
 }
 
-/**
- * Counts sockets, and the frames that they send together. A budget outlives its sockets until it is full again: who connects
- * anew goes on with what was left.
- */
+/** Counts sockets, and the frames that they send together. A budget outlives its sockets until it is full again: reconnecting does not refill it. */
 export class SocketBudgets {
   readonly #limits: SocketBudgetLimits;
   readonly #budget: FrameBudget;
-  /** Budgets count from it, because the fractions of a large number are coarse. */
+  /** Budgets count time from this instant, because large numbers have coarse fractions. */
   readonly #epochMs: number;
   readonly #budgets = new Map<string, SocketBudget>();
-  /** Those that had no sockets when they were last looked at. */
+  /** Budgets that had no sockets when they were last looked at. */
   readonly #resting = new Set<SocketBudget>();
 
   constructor(limits: SocketBudgetLimits, epochMs: number) {
@@ -34,7 +31,7 @@ export class SocketBudgets {
     this.#epochMs = epochMs;
   }
 
-  /** Counts one socket more; undefined when there are as many as there may be. */
+  /** Counts one more socket; undefined when the limit is reached. */
   enter(name: string): SocketBudget | undefined {
     const budget = this.#budgets.get(name) ?? { name, sockets: 0, fullAtMs: 0 };
     if (budget.sockets >= this.#limits.sockets) return undefined;

@@ -7,13 +7,13 @@ import type { SocketBudget, SocketBudgets } from './socket-budgets.ts';
 /** Sockets that a session may have at once, over all nodes. */
 export const MAX_SOCKETS = 4;
 
-/** For so long a place is held that a node could not free, because the store was away. */
+/** How long a place stays taken that a node could not free because the store was away. */
 const LEASE_MS = 90_000;
 const RENEW_MS = 30_000;
-/** Renewals of one tick, so that sockets that came together do not keep Redis busy together. */
+/** Most renewals in one tick, so that sockets that arrived together do not all load Redis at once. */
 const RENEWED_AT_ONCE = 1000;
 
-/** The lease of one of the places that the sockets of a session have. */
+/** The lease of one socket's place in its session. */
 export interface SocketLease {
   readonly budget: SocketBudget;
   readonly holder: string;
@@ -21,8 +21,8 @@ export interface SocketLease {
 }
 
 /**
- * The places that sockets take in their sessions: counted here, so that a node by itself never has too many, and leased in a store that
- * all nodes share, where they count while this node is alive. While that is away each node counts for itself.
+ * The places that sockets take in their sessions: counted here, so that this node alone never has too many, and leased in a store that all nodes
+ * share, where they count while this node is alive. While that store is away, each node counts for itself.
  */
 export class SocketLeases {
   readonly #budgets: SocketBudgets;
@@ -45,7 +45,7 @@ export class SocketLeases {
     this.#onError = onError;
   }
 
-  /** A place in a session; undefined when all are taken. */
+  /** Takes a place in a session; undefined when all are taken. */
   take(sessionId: string, at: number): Eventually<SocketLease | undefined> {
     const budget = this.#budgets.enter(sessionId);
     if (budget === undefined) return undefined;
@@ -67,7 +67,7 @@ export class SocketLeases {
     this.#settle(this.#leases.free(lease.budget.name, lease.holder));
   }
 
-  /** Renews the lease of this node, and moves on the leases that are due for it; call it about every second. */
+  /** Renews this node's lease, and the socket leases that are due; call it about every second. */
   renew(at: number): void {
     if (this.#held.size > 0) this.#nodeLease.renewForSockets(at);
     let left = RENEWED_AT_ONCE;
@@ -85,7 +85,7 @@ export class SocketLeases {
     if (work instanceof Promise) work.catch((fault: unknown) => this.#note(fault));
   }
 
-  /** What is not renewed or freed lapses, and what could not be taken is taken by the next renewal. */
+  /** A lease that could not be renewed or freed lapses, and one that could not be taken is taken by the next renewal. */
   #note(fault: unknown): true {
     if (!(fault instanceof Unavailable)) this.#onError(fault);
     return true;

@@ -8,15 +8,15 @@ import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
 export interface UsageAnswer {
-  /** Undefined where the end is all there is to say. */
+  /** Undefined where there is nothing to say but the end. */
   readonly answer: ServerFrame | undefined;
   /** Why the session is over, if it is. */
   readonly endReason: EndReason | null;
 }
 
 /**
- * Counts a usage frame of an attached session, in the window of its address as a request would be.
- * @param from the name of its address in its window, and the language of what its user reads
+ * Counts a usage frame of an attached session, in its address' window as a request would be.
+ * @param from the address' name in its window, and the language of what its user reads
  * @throws Unavailable when the database is away: then nothing is counted
  */
 export async function answerUsage(
@@ -33,7 +33,7 @@ export async function answerUsage(
     deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error, attached);
     return { answer: refusalFrame(refusal, id, language), endReason: null };
   }
-  // The session may have ended while the message about it was lost.
+  // The session may have ended while the message about that was lost.
   const record = (await deps.sessions.find(attached.id)) ?? attached;
   const { endReason } = record;
   const who = await deps.usage.subjectOfSession(record, false, atMs);

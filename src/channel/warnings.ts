@@ -11,13 +11,13 @@ const LATE_SEC = 10;
 export interface Warning {
   readonly reason: 'duration' | 'idle';
   readonly secondsLeft: number;
-  /** Which of the two warnings it is: an end is warned of once at each. */
+  /** Which of the two thresholds it belongs to: the client is warned of an end once at each. */
   readonly thresholdSec: number;
-  /** The end that it warns of; new activity moves it, and then there are new warnings. */
+  /** The end that it warns of; new activity moves the end, which calls for new warnings. */
   readonly endAtMs: number;
 }
 
-/** The warning that holds at a time, unless it, or a later one of the same end, is the last that was told. */
+/** The warning that is due at a time, unless it, or a later one for the same end, was the last that was told. */
 export function untoldWarning(
   record: VoiceRecord,
   at: number,
@@ -29,17 +29,17 @@ export function untoldWarning(
   return isTold ? undefined : warning;
 }
 
-/** The warning that holds at a time, if any: of the end that comes first. */
+/** The warning that is due at a time, if any, about the end that comes first. */
 function warningAt(record: VoiceRecord, at: number, limits: VoiceLimits): Warning | undefined {
   const byDuration = endsByDuration(record, limits);
   const endAtMs = byDuration ? durationEndMs(record, limits) : idleAtMs(record, limits);
   const leftMs = endAtMs - at;
   if (leftMs <= 0 || leftMs > EARLY_SEC * 1000) return undefined;
   const thresholdSec = leftMs <= LATE_SEC * 1000 ? LATE_SEC : EARLY_SEC;
-  // A limit that is no longer than the notice would be warned of from its beginning, with every heartbeat again.
+  // A limit shorter than the notice would cause a warning from its beginning, repeated with every heartbeat.
   const beganAtMs = byDuration ? record.startedAtMs : record.lastActivityAtMs;
   if (endAtMs - thresholdSec * 1000 <= beganAtMs + 1000) return undefined;
-  // Of a new visitor who says something the session does not end then: what is told is that it is quiet.
+  // A new visitor's session does not end if they speak, so the warning says that it is quiet.
   const areWordsDue = record.wordsDueAtMs > 0 && endAtMs === record.wordsDueAtMs;
   return {
     reason: byDuration && !areWordsDue ? 'duration' : 'idle',
@@ -49,7 +49,7 @@ function warningAt(record: VoiceRecord, at: number, limits: VoiceLimits): Warnin
   };
 }
 
-/** The present record of a session; where that cannot be read, the known one is the best guess. */
+/** The current record of a session; where that cannot be read, the known one. */
 export function presentOr(record: VoiceRecord, sessions: Pick<VoiceSessions, 'find'>): Eventually<VoiceRecord> {
   const present = sessions.find(record.id);
   return present instanceof Promise
