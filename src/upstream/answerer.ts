@@ -1,6 +1,6 @@
 import type { UpstreamProvider } from './contract.ts';
 
-/** Who answers the calls of a provider: its model; in its place an echo of the caller's own voice; or nobody. */
+/** Who answers a provider's calls: its model, an echo of the caller's own voice, or nobody. */
 export type Answerer = 'model' | 'echo' | 'nobody';
 
 export function answererOf({
@@ -13,7 +13,7 @@ export function answererOf({
 
 const notes = { model: '', echo: ' (an echo, no model)', nobody: ' (simulated)' } as const;
 
-/** The provider's name, and what is in its place where it is simulated. */
+/** The provider's name, and what stands in for it where it is simulated. */
 export function titleOf(provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'capabilities'>): string {
   return provider.name + notes[answererOf(provider)];
 }

@@ -12,7 +12,7 @@ export interface AssemblyAiOptions {
   readonly baseUrl?: string | undefined;
   /** Milliseconds for one exchange, the reply's body included. */
   readonly timeoutMs: number;
-  /** Seconds in which a call must be opened; the provider takes 600 at most. */
+  /** Seconds within which a call must be opened; the provider allows 600 at most. */
   readonly clientSecretTtlSec: number;
   readonly clock?: Clock | undefined;
 }
@@ -22,8 +22,8 @@ const MAX_TTL_SEC = 600;
 const mintReply = z.object({ token: z.string().min(1), expires_in_seconds: z.int().positive() });
 
 /**
- * AssemblyAI's voice agents: the browser opens its call with a token that serves once and bounds the call, counted from when it is
- * opened. The token says nothing of model, voice, instructions and tools: the page does. Nobody else can end or hear the call.
+ * AssemblyAI's voice agents: the browser opens its call with a token that works once and limits the call's duration, counted from when it is opened.
+ * Model, voice, instructions and tools are not in the token: the page sets them. Nobody else can end or hear the call.
  */
 export class AssemblyAiProvider implements UpstreamProvider {
   readonly name = 'assemblyai';
@@ -43,7 +43,7 @@ export class AssemblyAiProvider implements UpstreamProvider {
   readonly #ttlSec: number;
   readonly #clock: Clock;
 
-  /** @throws Error without a key, and for one that could not be sent as a header */
+  /** @throws Error without a key, or for a key that cannot be sent as a header */
   constructor({ assemblyAiApiKey, baseUrl, timeoutMs, clientSecretTtlSec, clock = systemClock }: AssemblyAiOptions) {
     this.#account = openAccount({
       title: 'AssemblyAI',

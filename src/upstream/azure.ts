@@ -15,7 +15,7 @@ export interface AzureOptions {
 
 /** OpenAI's realtime API in a resource of Azure; models are deployments. */
 export class AzureProvider extends RealtimeProvider {
-  /** @throws Error without an address or a key, and for a key that could not be sent as a header */
+  /** @throws Error without an address or a key, or for a key that cannot be sent as a header */
   constructor({ azureEndpoint, azureApiKey, socketUrl, timeoutMs, clientSecretTtlSec, after }: AzureOptions) {
     if (azureEndpoint === undefined) throw new Error('the address of the Azure resource is missing');
     super({
@@ -31,8 +31,8 @@ export class AzureProvider extends RealtimeProvider {
       }),
       callUrl: new URL('/openai/v1/realtime/calls', azureEndpoint).href,
       clientSecretTtlSec,
-      // The filter hides most events from the page, tool calls among them, which a page with a data channel is there for.
-      // Only deployments write down, and these have the names that their owner gave them.
+      // `transcriber`: on Azure only deployments transcribe, and their owner chooses their names.
+      // `createQuery`: the filter hides most events from the page, including the tool calls that a page with a data channel needs.
       transcriber: null,
       createQuery: ({ dataChannel }) => (dataChannel === 'none' ? '?webrtcfilter=on' : ''),
       after,

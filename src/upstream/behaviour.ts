@@ -12,8 +12,8 @@ type Value<F extends Field> = NonNullable<Behaviour[F]>;
 type Part = Readonly<Record<string, unknown>>;
 
 /**
- * What a provider makes of a field: a part of its session, or nothing of its own, because Switchboard does it (`ours`) or because the
- * provider always does (`always`). A field without a row cannot be had there.
+ * What a field becomes at a provider: a part of its session; or nothing, because Switchboard does it (`ours`) or the provider always does (`always`).
+ * A field without a row is not supported there.
  */
 type Row<F extends Field> = 'ours' | 'always' | ((value: Value<F>, all: Behaviour) => Part);
 type Rows = { readonly [F in Field]?: Row<F> };
@@ -21,7 +21,7 @@ type Rows = { readonly [F in Field]?: Row<F> };
 /** The base language, which is all that most providers know: `de` of `de-AT`. */
 const baseOf = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? tag;
 
-/** Null where nobody but the page says when it is whose turn. */
+/** Null where only the page decides whose turn it is. */
 function turnDetection({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>): Part | null {
   if (detect === 'push') return null;
   return {
@@ -51,7 +51,7 @@ const realtime: Rows = {
   wrapUp: 'ours',
   silence: 'ours',
   tellAi: 'ours',
-  // In the instructions, and with the transcription.
+  // Set in the instructions, and with the transcription.
   language: 'ours',
   turns: (value) => ({ audio: { input: { turn_detection: turnDetection(value) } } }),
   transcribe: (_value, all) => ({ audio: { input: { transcription: describeTranscription(all) } } }),
@@ -81,7 +81,7 @@ function geminiTurns({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>
 const providers: Readonly<Record<string, Rows>> = {
   openai: realtime,
   azure: realtime,
-  // The echo has no model: it greets, and is as it is.
+  // The echo has no model: it can greet, and ignores everything else.
   local: {
     ...Object.fromEntries(BEHAVIOUR_FIELDS.map((field) => [field, 'always'])),
     greeting: 'ours',
@@ -98,11 +98,11 @@ const providers: Readonly<Record<string, Rows>> = {
     extra: (value) => value,
   },
   assemblyai: { tellAi: 'ours', transcribe: 'always' },
-  // What speaks is the agent of the room, a program of its own.
+  // The room's agent speaks, which is a separate program.
   livekit: { tellAi: 'ours' },
 };
 
-/** What of a behaviour a provider cannot do, by the names of its fields. */
+/** The fields of a behaviour that a provider does not support. */
 export function unsupportedOf(
   { name, transcriber }: Pick<UpstreamProvider, 'name' | 'transcriber'>,
   behaviour: Behaviour,
@@ -113,7 +113,7 @@ export function unsupportedOf(
   return isNameless === true ? [...unknown, 'transcribe (without the model that does it)'] : unknown;
 }
 
-/** What a provider's session has of a behaviour, beside what it has without one. @param name of the provider */
+/** The parts that a behaviour adds to a provider's session. @param name of the provider */
 export function describeBehaviour(name: string, behaviour: Behaviour | null | undefined): Part {
   if (behaviour === null || behaviour === undefined) return {};
   const rows = providers[name] ?? {};
@@ -126,7 +126,7 @@ export function describeBehaviour(name: string, behaviour: Behaviour | null | un
   return parts.reduce(merged, {});
 }
 
-/** The instructions of an agent, which begin with the language that it is to speak. */
+/** An agent's instructions, beginning with the language that it should speak. */
 export function instructionsWith(instructions: string | undefined, behaviour: Behaviour | null | undefined): string {
   const { language } = behaviour ?? {};
   if (language === undefined) return instructions ?? '';
@@ -138,7 +138,7 @@ export function instructionsWith(instructions: string | undefined, behaviour: Be
     .trim();
 }
 
-/** One object into another, field by field; what is no object replaces what is there. */
+/** Merges one object into another, field by field; values that are not objects replace what is there. */
 export function merged(into: Part, part: Part): Part {
   const both = Object.entries(part).map(([name, value]) => {
     const before = into[name];

@@ -4,17 +4,17 @@ import type { UpstreamEvent } from './contract.ts';
 import { word } from './provider-http.ts';
 
 const frame = z.looseObject({ type: z.string() });
-/** An event of a provider: its type, and whatever else it says. */
+/** An event of a provider: its type and its other fields. */
 export type CallFrame = z.infer<typeof frame>;
 
-/** @returns undefined for what is no event */
+/** @returns undefined for text that is not an event */
 export function readFrame(text: string): CallFrame | undefined {
   return frame.safeParse(parseJson(text)).data;
 }
 
 const errorFrame = z.object({ error: z.object({ type: word, code: word, event_id: word }) });
 
-/** What went wrong by the provider's word, and with which event of ours. */
+/** The provider's error code, and which of our events caused the error. */
 export function readError(event: CallFrame): { readonly code: string; readonly eventId: string | undefined } {
   const { data } = errorFrame.safeParse(event);
   return { code: data?.error.code ?? data?.error.type ?? 'error', eventId: data?.error.event_id };

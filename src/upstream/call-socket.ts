@@ -5,14 +5,14 @@ import { CallOver, UpstreamFault, type SidebandEnd, type UpstreamEvent } from '.
 import { refusedUpgrade, under, type Account } from './provider-http.ts';
 
 /**
- * Frames are events. What a page sends in one message of its data channel is at most 256 KiB, and the provider's event about it three times that,
- * escaped: a page must not be able to make frames that are too long to be read.
+ * A page can send 256 KiB in one message of its data channel, and the provider's event about it is up to three times as long once escaped. Frames of
+ * that size must be readable, so that a page cannot make frames that are too long for us.
  */
 const MAX_FRAME_BYTES = 1024 * 1024;
-/** What `ws` calls a longer one, at which it closes the connection. */
+/** The code that `ws` gives a longer frame, at which it closes the connection. */
 const TOO_LONG = 'ws_err_unsupported_message_length';
 
-/** How often it is looked whether the provider was heard; after so many looks in vain it is pinged, and one later given up. */
+/** How often it is checked whether the provider was heard. After this many checks without a sign it is pinged, and one check later given up. */
 const LOOK_MS = 10_000;
 const LOOKS_BEFORE_PING = 6;
 
@@ -20,24 +20,24 @@ const AUDIO_BYTES = 2 * 1024;
 const AUDIO_TYPE = /"type":\s?"[\w.]*_audio\.\w+"/;
 const TYPE_BYTES = 200;
 
-/** Codes of close frames that say something of the server and nothing of the call: it goes away, fails or is restarted. */
+/** Close codes about the server, not the call: it goes away, fails or is restarted. */
 const SERVER_CODES: ReadonlySet<number> = new Set([1001, 1011, 1012, 1013, 1014]);
 /** The code of a connection that ended without a close frame. */
 const NO_CLOSE_FRAME = 1006;
 
 export interface CallSocketOptions {
-  /** The provider's name of the call. */
+  /** The provider's id of the call. */
   readonly callId: string;
   readonly after: typeof deadline;
-  /** Gives up the opening; what is open is not closed by it. */
+  /** Aborts the opening; an open connection is not closed by it. */
   readonly signal: AbortSignal;
   /** Hears of trouble with the connection. */
   readonly hear: (event: UpstreamEvent) => void;
 }
 
 /**
- * Connects to a call at a provider, in one exchange's time.
- * @throws CallOver when the provider knows no such call any more, else UpstreamFault
+ * Connects to a call at a provider, within the time of one exchange.
+ * @throws CallOver when the provider no longer knows the call, otherwise UpstreamFault
  */
 export function openCallSocket(account: Account, path: string, options: CallSocketOptions): Promise<CallSocket> {
   const { title, credentials, timeoutMs, socketUrl } = account;
@@ -52,7 +52,7 @@ export function openCallSocket(account: Account, path: string, options: CallSock
   return new Promise<CallSocket>((resolve, reject) => {
     const fail = (error: Error): void => {
       settle();
-      // Ends the connection, which reports that as an error.
+      // Terminating reports an error, which is ignored.
       socket.on('error', () => undefined).terminate();
       reject(error);
     };
@@ -78,7 +78,7 @@ export function openCallSocket(account: Account, path: string, options: CallSock
   });
 }
 
-/** Whether a call can be dialled. @throws UpstreamFault where that is not known */
+/** Whether a call can be dialled. @throws UpstreamFault where that cannot be found out */
 export async function isDialled(dial: () => Promise<{ close(): void }>): Promise<boolean> {
   try {
     (await dial()).close();
@@ -90,18 +90,18 @@ export async function isDialled(dial: () => Promise<{ close(): void }>): Promise
 }
 
 /**
- * A connection to a call: gives the texts of its frames, without audio, and notices when the provider is silent for ever. It never
- * throws, whatever comes.
+ * A connection to a call: delivers the texts of its frames, without audio, and notices when the provider goes silent. It never throws, whatever
+ * arrives.
  */
 export class CallSocket {
-  /** Resolves when the connection is closed, by whomever. */
+  /** Resolves when the connection is closed, by either side. */
   readonly closed: Promise<SidebandEnd>;
   #onFrame: (text: string) => void = () => undefined;
   readonly #socket: WebSocket;
   readonly #after: typeof deadline;
   readonly #hear: (event: UpstreamEvent) => void;
   #looksInVain = 0;
-  /** We have closed the connection, or it failed. */
+  /** We closed the connection, or it failed. */
   #isLetGo = false;
   #stopLooking: () => void = () => undefined;
 
@@ -123,11 +123,11 @@ export class CallSocket {
       });
     });
     this.#look();
-    // What the provider says in the same breath as it accepts the connection waits for whoever is to hear it.
+    // Frames that arrive together with the accepted connection wait until somebody listens.
     socket.pause();
   }
 
-  /** Gives the text of each frame from the first one on. */
+  /** Delivers the text of each frame, from the first one on. */
   listen(onFrame: (text: string) => void): void {
     this.#onFrame = onFrame;
     this.#socket.resume();
@@ -138,7 +138,7 @@ export class CallSocket {
   }
 
   close(): void {
-    // `ws` waits for the other side itself, and not for ever.
+    // `ws` itself waits for the other side, for a limited time.
     this.#isLetGo = true;
     this.#stopLooking();
     this.#socket.close(1000);
@@ -165,7 +165,7 @@ export class CallSocket {
   }
 
   #noteError(code: string): void {
-    // A close frame that follows answers ours.
+    // A close frame that follows only answers ours.
     this.#isLetGo = true;
     this.#tell(code);
     if (code === TOO_LONG) this.#hear({ type: 'frameTooLong' });
@@ -176,10 +176,10 @@ export class CallSocket {
   }
 }
 
-/** What a page can put objects of its choice into (tools, metadata), and what tells of usage: no audio has such a field. */
+/** Fields into which a page can put objects of its choice (tools, metadata), or that report usage: no audio frame has them. */
 const TELLING = ['"usage"', '"response"', '"session"', '"item"'];
 
-/** Audio is never parsed. What a page can have a provider say is never taken for audio. */
+/** Audio is never parsed. A frame that a page can make the provider send is never taken for audio. */
 function isAudio(frame: Buffer): boolean {
   if (frame.length <= AUDIO_BYTES) return false;
   const ends = `${frame.toString('latin1', 0, TYPE_BYTES)} ${frame.toString('latin1', frame.length - TYPE_BYTES)}`;

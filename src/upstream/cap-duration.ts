@@ -1,6 +1,6 @@
 import type { Capabilities, MintRequest } from './contract.ts';
 
-/** Seconds to which a secret bounds a session: what is asked for, as far as the provider takes it; without a wish its longest. */
+/** Seconds to which a secret limits a session: the wish, within what the provider allows; without a wish the provider's longest. */
 export function capDuration(
   { minSec, maxSec }: NonNullable<Capabilities['capDuration']>,
   { maxDurationSec = maxSec }: Pick<MintRequest, 'maxDurationSec'>,

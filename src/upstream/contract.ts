@@ -8,12 +8,11 @@ import type { RoomEvent, RoomWish } from './room-contract.ts';
 export type { Speaker, ToolCall, UpstreamEvent } from './event-contract.ts';
 
 /**
- * Tokens of conversation that a response may have before it, so that none costs a whole context: about 13 minutes of talk, and the most
- * that the smallest context window leaves beside 4,096 tokens of output. What is older is left out, a fifth at once: each time the cache
- * of the provider is lost.
+ * Tokens of conversation that a response may read, so that none costs a whole context: about 13 minutes of talk, and the most that the smallest
+ * context window leaves beside 4,096 tokens of output. Older tokens are dropped, a fifth at a time, because each time the provider's cache is lost.
  */
 export const MAX_CONTEXT_TOKENS = 12_000;
-/** What one response may have at most, whatever is left: the providers' own bound. */
+/** Most output tokens of one response, whatever budget is left: the providers' own limit. */
 export const MAX_RESPONSE_TOKENS = 4096;
 
 export interface MintRequest {
@@ -22,13 +21,13 @@ export interface MintRequest {
   readonly instructions?: string | undefined;
   readonly tools: readonly Tool[];
   readonly behaviour?: Behaviour | null | undefined;
-  /** Tells the provider which calls come from one end user, without telling who. */
+  /** Tells the provider which calls come from the same end user, without saying who that is. */
   readonly subjectHash: string;
-  /** Where the request belongs in the trace of the session; undefined where it has none. */
+  /** Where the request belongs in the session's trace; undefined where the session has none. */
   readonly traceparent?: string | undefined;
-  /** Seconds that the session may last, for providers whose secrets can bound it (`capDuration`). */
+  /** Seconds that the session may last, for providers whose secrets can limit it (`capDuration`). */
   readonly maxDurationSec?: number | undefined;
-  /** Who joins the room of the call and which agent is sent there, for providers that have rooms. */
+  /** Who joins the call's room and which agent is sent there, for providers that have rooms. */
   readonly room?: RoomWish | undefined;
   /** Aborts when nobody waits for the secret any more. */
   readonly signal: AbortSignal;
@@ -41,11 +40,11 @@ export interface Minted {
   readonly value: string;
   /** Seconds since the Unix epoch. */
   readonly expiresAtSec: number;
-  /** The ref of the one call that it opens, which is the provider's name of it too; undefined where it is the page that learns that name. */
+  /** The ref of the only call that it opens, and the provider's name of it too; undefined where only the page learns that name. */
   readonly callId?: string | undefined;
 }
 
-/** What a provider can do. The service asks this and never which provider it is. */
+/** What a provider can do. The service checks these, never which provider it is. */
 export interface Capabilities {
   /** `brokered`: we exchange the call's SDP; `token`: the browser opens the call with a secret; `none`: simulated. */
   readonly call: 'brokered' | 'token' | 'none';
@@ -53,81 +52,81 @@ export interface Capabilities {
   readonly hangUp: 'http' | 'socket' | 'none';
   /** Whether the browser can be kept from changing the session. */
   readonly lockConfig: boolean;
-  /** Seconds that a minted secret can bound a session to; null where it cannot. */
+  /** Seconds to which a minted secret can limit a session; null where it cannot. */
   readonly capDuration: { readonly minSec: number; readonly maxSec: number } | null;
-  /** Who tells the cost: the provider's events, connected time, a report after the call, nobody. */
+  /** Where the cost comes from: the provider's events, connected time, a report after the call, or nowhere. */
   readonly meter: 'events' | 'clock' | 'report-after' | 'none';
-  /** Whether we read what is said in a call, and put words into it. */
+  /** Whether we read what is said in a call, and add words to it. */
   readonly converses: boolean;
   /** Whether a call can have tools of the agent or the page. */
   readonly tools: boolean;
   /** Seconds after which the provider itself ends a call; null where that is not known. */
   readonly providerMaxSec: number | null;
-  /** Of calls that pages open: how long after one was last open its page can open it again with what the provider gave it, in seconds. */
+  /** For calls that pages open: seconds since a call was last open during which its page can open it again with what the provider gave it. */
   readonly returnSec?: number;
 }
 
-/** Whether Switchboard hears what happens in the calls of a session, and so what they use and whether its visitor says something. */
+/** Whether Switchboard hears a session's calls, and so knows what they use and whether the visitor speaks. */
 export function hearsCalls(mode: CallMode, { capabilities }: { readonly capabilities: Capabilities }): boolean {
   return mode === 'brokered' && capabilities.meter === 'events';
 }
 
-/** A call that a browser asks for, as we ask the provider for it. */
+/** A call that a browser asks for, as we request it from the provider. */
 export interface CallRequest extends Omit<MintRequest, 'maxDurationSec'> {
-  /** Checked by the policy (docs/contract.md, section 5.10). */
+  /** Already checked against the policy (docs/contract.md, section 5.10). */
   readonly offerSdp: string;
   readonly dataChannel: 'open' | 'none';
-  /** Tokens that one response may have at most; undefined is the provider's own bound. */
+  /** Most output tokens of one response; undefined uses the provider's own limit. */
   readonly maxOutputTokens: number | undefined;
 }
 
 export interface CreatedCall {
-  /** Never told to browsers. */
+  /** Never sent to browsers. */
   readonly providerCallId: string;
-  /** As the provider gave it: nobody has checked it by the policy (docs/contract.md, section 5.10). */
+  /** As the provider gave it, not yet checked against the policy (docs/contract.md, section 5.10). */
   readonly answerSdp: string;
 }
 
-/** What we put into a conversation. `id`: the item's, at most 32 letters, digits, hyphens and underscores; the provider makes one up without it. */
+/** What we add to a conversation. `id`: the item's, at most 32 letters, digits, hyphens and underscores; without it the provider makes one up. */
 export type NewItem = { readonly id?: string | undefined } & (
   | { readonly type: 'message'; readonly role: 'user' | 'system'; readonly text: string }
   | { readonly type: 'tool_output'; readonly callId: string; readonly output: string }
 );
 
-/** How a sideband ended: the provider has closed it, as it does with the call's end, or it broke or was let go of. */
+/** How a sideband ended. `left`: the provider closed it, as it does when the call ends; `lost`: it broke, or we let go of it. */
 export type SidebandEnd = 'left' | 'lost';
 
 /** A connection on which we hear a call and speak to it. */
 export interface Sideband {
-  /** Resolves when the connection is closed, by whomever; the call may go on. */
+  /** Resolves when the connection is closed, by either side; the call may go on. */
   readonly closed: Promise<SidebandEnd>;
-  /** Bounds what one response may have from now on. */
+  /** Limits the output of each response from now on. */
   limitResponses(maxOutputTokens: number): void;
-  /** Puts the session back to what it was created with. */
+  /** Resets the session to what it was created with. */
   restoreConfig(): void;
-  /** Adds to the conversation; no response comes of it. */
+  /** Adds an item to the conversation; it starts no response. */
   addItem(item: NewItem): void;
   deleteItem(id: string): void;
-  /** Asks for a response of the conversation, which begins or is told as `responseRefused`. @param instructions for it alone; null for those of the session */
+  /** Asks for a response, which begins or is reported as `responseRefused`. @param instructions for it alone; null for the session's */
   createResponse(instructions: string | null): void;
-  /** Forgets what the visitor said that is no turn of the conversation yet. */
+  /** Discards what the visitor said that is not a turn of the conversation yet. */
   clearInput(): void;
-  /** Makes that a turn, which is told as `inputCommitted`; where there is nothing of it, nothing is told. */
+  /** Makes what the visitor said a turn, reported as `inputCommitted`; if they said nothing, nothing is reported. */
   commitInput(): void;
-  /** The visitor hears no more of what the agent has said until now. */
+  /** The visitor hears no more of what the agent has said so far. */
   clearSpeech(): void;
-  /** Cuts a response off, whose end is told as ever. @param id undefined for the one that runs in the conversation, whichever it is */
+  /** Cuts a response off; its end is reported as usual. @param id undefined for whichever response of the conversation is running */
   cancelResponse(id: string | undefined): void;
   close(): void;
 }
 
 /** A provider whose calls we end, whoever opens them. */
 export interface EndingProvider extends UpstreamProvider {
-  /** Names the provider, its address and our credential there, and tells nothing of them to who has not the key: 16 hexadecimal digits. */
+  /** Identifies the provider, its address and our credential, without revealing them to anybody without the key: 16 hexadecimal digits. */
   fingerprint(installationKey: Buffer): string;
   /**
-   * Ends a call. @returns `asked` when the provider has begun to, `already_over` when it knows no such call any more
-   * @param hear gets what the provider tells of the call's cost as it ends it, where nobody else hears the call
+   * Ends a call. @returns `asked` when the provider has begun to, `already_over` when it no longer knows the call
+   * @param hear receives what the provider reports about the call's cost as it ends, where nobody else hears the call
    * @throws UpstreamFault where it gave no usable answer
    */
   hangUp(
@@ -136,7 +135,7 @@ export interface EndingProvider extends UpstreamProvider {
     hear?: (event: UpstreamEvent) => void,
   ): Promise<'asked' | 'already_over'>;
   /**
-   * Asks for the call elsewhere than a hang-up does (as `attach` dials it), hears nothing, and lets go.
+   * Asks about the call at another endpoint than a hang-up (the one that `attach` dials), then disconnects without hearing anything.
    * @returns whether the provider knows it
    * @throws UpstreamFault where it gave no usable answer
    */
@@ -147,20 +146,20 @@ export interface EndingProvider extends UpstreamProvider {
 export interface BrokeredProvider extends EndingProvider {
   readonly capabilities: Capabilities & { readonly call: 'brokered' };
   /**
-   * Creates a call. Never retried: one whose reply was lost may exist.
-   * @throws UnansweredCall where the provider named the call all the same, else UpstreamFault
+   * Creates a call. Never retried: a call whose reply was lost may exist.
+   * @throws UnansweredCall where the provider named the call even so, otherwise UpstreamFault
    */
   createCall(request: CallRequest): Promise<CreatedCall>;
   /**
-   * The tokens of a response's usage as a page's data channel tells it, where pages hear of any.
-   * @returns undefined for what cannot be: counts that are negative, fractional or beyond belief
+   * Reads a response's usage as a page's data channel reports it, where pages see usage at all.
+   * @returns undefined for impossible values: counts that are negative, fractional or far too large
    */
   readUsage?(usage: unknown): TokenClasses | undefined;
   /**
-   * Attaches to a call; resolves once its events are heard, of which the first is `ready`.
-   * @param setup what the call was created with, for `restoreConfig`. `isPutBack`: its page may have changed that while nobody heard it,
-   *   and it is restored first
-   * @throws CallOver when the provider knows no such call any more, else UpstreamFault
+   * Attaches to a call; resolves once its events are heard, the first of which is `ready`.
+   * @param setup what the call was created with, for `restoreConfig`. `isPutBack`: its page may have changed that while nobody heard it, so it is
+   *   restored first
+   * @throws CallOver when the provider no longer knows the call, otherwise UpstreamFault
    */
   attach(
     providerCallId: string,
@@ -172,14 +171,14 @@ export interface BrokeredProvider extends EndingProvider {
   ): Promise<Sideband>;
 }
 
-/** The provider says, in its own words for it, that it knows no such call any more. */
+/** The provider says, in its own words for that, that it no longer knows the call. */
 export class CallOver extends Error {}
 
 export function isBrokered(provider: UpstreamProvider): provider is BrokeredProvider {
   return provider.capabilities.call === 'brokered';
 }
 
-/** Whether we end the provider's calls: those that we broker, and those of pages whose names we give. */
+/** Whether we end the provider's calls: those that we broker, and those that pages open under names we give. */
 export function endsCalls(provider: UpstreamProvider): provider is EndingProvider {
   return isBrokered(provider) || provider.capabilities.returnSec !== undefined;
 }
@@ -188,17 +187,17 @@ export function endsCalls(provider: UpstreamProvider): provider is EndingProvide
 export interface UpstreamProvider {
   readonly name: string;
   readonly capabilities: Capabilities;
-  /** True: the secrets open nothing real. */
+  /** True if the secrets open nothing real. */
   readonly simulated: boolean;
-  /** Where a page opens its call with a client secret: the demo page may talk to these origins. */
+  /** Where a page opens its call with a client secret: the demo page may connect to these origins. */
   readonly callOrigins: readonly string[];
-  /** Where a page posts its offer with a client secret; undefined where it opens no call by one. */
+  /** Where a page posts its offer with a client secret; undefined where no page does. */
   readonly callUrl?: string | undefined;
-  /** Where a page joins the room of its session with a client secret, of providers that have rooms. */
+  /** Where a page joins its session's room with a client secret, for providers that have rooms. */
   readonly roomUrl?: string | undefined;
-  /** Reads and checks what the provider tells of its rooms; undefined for a word that is not the provider's. @param atMs the time of it */
+  /** Reads and checks a provider's report about its rooms; undefined if it is not the provider's. @param atMs when it was received */
   readWebhook?(body: string, authorization: string | undefined, atMs: number): Promise<RoomEvent | undefined>;
-  /** The model that writes down what visitors say unless an agent names one; null where the agent must, undefined where no call needs one. */
+  /** The model that transcribes visitors unless an agent names one; null where the agent must name it, undefined where no call needs one. */
   readonly transcriber?: string | null | undefined;
   /** Mints one client secret. Never retried here: a mint whose reply was lost may have happened. @throws UpstreamFault */
   mint(request: MintRequest): Promise<Minted>;
@@ -214,7 +213,7 @@ export interface UpstreamProvider {
  */
 export type UpstreamFaultKind = 'timeout' | 'refused' | 'malformed' | 'unreachable';
 
-/** What is known about a failed request. Only short machine-readable words: the sentences of providers quote keys. */
+/** What is known about a failed request. Only short machine-readable words: providers' sentences may quote keys. */
 export interface UpstreamFaultFacts {
   /** HTTP status. */
   readonly status?: number | undefined;
@@ -222,7 +221,7 @@ export interface UpstreamFaultFacts {
   readonly code?: string | undefined;
   /** What the provider's support asks for. */
   readonly requestId?: string | undefined;
-  /** Of a provider that takes no more requests for a while: how long it asks to wait. */
+  /** How long the provider asks to wait, if it takes no more requests for a while. */
   readonly retryAfterSec?: number | undefined;
   /** Which part of the reply was not understood, or which error the network reported. */
   readonly detail?: string | undefined;
@@ -232,7 +231,7 @@ export interface UpstreamFaultFacts {
 export interface ProviderDay {
   /** By model, without the date of a snapshot. */
   readonly models: ReadonlyMap<string, TokenClasses>;
-  /** What it bills. */
+  /** What the provider bills. */
   readonly microDollars: number;
 }
 
@@ -247,10 +246,10 @@ export interface ProviderUsageReader {
 
 /** Bad request, unknown model, too large, unprocessable. Not 401 or 403, which are about the provider's key, and not 429. */
 const requestFaults: ReadonlySet<number> = new Set([400, 404, 413, 422]);
-/** Google answers 400 to a key that it does not take. */
+/** Google answers 400 to a key that it does not accept. */
 const keyFaults: ReadonlySet<string | undefined> = new Set(['API_KEY_INVALID']);
 
-/** A request to a provider that failed. Safe to log whole: it never carries the provider's key, a client secret or a sentence of the provider's. */
+/** A failed request to a provider. Safe to log whole: it never contains the provider's key, a client secret or a sentence of the provider's. */
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
   /** What happened, in our words. */
@@ -267,22 +266,22 @@ export class UpstreamFault extends Error {
   }
 
   /**
-   * The provider takes no more requests for so many seconds; undefined for all other faults. That what was paid for is used up is one of
-   * them, though its status is the same: no waiting mends it.
+   * Seconds for which the provider takes no more requests; undefined for all other faults, including an exhausted balance: it has the same status,
+   * but waiting does not help.
    */
   get retryAfterSec(): number | undefined {
     const { code, type, retryAfterSec } = this.facts;
     return [code, type].includes('insufficient_quota') ? undefined : retryAfterSec;
   }
 
-  /** The provider found fault with what it was asked for (a model or a tool that it does not take): it did not fail itself. */
+  /** The provider rejected what it was asked for (such as an unknown model or tool); it did not fail itself. */
   get blamesRequest(): boolean {
     const { status = 0, code } = this.facts;
     return this.kind === 'refused' && requestFaults.has(status) && !keyFaults.has(code);
   }
 }
 
-/** The provider has created a call, which it named, and gave no answer to it that can be used: it is to be hung up. */
+/** The provider created and named a call, but gave no usable answer for it: it must be hung up. */
 export class UnansweredCall extends UpstreamFault {
   /** Private, because faults are logged whole. */
   readonly #providerCallId: string;

@@ -24,10 +24,10 @@ import { readTokens } from './realtime-usage.ts';
 import { wordsOf } from './realtime-words.ts';
 
 const MAX_SEC = 3600;
-/** Pages give up sooner, and count from the answer: so the echo waits for longer than they do. */
+/** Pages give up sooner, and count from the answer, so the echo waits longer than they do. */
 const usualTimes: EchoTimes = { delayMs: 1000, connectMs: 60_000, lostMs: 10_000, maxMs: MAX_SEC * 1000 };
 
-/** A call that runs, and what it was created with. */
+/** A running call, and what it was created with. */
 interface OpenCall {
   readonly call: EchoCall;
   readonly request: CallRequest;
@@ -38,9 +38,8 @@ export interface EchoOptions extends LocalOptions {
 }
 
 /**
- * A simulated provider whose calls are real: an echo agent in this process, without a model and without a key. A browser on this machine
- * hears itself one second later, and the service hears the events of a real provider. The calls end with the process, and only this
- * process knows them.
+ * A simulated provider whose calls are real: an echo agent in this process, without a model or a key. A browser on this machine hears itself one
+ * second later, and the service gets the same events as from a real provider. The calls end with the process, and only this process knows them.
  */
 export class EchoProvider implements BrokeredProvider {
   readonly name = 'local';
@@ -79,7 +78,7 @@ export class EchoProvider implements BrokeredProvider {
 
   async createCall(request: CallRequest): Promise<CreatedCall> {
     const { signal, offerSdp } = request;
-    // With the first call: most processes open none.
+    // Loaded with the first call: most processes open none.
     const [webRtc, { EchoCall }] = await Promise.all([this.#webRtc(), import('../../packages/echo/call.ts')]);
     if (signal.aborted) throw new UpstreamFault('timeout', 'the caller gave up');
     const onOver = (): unknown => this.#calls.delete(call.id);
@@ -142,7 +141,7 @@ export class EchoProvider implements BrokeredProvider {
     await Promise.all([...this.#calls.values()].map(({ call }) => call.hangUp()));
   }
 
-  /** Takes its time for the first call only. @throws UpstreamFault */
+  /** Slow for the first call only. @throws UpstreamFault */
   async #webRtc(): Promise<WebRtc> {
     try {
       return await this.#loadWebRtc();
@@ -154,7 +153,7 @@ export class EchoProvider implements BrokeredProvider {
   }
 }
 
-/** What the agent tells as a real provider's events say it. */
+/** The echo agent's events, in the words of a real provider's. */
 function inOurWords(event: EchoEvent, request: CallRequest): readonly UpstreamEvent[] {
   if (event.type === 'configChanged') {
     const { session, created, maxOutputTokens = Infinity } = event;

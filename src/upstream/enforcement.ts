@@ -1,14 +1,14 @@
 import type { Capabilities } from './contract.ts';
 
-/** What holds of the calls of one provider in one mode, in words for operators. */
+/** What is enforced for the calls of one provider in one mode, in words for operators. */
 export interface Enforcement {
   /** Who opens the call. */
   readonly opens: string;
   /** Whether the end of a session ends its call, how, and how fast. */
   readonly end: string;
-  /** What bounds how long a call lasts. */
+  /** What limits how long a call lasts. */
   readonly cap: string;
-  /** Who tells what a call costs. */
+  /** Where the cost of a call comes from. */
   readonly meter: string;
   /** Whether the page is kept from changing what was set up. */
   readonly lock: string;
@@ -16,7 +16,7 @@ export interface Enforcement {
 
 export type CallMode = 'direct' | 'brokered';
 
-/** Tells what is enforced, from what the provider declares; a provider that is asked for a mode it cannot have is refused at start. */
+/** Describes what is enforced, from what the provider declares; a mode that the provider cannot do is refused at the start. */
 export function describeEnforcement(capabilities: Capabilities, mode: CallMode): Enforcement {
   if (capabilities.call === 'none') return simulated;
   return mode === 'brokered' ? describeBrokered(capabilities) : describeDirect(capabilities);
@@ -33,7 +33,7 @@ const simulated: Enforcement = {
 
 const reported = 'advisory: what the page and services report';
 
-/** Of calls that pages open by our leave, and that we end. */
+/** For calls that pages open with our token, and that we end. */
 function describeEnded({ hangUp, lockConfig }: Capabilities): Enforcement {
   return {
     opens: 'the page, with a token of ours',

@@ -15,19 +15,19 @@ export interface GeminiOptions {
   readonly baseUrl?: string | undefined;
   /** Milliseconds for one exchange, the reply's body included. */
   readonly timeoutMs: number;
-  /** Seconds in which a call must be opened. */
+  /** Seconds within which a call must be opened. */
   readonly clientSecretTtlSec: number;
   readonly clock?: Clock | undefined;
 }
 
-/** What the page cannot set, be it given or not; the rest (transcripts, resumption) is the page's own. */
+/** Fields that the page cannot set, whether given or not; the others (transcripts, resumption) are left to the page. */
 const LOCKED_FIELDS = 'model,generation_config,system_instruction,tools';
 
 const mintReply = z.object({ name: z.string().regex(/^auth_tokens\/[\w.-]{1,512}$/) });
 
 /**
- * Google's Gemini Live API: the browser opens its call with a token that serves once, fixes what the session is, and bounds it. From
- * the token's end on, the provider takes no message of the call. Nobody else can end or hear it.
+ * Google's Gemini Live API: the browser opens its call with a token that works once, fixes the session's setup, and limits its duration. Once the
+ * token has expired, the provider takes no more messages of the call. Nobody else can end or hear it.
  */
 export class GeminiProvider implements UpstreamProvider {
   readonly name = 'gemini';
@@ -35,7 +35,7 @@ export class GeminiProvider implements UpstreamProvider {
     call: 'token',
     hangUp: 'none',
     lockConfig: true,
-    // Less than 20 hours.
+    // The provider requires less than 20 hours.
     capDuration: { minSec: 1, maxSec: 71_999 },
     meter: 'none',
     converses: false,
@@ -48,7 +48,7 @@ export class GeminiProvider implements UpstreamProvider {
   readonly #ttlSec: number;
   readonly #clock: Clock;
 
-  /** @throws Error without a key, and for one that could not be sent as a header */
+  /** @throws Error without a key, or for a key that cannot be sent as a header */
   constructor({ geminiApiKey, baseUrl, timeoutMs, clientSecretTtlSec, clock = systemClock }: GeminiOptions) {
     this.#account = openAccount({
       title: 'Gemini',
@@ -88,7 +88,7 @@ export class GeminiProvider implements UpstreamProvider {
   }
 }
 
-/** A session as the Live API is told of it; tools bring only what the model needs (a tool's further fields may be secret). */
+/** A session in the form of the Live API. Tools contain only what the model needs: their other fields may be secret. */
 function describeSetup({ model, voice, instructions, tools, behaviour }: MintRequest): object {
   const functionDeclarations = tools.map(({ name, description, parameters }) => ({
     name,
@@ -107,7 +107,7 @@ function describeSetup({ model, voice, instructions, tools, behaviour }: MintReq
   return merged(setup, describeBehaviour('gemini', behaviour));
 }
 
-/** What the page cannot set: of the rest only what the agent sets. */
+/** The fields that the page cannot set: the fixed ones, and whatever else the agent sets. */
 function lockedFields(setup: object): string {
   const further = Object.keys(setup).map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   return [...new Set([...LOCKED_FIELDS.split(','), ...further])].join(',');

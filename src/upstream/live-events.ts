@@ -6,7 +6,7 @@ const seconds = z.object({ usage: z.object({ seconds: z.number().min(0).max(1_00
 const closed = z.object({ reason: z.string().optional().catch(undefined) });
 
 type OverReason = Extract<UpstreamEvent, { type: 'over' }>['reason'];
-/** Why the provider says that a session was closed; who asks for it, and is not us, is the page. */
+/** The provider's reasons for closing a session; an end that was requested, but not by us, was requested by the page. */
 const overReasons: Readonly<Record<string, OverReason>> = {
   expired: 'expired',
   content: 'content',

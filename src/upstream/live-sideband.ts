@@ -3,12 +3,12 @@ import type { CallSocket } from './call-socket.ts';
 import type { Sideband, SidebandEnd, UpstreamEvent } from './contract.ts';
 import { eventsOf } from './live-events.ts';
 
-/** A connection to a session of OpenAI's live API, whose configuration cannot change and whose responses have no bound of ours. */
+/** A connection to a session of OpenAI's live API. Its configuration cannot change, and we cannot limit its responses. */
 export class LiveSideband implements Sideband {
   readonly closed: Promise<SidebandEnd>;
   readonly #socket: CallSocket;
   readonly #hear: (event: UpstreamEvent) => void;
-  /** The dearest total so far: totals are cumulative, and a lower one is an old one. */
+  /** The highest total so far: totals are cumulative, so a lower one is out of date. */
   #totalMs = -1;
   #isOver = false;
 
@@ -19,7 +19,7 @@ export class LiveSideband implements Sideband {
     socket.listen((text) => this.#receive(text));
   }
 
-  /** Asks the provider to close the session, which it confirms by an event. */
+  /** Asks the provider to close the session, which it confirms with an event. */
   endSession(): void {
     this.#socket.send({ type: 'session.close' });
   }
@@ -30,7 +30,7 @@ export class LiveSideband implements Sideband {
 
   cancelResponse(): void {}
 
-  // The live API has neither items nor responses that anybody could ask for.
+  // The live API has no items, and no responses that could be asked for.
   addItem(): void {}
 
   deleteItem(): void {}

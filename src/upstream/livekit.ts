@@ -19,31 +19,31 @@ export interface LiveKitOptions {
   readonly liveKitApiSecrets?: readonly string[] | undefined;
   /** Milliseconds for one exchange, the reply's body included. */
   readonly timeoutMs: number;
-  /** Seconds in which a room must be joined. */
+  /** Seconds within which a room must be joined. */
   readonly clientSecretTtlSec: number;
   readonly clock?: Clock | undefined;
 }
 
 /** No token lives longer, whatever the settings say. */
 const MAX_TTL_SEC = 6 * 3600;
-/** Who has joined is given a new token by LiveKit itself, at once and every five minutes, which lives for ten minutes or as long as ours. */
+/** LiveKit itself gives participants a new token when they join and every five minutes; it lives ten minutes, or as long as ours did. */
 const REFRESHED_SEC = 600;
-/** By how much clocks may differ, and how long a request that was begun may take. */
+/** How much clocks may differ, and how long a request that has begun may take. */
 const MARGIN_SEC = 60;
-/** Of the tokens with which we ask LiveKit's API. */
+/** Lifetime of the tokens with which we call LiveKit's API. */
 const ADMIN_TTL_SEC = 60;
-/** LiveKit signs its webhooks for five minutes. */
+/** Longest accepted lifetime of a webhook's token; LiveKit signs them for five minutes. */
 const MAX_WEBHOOK_SEC = 600;
-/** Those tokens have some 300 characters; nothing longer is worth a hash. */
+/** Webhook tokens have some 300 characters; nothing much longer is worth verifying. */
 const MAX_TOKEN_LENGTH = 2048;
 
 const roomsReply = z.object({ rooms: z.array(z.object({ name: z.string() })).default([]) });
 const webhookClaims = z.object({ sha256: z.string(), exp: z.number(), nbf: z.number().optional() });
-/** Protocol Buffers allow names and numbers of an enumeration, and both spellings of a field. */
+/** Protocol Buffers allow both names and numbers for an enumeration, and both spellings of a field. */
 const reason = z.union([z.string(), z.number()]).optional();
 const webhookEvent = z.object({
   event: z.string(),
-  // A room of ours has a name that the database can hold; it cannot even be asked for another.
+  // Our rooms have names that the database can store; it cannot even be asked about others.
   room: z.object({ name: z.string().refine(isStorable).default('') }).default({ name: '' }),
   participant: z
     .object({ identity: z.string().default(''), disconnectReason: reason, disconnect_reason: reason })
@@ -51,12 +51,12 @@ const webhookEvent = z.object({
 });
 
 type Library = typeof jsonwebtokenModule;
-/** Loaded when it is first needed: most services never do. */
+/** Loaded when first needed: most services never need it. */
 const loadLibrary = async (): Promise<Library> => (await import('jsonwebtoken')).default;
 
 /**
- * LiveKit: the page joins a room of its session with a token that is made here, and that lets it do nothing else. Nobody at LiveKit is
- * asked for it. At the session's end the room is deleted, and again for as long as a token of it may still be taken.
+ * LiveKit: the page joins its session's room with a token that is made here, without asking LiveKit, and that allows nothing else. At the session's
+ * end the room is deleted, and deleted again for as long as one of its tokens may still be accepted.
  */
 export class LiveKitProvider implements EndingProvider {
   readonly name = 'livekit';
@@ -96,7 +96,7 @@ export class LiveKitProvider implements EndingProvider {
     } as const;
   }
 
-  /** Of the project alone: every key of it ends its rooms. */
+  /** Depends on the project only: any of its keys can end its rooms. */
   fingerprint(installationKey: Buffer): string {
     const text = JSON.stringify(['account', this.name, this.#account.baseUrl.href]);
     return createHmac('sha256', installationKey).update(text).digest('hex').slice(0, 16);
@@ -113,11 +113,11 @@ export class LiveKitProvider implements EndingProvider {
 
   async hangUp(providerCallId: string, signal: AbortSignal): Promise<'asked' | 'already_over'> {
     try {
-      // LiveKit asks for the right to create rooms of who deletes them.
+      // LiveKit requires the right to create rooms for deleting one.
       await this.#ask('DeleteRoom', { room: providerCallId }, { roomCreate: true }, signal, 'hang-up');
       return 'asked';
     } catch (fault) {
-      // Twirp says as well that it knows no such path, with another code.
+      // Twirp also answers 404 for an unknown path, but with another code.
       if (fault instanceof UpstreamFault && fault.facts.status === 404 && fault.facts.code === 'not_found')
         return 'already_over';
       throw fault;
@@ -133,8 +133,8 @@ export class LiveKitProvider implements EndingProvider {
   }
 
   /**
-   * A webhook is LiveKit's where its Authorization is a token of one of our keys for exactly these bytes, and its time is not over. One
-   * that comes again says nothing new: rooms are joined and left once, and whoever is told twice does nothing.
+   * A webhook is LiveKit's if its Authorization is a token that one of our keys signed for exactly these bytes, and that has not expired. Replaying
+   * one changes nothing: rooms are joined and left once, and a repeated report is ignored.
    */
   async readWebhook(body: string, authorization: string | undefined, atMs: number): Promise<RoomEvent | undefined> {
     const token = (authorization ?? '').replace(/^Bearer +/i, '');
@@ -156,7 +156,7 @@ export class LiveKitProvider implements EndingProvider {
       try {
         return verify(token, secret, { algorithms: ['HS256'], issuer, clockTimestamp, clockTolerance: MARGIN_SEC });
       } catch {
-        // Of another key, or of nobody.
+        // Not signed with this key; try the next.
       }
     return undefined;
   }
@@ -177,20 +177,20 @@ export class LiveKitProvider implements EndingProvider {
     const [[issuer, secret] = ['', '']] = this.#keys;
     const iat = Math.floor(this.#clock.now() / 1000);
     const exp = iat + ttlSec;
-    // `nbf`: what revokes the tokens of somebody who was removed goes by it. Clocks differ.
+    // LiveKit revokes a removed participant's tokens by their `nbf`. Clocks differ.
     const token = sign({ ...claims, iss: issuer, iat, nbf: iat - MARGIN_SEC, exp }, secret, { algorithm: 'HS256' });
     return { token, expiresAtSec: exp };
   }
 }
 
-/** Ends with a slash, so that what follows is under it. */
+/** The address with another scheme and a trailing slash, so that paths resolve under it. */
 function withScheme(address: string, scheme: 'http' | 'ws'): URL {
   const url = new URL(address.replace(/^(?:http|ws)(s?):/i, `${scheme}$1:`));
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/`;
   return url;
 }
 
-/** The claims of who joins; a room that is there already keeps the agents that it has. */
+/** The claims about who joins; an existing room keeps its agents. */
 function describeVisitor({ agentName, agentMetadata, name, metadata, attributes }: RoomWish): object {
   const agent = { agentName, ...(agentMetadata !== undefined && { metadata: agentMetadata }) };
   return {
@@ -201,7 +201,7 @@ function describeVisitor({ agentName, agentMetadata, name, metadata, attributes 
   };
 }
 
-/** Of somebody who joins again at once, or is moved to another server of LiveKit's, nothing ends. */
+/** Reasons for leaving after which the visitor goes on: they rejoin at once, or move to another of LiveKit's servers. */
 const GOES_ON: ReadonlySet<unknown> = new Set(['DUPLICATE_IDENTITY', 2, 'STATE_MISMATCH', 6, 'MIGRATION', 8]);
 
 function eventOf({ event, room: { name: room }, participant }: z.infer<typeof webhookEvent>): RoomEvent {

@@ -6,12 +6,12 @@ import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
 export interface LocalOptions {
-  /** Seconds that a secret lives. */
+  /** Seconds that a secret is valid. */
   readonly clientSecretTtlSec: number;
   readonly clock?: Clock | undefined;
 }
 
-/** A simulated provider for machines without a key. Its secrets say `ek_local_` and open nothing. */
+/** A simulated provider for machines without a key. Its secrets begin with `ek_local_` and open nothing. */
 export class LocalProvider implements UpstreamProvider {
   readonly name = 'local';
   readonly capabilities = {

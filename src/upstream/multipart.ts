@@ -6,7 +6,7 @@ export interface Part {
   readonly text: string;
 }
 
-/** A form of text parts that each tell their type, and are no files, which `FormData` cannot say. */
+/** A form of text parts that each state their type and are not files, which `FormData` cannot express. */
 export function multipart(parts: readonly Part[]): { readonly type: string; readonly body: string } {
   const boundary = `form-${randomBytes(18).toString('hex')}`;
   const written = parts.map(

@@ -24,10 +24,10 @@ export interface OpenAiLiveOptions extends Omit<OpenAiOptions, 'clientSecretTtlS
   readonly liveSideband: 'close-only' | 'hold';
 }
 
-/** How long the provider may take to close a session and tell its final seconds. */
+/** How long the provider may take to close a session and report its final seconds. */
 const CLOSE_MS = 10_000;
 
-/** What the page may ask for, and what it hears: it can change nothing of the session. */
+/** The events that the page may send and receive: it cannot change the session. */
 const clientEvents = ['session.input_audio.mute', 'session.input_audio.unmute', 'session.close'];
 const serverEvents = [
   'session.started',
@@ -46,8 +46,8 @@ const created = named.extend({
 });
 
 /**
- * OpenAI's live API, which bills connected time and has no client secrets. A connection to a session carries its audio in both
- * directions, so that by default one is only opened to close the session, and its time is taken by our clock.
+ * OpenAI's live API, which bills connected time and has no client secrets. A connection to a session carries its audio in both directions, so by
+ * default we connect only to close the session, and measure its time by our clock.
  */
 export class OpenAiLiveProvider implements BrokeredProvider {
   readonly name = 'openai-live';
@@ -57,7 +57,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
   readonly #account: Account;
   readonly #after: typeof deadline;
 
-  /** @throws Error without a key, and for one that could not be sent as a header */
+  /** @throws Error without a key, or for a key that cannot be sent as a header */
   constructor(options: OpenAiLiveOptions) {
     this.#account = openAiAccount(options);
     this.#after = options.after ?? deadline;
@@ -68,7 +68,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
       capDuration: null,
       meter: options.liveSideband === 'hold' ? 'events' : 'clock',
       converses: false,
-      // What the model can do is its backend's, which is set up at the provider.
+      // The model's tools are those of its backend, which is configured at the provider.
       tools: false,
       providerMaxSec: null,
     } as const;
@@ -151,7 +151,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
     return new LiveSideband(await openCallSocket(this.#account, path, options), hear);
   }
 
-  /** Closes a session; resolves when the provider has said so, with the final seconds. */
+  /** Closes a session; resolves when the provider has confirmed it, with the final seconds. */
   async #close(id: string, signal: AbortSignal, hear: (event: UpstreamEvent) => void): Promise<void> {
     const { title } = this.#account;
     let isConfirmed = false;

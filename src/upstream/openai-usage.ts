@@ -3,15 +3,15 @@ import { modelOfSnapshot, NO_TOKENS, TOKEN_CLASSES, type TokenClasses } from '..
 import { UpstreamFault, type ProviderDay, type ProviderUsageReader } from './contract.ts';
 import { openAccount, request, type Account } from './provider-http.ts';
 
-/** What a day may have of pages: more is no answer to what was asked. */
+/** Most pages of one day: more would not be an answer to this query. */
 const MAX_PAGES = 50;
-/** A provider that takes no more requests is asked again after its own time, so often, and never later than this. */
+/** How often a provider that takes no more requests is asked again, after the time that it names, but at most this much later. */
 const MAX_WAITS = 5;
 const MAX_WAIT_MS = 60_000;
 
 const count = z.int().min(0);
 
-/** By model. What of it is cached, and of which kind, stands in fields that an older API does not have. */
+/** Per model. What is cached, and of which kind, is in fields that an older API does not have. */
 const completions = z.object({
   model: z.string(),
   input_tokens: count,
@@ -36,24 +36,24 @@ const pageOf = <T extends z.ZodType>(result: T) =>
   });
 
 export interface OpenAiUsageOptions {
-  /** OPENAI_ADMIN_KEY: it reads usage, and is used for nothing else. */
+  /** OPENAI_ADMIN_KEY: reads usage, and is used for nothing else. */
   readonly adminKey: string;
   /** OPENAI_ADMIN_BASE_URL; default `https://api.openai.com/v1`. */
   readonly baseUrl: string | undefined;
-  /** OPENAI_PROJECT: undefined is all of the organization, with the usage of others. */
+  /** OPENAI_PROJECT: undefined covers the whole organization, including others' usage. */
   readonly project: string | undefined;
   readonly timeoutMs: number;
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-/** What OpenAI says of a day, by its usage and costs APIs (platform.openai.com/docs/api-reference/usage). */
+/** What OpenAI reports for a day, from its usage and costs APIs (platform.openai.com/docs/api-reference/usage). */
 export class OpenAiUsage implements ProviderUsageReader {
   readonly upstream = 'openai';
   readonly providers = ['openai', 'openai-live'] as const;
   readonly #account: Account;
   readonly #options: OpenAiUsageOptions;
 
-  /** @throws Error for a key that could not be sent as a header */
+  /** @throws Error for a key that cannot be sent as a header */
   constructor(options: OpenAiUsageOptions) {
     const { adminKey, baseUrl = 'https://api.openai.com', timeoutMs } = options;
     this.#options = options;
@@ -69,7 +69,7 @@ export class OpenAiUsage implements ProviderUsageReader {
     });
   }
 
-  /** @param fromMs the day's first instant, in UTC @throws UpstreamFault, `malformed` for an answer that does not say what is asked */
+  /** @param fromMs the day's first instant, in UTC @throws UpstreamFault, `malformed` for an answer that does not say what was asked */
   async read(fromMs: number, toMs: number): Promise<ProviderDay> {
     const times = { start_time: String(fromMs / 1000), end_time: String(toMs / 1000), bucket_width: '1d' };
     const usage = await this.#pages('/organization/usage/completions', { ...times, group_by: 'model' }, completions);
@@ -121,8 +121,8 @@ export class OpenAiUsage implements ProviderUsageReader {
 }
 
 /**
- * References disagree on whether what is cached is counted in its kind as well: which it is, the sum of all input says. An answer that fits
- * neither is none that anybody should count by.
+ * References disagree on whether cached tokens are also counted in their kind: the sum of all input shows which it is. An answer that fits neither
+ * reading is refused.
  * @throws UpstreamFault
  */
 function classesOf(result: z.infer<typeof completions>): TokenClasses {

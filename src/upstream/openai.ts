@@ -5,23 +5,23 @@ import { RealtimeProvider } from './realtime-provider.ts';
 export interface OpenAiOptions {
   /** OPENAI_API_KEY. */
   readonly apiKey: string | undefined;
-  /** OPENAI_PROJECT and OPENAI_ORGANIZATION; undefined is the key's own. */
+  /** OPENAI_PROJECT and OPENAI_ORGANIZATION; undefined uses the key's own. */
   readonly openAiProject?: string | undefined;
   readonly openAiOrganization?: string | undefined;
   /** Default `https://api.openai.com/v1`. An address without a path gets `/v1`. */
   readonly baseUrl?: string | undefined;
-  /** UPSTREAM_SOCKET_URL; undefined is the base address. */
+  /** UPSTREAM_SOCKET_URL; undefined uses the base address. */
   readonly socketUrl?: string | undefined;
   /** Milliseconds for one exchange, the reply's body included. */
   readonly timeoutMs: number;
-  /** Seconds that a secret lives, 10..7200. */
+  /** Seconds that a secret is valid, 10..7200. */
   readonly clientSecretTtlSec: number;
   readonly after?: typeof deadline | undefined;
 }
 
 /** OpenAI's realtime API, or anything that speaks it. */
 export class OpenAiProvider extends RealtimeProvider {
-  /** @throws Error without a key, and for one that could not be sent as a header */
+  /** @throws Error without a key, or for a key that cannot be sent as a header */
   constructor(options: OpenAiOptions) {
     super({
       name: 'openai',
@@ -35,7 +35,7 @@ export class OpenAiProvider extends RealtimeProvider {
   }
 }
 
-/** @throws Error without a key, and for one that could not be sent as a header */
+/** @throws Error without a key, or for a key that cannot be sent as a header */
 export function openAiAccount({
   apiKey,
   openAiProject,

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { parseJson, get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
 
-/** A provider's API over HTTP, and as whom we use it. */
+/** A provider's API over HTTP, and the credentials with which we use it. */
 export interface Account {
-  /** The provider as our words call it. */
+  /** The provider's name in our messages. */
   readonly title: string;
-  /** With the path that all requests begin with, such as `/v1`. */
+  /** Includes the path that all requests begin with, such as `/v1`. */
   readonly baseUrl: URL;
   /** The same for WebSockets. */
   readonly socketUrl: URL;
-  /** Headers that prove who we are. */
+  /** Headers that authenticate us. */
   readonly credentials: Readonly<Record<string, string>>;
   /** Milliseconds for one exchange, the reply's body included. */
   readonly timeoutMs: number;
@@ -21,19 +21,19 @@ export interface Account {
 export interface AccountOptions {
   readonly title: string;
   readonly baseUrl: string;
-  /** Undefined: the base address with the scheme of WebSockets. */
+  /** Undefined uses the base address with the WebSocket scheme. */
   readonly socketUrl: string | undefined;
-  /** What addresses without a path get. */
+  /** The path for addresses that have none. */
   readonly path: string;
-  /** The header that carries the key, and what stands before the key in it. */
+  /** The header for the key, and the prefix before the key in it. */
   readonly keyHeader: readonly [name: string, prefix: string];
   readonly key: string | undefined;
-  /** Further headers that say who we are; those that are undefined are left out. */
+  /** Further headers that identify us; undefined ones are left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
 }
 
-/** Tells accounts apart without a word of them: who has another key, project or address there knows nothing of this one's calls. */
+/** Identifies an account without revealing it: an account with another key, project or address knows nothing of this one's calls. */
 export function fingerprintOf(
   provider: string,
   account: Pick<Account, 'baseUrl' | 'credentials'>,
@@ -43,7 +43,7 @@ export function fingerprintOf(
   return createHmac('sha256', key).update(text).digest('hex').slice(0, 16);
 }
 
-/** @throws Error without a key, and for one that could not be sent as a header */
+/** @throws Error without a key, or for a key that cannot be sent as a header */
 export function openAccount(options: AccountOptions): Account {
   const { title, timeoutMs, key = '', path } = options;
   // The HTTP client's own error about a bad header value would show the key.
@@ -62,7 +62,7 @@ function withPath(address: string, path: string): URL {
   return url;
 }
 
-/** @param path begins with a slash; it may hold a query */
+/** @param path begins with a slash; may contain a query */
 export function under(base: URL, path: string): URL {
   const url = new URL(base);
   const [pathname = '', query = ''] = path.split('?');
@@ -80,7 +80,7 @@ export const word = z
   .regex(/^[\w.-]{1,64}$/)
   .optional()
   .catch(undefined);
-/** As OpenAI tells errors, as Google does (a `status` in words, and a reason among the details), and as Twirp does: `{code, msg}`. */
+/** Errors as OpenAI reports them; as Google does (a `status` in words, and a reason among the details); and as Twirp does: `{code, msg}`. */
 const twirpError = z
   .object({ code: z.string().regex(/^\w{1,64}$/), msg: z.string() })
   .transform(({ code }) => ({ error: { type: undefined, code } }));
@@ -103,24 +103,24 @@ const vendorError = z.object({
 const errorReply = z.union([vendorError, twirpError]);
 
 export interface Request {
-  /** POST where it is not said. */
+  /** POST if undefined. */
   readonly method?: 'GET';
   readonly path: string;
-  /** The provider's name of the call that is asked about. */
+  /** The provider's id of the call that the request is about. */
   readonly callId?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly traceparent?: string | undefined;
   readonly body?: string;
-  /** Told the headers of a success, whatever becomes of its body. */
+  /** Called with the headers of a success, whatever happens to its body. */
   readonly onSuccess?: (headers: Headers) => void;
   readonly signal: AbortSignal;
-  /** What is asked for, in our words: `client secret`. */
+  /** What the request asks for, in our words: `client secret`. */
   readonly wanted: string;
 }
 
 /**
- * One request to the provider, never repeated; a reply other than success is a fault.
- * @throws CallOver when the provider says that it knows the call no more, else UpstreamFault
+ * Sends one request to the provider, never repeated; a reply other than success is a fault.
+ * @throws CallOver when the provider says that it no longer knows the call, otherwise UpstreamFault
  */
 export async function request(account: Account, asked: Request): Promise<PostReply> {
   const { method, path, callId, headers, traceparent, body, onSuccess, signal, wanted } = asked;
@@ -167,7 +167,7 @@ function requestIdOf({ headers }: PostReply): string | undefined {
   return word.parse(headers.get('x-request-id') ?? undefined);
 }
 
-/** A reply other than success, as a fault that repeats none of its sentences. */
+/** Turns a reply other than success into a fault that repeats none of its sentences. */
 function refusal(title: string, reply: PostReply): UpstreamFault {
   const { status, text } = reply;
   const { data } = errorReply.safeParse(parseJson(text));
@@ -176,11 +176,11 @@ function refusal(title: string, reply: PostReply): UpstreamFault {
   return new UpstreamFault('refused', `${title} refused the request`, facts);
 }
 
-/** Providers that say nothing mean a moment; nobody is told to wait for longer than an hour. */
+/** The wait if the provider names none, and the longest that anybody is told to wait. */
 const USUAL_WAIT_SEC = 1;
 const MAX_WAIT_SEC = 3600;
 
-/** Whole seconds for which the provider asks to wait, from `Retry-After`: seconds, or a date. */
+/** Whole seconds that the provider asks to wait, from `Retry-After`: seconds, or a date. */
 function waitOf({ headers }: PostReply): number {
   const said = headers.get('retry-after') ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(said) ? Number(said) : (Date.parse(said) - Date.now()) / 1000;
@@ -190,8 +190,8 @@ function waitOf({ headers }: PostReply): number {
 const namedError = z.object({ error: z.looseObject({}) });
 
 /**
- * Whether a refusal says in the provider's own words that it knows the call no more: its code for that, or 404 or 410 with an error that
- * names the call. Any proxy, wrong address or wrong path is a 404 as well: what only repeats the path that was asked for names no call.
+ * Whether a refusal really says that the provider no longer knows the call: by its error code for that, or by 404 or 410 with an error that names the
+ * call. A proxy, a wrong address or a wrong path gives a 404 too: an error that only repeats the requested path names no call.
  */
 function saysUnknown({ status, text }: Pick<PostReply, 'status' | 'text'>, callId: string, url: URL): boolean {
   const body = parseJson(text);
@@ -203,7 +203,7 @@ function saysUnknown({ status, text }: Pick<PostReply, 'status' | 'text'>, callI
     .includes(callId);
 }
 
-/** A success that is not what was asked for. */
+/** The fault for a success that is not what was asked for. */
 export function malformed(
   { title }: Account,
   wanted: string,
@@ -218,7 +218,7 @@ export function malformed(
   });
 }
 
-/** What a success says. @throws UpstreamFault with the names of the fields that are not as they should be, never what they hold */
+/** Parses a success. @throws UpstreamFault with the names of the fields that are wrong, never their values */
 export function readReply<T>(account: Account, wanted: string, reply: PostReply, schema: z.ZodType<T>): T {
   const { data, error } = schema.safeParse(parseJson(reply.text));
   if (data !== undefined) return data;
@@ -226,7 +226,7 @@ export function readReply<T>(account: Account, wanted: string, reply: PostReply,
   throw malformed(account, wanted, reply, detail);
 }
 
-/** Reads the body of an upgrade to a call that was refused. */
+/** Reads the body of a refused WebSocket upgrade to a call. */
 export async function refusedUpgrade(
   title: string,
   response: IncomingMessage,
@@ -240,7 +240,7 @@ export async function refusedUpgrade(
       if (text.length > 4096) break;
     }
   } catch {
-    // The status tells enough.
+    // The status is enough.
   }
   const { statusCode: status = 0, headers } = response;
   const reply = { status, text, headers: new Headers({ 'retry-after': headers['retry-after'] ?? '' }) };

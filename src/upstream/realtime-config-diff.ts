@@ -2,24 +2,24 @@ import { z } from 'zod';
 import type { CallFrame } from './call-frame.ts';
 import { describeRestoration, type CallSetup } from './realtime-session.ts';
 
-/** A session as an event of the provider repeats it, whole: fields that it leaves out cannot be judged. */
+/** A whole session as a provider's event repeats it: fields that it leaves out cannot be judged. */
 export type ToldSession = Readonly<Record<string, unknown>>;
 
 const updated = z.object({ session: z.record(z.string(), z.unknown()) });
 const transcribing = z.object({ audio: z.object({ input: z.object({ transcription: z.looseObject({}) }) }) });
-/** What the provider's own SDK transcribes with unless its page says otherwise. */
+/** The model with which the provider's own SDK transcribes unless its page sets another. */
 const SDK_TRANSCRIBER = 'gpt-4o-mini-transcribe';
 
-/** @returns nothing where the event repeats no session */
+/** @returns an empty object where the event repeats no session */
 export function toldSession(frame: CallFrame): ToldSession {
   return updated.safeParse(frame).data?.session ?? {};
 }
 
 /**
- * Which fields of a session are not what its call was created with. Only what we configure is compared: a page may choose how it is heard and
- * how fast it is spoken to (`audio`: transcription, turns), and its traces; and a bound below ours costs less.
- * @param asCreated the fields that the provider tells otherwise than we do, see `spellingOf`
- * @param grantedTokens the greatest bound of ours that may still hold
+ * Which fields of a session differ from what its call was created with. Only what we configure is compared. A page may choose how it is heard and how
+ * fast the agent speaks (`audio`: transcription, turns), and its traces; and a limit below ours costs less.
+ * @param asCreated the fields that the provider reports differently from how we set them, see `spellingOf`
+ * @param grantedTokens the highest of our limits that may still apply
  */
 export function differingFields(
   told: ToldSession,
@@ -38,12 +38,12 @@ export function differingFields(
   return tokensOf(told['max_output_tokens']) > grantedTokens ? [...differing, 'max_output_tokens'] : differing;
 }
 
-/** The fields that a provider tells with defaults or in a spelling of its own, by how it tells a call before its page could change it. */
+/** The fields that a provider reports with defaults or in its own spelling, from how it reports a call before its page could change it. */
 export function spellingOf(told: ToldSession, setup: CallSetup): ToldSession {
   return Object.fromEntries(differingFields(told, setup, undefined, Infinity).map((name) => [name, told[name]]));
 }
 
-/** The bound that a session tells; 0 where it tells none. */
+/** The output limit that a session reports; 0 where it reports none. */
 export function toldTokens(told: ToldSession): number {
   return tokensOf(told['max_output_tokens']);
 }
@@ -54,8 +54,8 @@ function tokensOf(bound: unknown): number {
 }
 
 /**
- * Whether a session is set as the provider's own SDK sets it when it connects: it always says what transcribes, which is known by being
- * another transcription than the call was created with, or the SDK's own.
+ * Whether a session is set as the provider's own SDK sets it when it connects. The SDK always sets a transcription, so this is one that differs from
+ * the call's own, or that uses the SDK's default model.
  */
 export function isAsSdk(told: ToldSession, setup: CallSetup): boolean {
   const transcription = transcriptionOf(told);
@@ -69,7 +69,7 @@ function transcriptionOf(session: object): ToldSession | undefined {
   return transcribing.safeParse(session).data?.audio.input.transcription;
 }
 
-/** Whether two JSON values mean the same: the order of fields means nothing, and null is as good as nothing. */
+/** Whether two JSON values mean the same: the order of fields does not matter, and null equals undefined. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b || (a ?? null) === (b ?? null)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

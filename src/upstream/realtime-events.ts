@@ -14,9 +14,9 @@ const speaking: UpstreamEvent = { type: 'speaking' };
 const listening: UpstreamEvent = { type: 'listening' };
 
 /**
- * What an event of OpenAI's realtime API means, in our words; docs/providers.md lists all that there are.
- * @param transcriber the model that transcribes what callers say, billed by its own rates
- * @param grantedTokens that we let a response have
+ * What an event of OpenAI's realtime API means, in our words; docs/providers.md lists all events.
+ * @param transcriber the model that transcribes callers, billed at its own rates
+ * @param grantedTokens the output limit that we gave responses
  */
 export function eventsOf(
   frame: CallFrame,
@@ -72,7 +72,7 @@ const responseCreated = z.object({
   }),
 });
 
-/** A provider that does not tell a response's bound or conversation has given it the session's. */
+/** If the provider does not report a response's limit or conversation, the response has the session's. */
 function startOf(frame: CallFrame, grantedTokens: number): readonly UpstreamEvent[] {
   const { response } = responseCreated.safeParse(frame).data ?? {};
   if (response?.id === undefined) return [];
@@ -91,7 +91,7 @@ function startOf(frame: CallFrame, grantedTokens: number): readonly UpstreamEven
 
 const responseDone = z.object({ response: z.object({ id, status: z.string().optional().catch(undefined) }).loose() });
 
-/** A response that the provider cut off without telling its usage has cost something all the same; one that failed has not. */
+/** A response that the provider cut off without reporting its usage has still cost something; one that failed has not. */
 function endOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { response } = responseDone.safeParse(frame).data ?? {};
   const key = response?.id;
@@ -106,7 +106,7 @@ function endOf(frame: CallFrame): readonly UpstreamEvent[] {
   return [activity, { type: 'usage', key, model: undefined, tokens }, ...done(true)];
 }
 
-/** Of speech, about 15 characters are said in a second, and 20 tokens of audio. */
+/** About 15 characters of speech are spoken in a second, which is 20 tokens of audio. */
 const AUDIO_TOKENS_A_CHARACTER = 4 / 3;
 const TEXT_TOKENS_A_CHARACTER = 1 / 4;
 const sign = z.object({ response_id: id, delta: z.string().optional().catch(undefined) });
@@ -120,7 +120,7 @@ function signOf(frame: CallFrame, tokensACharacter = 0): readonly UpstreamEvent[
 const BYTES_A_TOKEN = 4;
 const added = z.object({ item: z.looseObject({ id }) });
 
-/** What a conversation holds is read again by each response; more than its longest context is not. */
+/** Each response reads the conversation's items again, up to the longest context. */
 function itemOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { item } = added.safeParse(frame).data ?? {};
   if (item?.id === undefined) return [];
@@ -155,7 +155,7 @@ const sessionUpdated = z.object({
   }),
 });
 
-/** The model that transcribes, by an event that repeats the session; undefined where none does. */
+/** The model that transcribes, from an event that repeats the session; undefined where none does. */
 export function transcriberOf(frame: CallFrame): string | undefined {
   return sessionUpdated.safeParse(frame).data?.session.audio.input.transcription.model;
 }

@@ -28,33 +28,33 @@ export interface RealtimeOptions {
   readonly account: Account;
   /** Where pages open their calls themselves. */
   readonly callUrl: string;
-  /** Seconds that a client secret lives, 10..7200. */
+  /** Seconds that a client secret is valid, 10..7200. */
   readonly clientSecretTtlSec: number;
   /** The query of the request that creates a call. */
   readonly createQuery: (request: CallRequest) => string;
   readonly transcriber: string | null;
-  /** How deadlines are kept; tests turn time by hand. */
+  /** How deadlines are kept; tests control time themselves. */
   readonly after?: typeof deadline | undefined;
 }
 
 const mintReply = z.object({
   value: z.string().min(1),
   expires_at: z.int().positive(),
-  // The id is a nicety of the reply; without a usable one we make our own.
+  // The id is optional in the reply; without a usable one we make our own.
   session: z
     .object({ id: z.string().regex(/^sess_[\w-]{1,200}$/) })
     .optional()
     .catch(undefined),
 });
 
-/** Calls of which is kept how the provider tells them; a node holds fewer. */
+/** Calls whose reported spelling is remembered; a node holds fewer. */
 const MAX_SPELLINGS = 20_000;
 
 const callId = /^rtc_[\w-]{1,200}$/;
 
 /**
- * A provider that speaks OpenAI's realtime API: it mints client secrets, and creates, hears and ends calls. The calls that it creates
- * belong to our key, so that only whoever has the key hears and ends them.
+ * A provider that speaks OpenAI's realtime API: it mints client secrets, and creates, hears and ends calls. The calls that it creates belong to our
+ * key, so only somebody with that key can hear and end them.
  */
 export class RealtimeProvider implements BrokeredProvider {
   readonly name: string;
@@ -75,7 +75,7 @@ export class RealtimeProvider implements BrokeredProvider {
   readonly #account: Account;
   readonly #options: RealtimeOptions;
   readonly #after: typeof deadline;
-  /** By call; of those that the provider tells otherwise than we do. */
+  /** By call, for calls that the provider reports differently from how we set them. */
   readonly #asCreated = new Lru<ToldSession>(MAX_SPELLINGS);
 
   constructor(options: RealtimeOptions) {
@@ -192,8 +192,8 @@ export class RealtimeProvider implements BrokeredProvider {
 }
 
 /**
- * The id of a created call: the last part of its address, or the `call_id` there. Of an address elsewhere nothing is believed; what
- * stands before the path of the calls is the gateway's business.
+ * The id of a created call: the last part of its address, or `call_id` in it. An address at another origin is not trusted; what comes before the path
+ * of the calls is up to the gateway.
  */
 function readLocation(headers: Headers, calls: URL): string | undefined {
   const location = headers.get('location');

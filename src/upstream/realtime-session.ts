@@ -2,14 +2,14 @@ import { describeBehaviour, instructionsWith, merged } from './behaviour.ts';
 import { MAX_CONTEXT_TOKENS, type CallRequest, type MintRequest, type NewItem } from './contract.ts';
 
 const KEPT_SHARE = 0.8;
-/** Whoever speaks OpenAI's realtime API. */
+/** Stands for every provider that speaks OpenAI's realtime API. */
 const REALTIME = 'openai';
 
 type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'behaviour'>;
 /** What a call was created with. */
 export type CallSetup = Setup & Pick<CallRequest, 'maxOutputTokens'>;
 
-/** A session as OpenAI's realtime API is told of it. */
+/** A session in the form of OpenAI's realtime API. */
 function describeSession({ model, voice, tools, behaviour, ...setup }: Setup): object {
   const instructions = instructionsWith(setup.instructions, behaviour);
   const session = {
@@ -22,7 +22,7 @@ function describeSession({ model, voice, tools, behaviour, ...setup }: Setup): o
   return merged(session, describeBehaviour(REALTIME, behaviour));
 }
 
-/** A session that a page opens by itself, and whose agent it asks to speak first: the words for that are the agent's to know. */
+/** A session that a page opens itself. The page asks the agent to speak first, so the instructions contain the words of the greeting. */
 export function describeMint(setup: Setup): object {
   const { greeting } = setup.behaviour ?? {};
   if (greeting === undefined || greeting === true) return describeSession(setup);
@@ -40,14 +40,14 @@ const truncation = {
   token_limits: { post_instructions: MAX_CONTEXT_TOKENS },
 };
 
-/** The part of a session that bounds its responses. */
+/** The part of a session that limits its responses. */
 export function describeLimit(maxOutputTokens: number | undefined): object {
   return maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens };
 }
 
 /**
- * Everything that a page could have changed of what a call was created with. Model and voice cannot be changed, and the speed only while
- * the agent says nothing: an update with a speed could be refused whole, see `describeSpeed`.
+ * Everything that a page could have changed of what a call was created with. Model and voice cannot be changed, and the speed only while the agent is
+ * silent: an update that contains a speed could be refused as a whole, see `describeSpeed`.
  */
 export function describeRestoration({ instructions, tools, behaviour, maxOutputTokens }: CallSetup) {
   return {
@@ -62,7 +62,7 @@ export function describeRestoration({ instructions, tools, behaviour, maxOutputT
   };
 }
 
-/** The part of a restoration that a provider refuses while the agent speaks; undefined where the agent's speed is not set. */
+/** The part of a restoration that a provider refuses while the agent speaks; undefined where the agent has no speed set. */
 export function describeSpeed({ behaviour }: CallSetup): object | undefined {
   const { speed } = behaviour ?? {};
   return speed === undefined ? undefined : { type: 'realtime', ...describeBehaviour(REALTIME, { speed }) };
@@ -75,7 +75,7 @@ export function describeItem(item: NewItem): object {
     : { ...id, type: 'function_call_output', call_id: item.callId, output: item.output };
 }
 
-/** Only what the model needs: a tool's further fields (addresses, headers) are for whoever runs it, and may be secret. */
+/** Only what the model needs: a tool's other fields (addresses, headers) are for the server that runs it, and may be secret. */
 function asFunctionTool({ name, description, parameters }: Setup['tools'][number]): object {
   return { type: 'function', name, description, parameters: parameters ?? { type: 'object' } };
 }

@@ -23,14 +23,14 @@ import { describeItem, describeLimit, describeRestoration, describeSpeed, type C
 import { wordsOf } from './realtime-words.ts';
 
 export interface RealtimeSidebandOptions {
-  /** The provider as our words call it. */
+  /** The provider's name in our messages. */
   readonly title: string;
   readonly setup: CallSetup;
-  /** The call was open before, and its page may have changed it: it is put back to its setup first. */
+  /** The call was open before, and its page may have changed it: it is reset to its setup first. */
   readonly isPutBack: boolean;
-  /** How the provider told the call before its page could change it, where that is known: see `spellingOf`. */
+  /** How the provider reported the call before its page could change it, where that is known: see `spellingOf`. */
   readonly asCreated: ToldSession | undefined;
-  /** Is told that, once. */
+  /** Is called with that, once. */
   readonly noteAsCreated: (spelling: ToldSession) => void;
   readonly hear: (event: UpstreamEvent) => void;
   readonly after: typeof deadline;
@@ -38,18 +38,18 @@ export interface RealtimeSidebandOptions {
 
 interface AttachOptions extends RealtimeSidebandOptions {
   readonly signal: AbortSignal;
-  /** Milliseconds until events are heard. */
+  /** Milliseconds until events must be heard. */
   readonly timeoutMs: number;
 }
 
-/** What our own events are called, so that errors that name them are known for answers to them. */
+/** Ids of our own events, by which errors that answer them are recognised. */
 const UPDATE = 'sb_update';
 const CANCEL = 'sb_cancel';
 const ASK = 'sb_ask';
 const COMMIT = 'sb_commit';
-/** Of a commit of less than a tenth of a second. */
+/** The error for committing less than a tenth of a second of audio. */
 const NOTHING_SAID = 'input_audio_buffer_commit_empty';
-/** Of a provider that makes no second response of a conversation at once. */
+/** The error of a provider that makes only one response of a conversation at a time. */
 const BUSY = 'conversation_already_has_active_response';
 /** Cancels whose answers are waited for; an older one is answered by the end of its response, or never. */
 const MAX_CANCELS = 100;
@@ -57,8 +57,8 @@ const MAX_CANCELS = 100;
 const ignore = (): void => undefined;
 
 /**
- * Makes a connection to a call of OpenAI's realtime API hear the call. The provider says nothing on it by itself, so the answer to an
- * update of the session that changes nothing shows that it listens.
+ * Starts hearing a call of OpenAI's realtime API on a connection. The provider says nothing on it unprompted, so we send an update of the session
+ * that changes nothing: its answer shows that the provider listens.
  * @throws CallOver, UpstreamFault; then the connection is closed
  */
 export async function attachToRealtime(socket: CallSocket, options: AttachOptions): Promise<Sideband> {
@@ -91,14 +91,14 @@ class RealtimeSideband implements Sideband {
   readonly #socket: CallSocket;
   readonly #options: RealtimeSidebandOptions;
   #maxOutputTokens: number | undefined;
-  /** The greatest bound of ours that may still hold: of a change on its way either may. */
+  /** The highest of our limits that may still apply: while a change is on its way, either may. */
   #grantedTokens = Infinity;
-  /** Our own updates of the session that are not answered yet: each is answered once. */
+  /** Our own session updates that are not answered yet: each is answered once. */
   #unanswered = 0;
   #transcriber: string | undefined;
   #asCreated: ToldSession | undefined;
   #isChanged = false;
-  /** Responses that were asked to end, by the names of our events; undefined for the one of the conversation. */
+  /** Responses that we asked to end, by the ids of our events; undefined for whichever is running in the conversation. */
   readonly #cancels = new Map<string, string | undefined>();
   #cancelled = 0;
   /** The last response that was asked for: there is one at a time. */
@@ -125,7 +125,7 @@ class RealtimeSideband implements Sideband {
 
   begin(ready: () => void, refused: (error: Error) => void): void {
     this.#onReady = () => {
-      // A call lives long: nothing of its beginning is kept.
+      // A call lives long: release what was only needed at its beginning.
       this.#onReady = ignore;
       this.#onRefused = ignore;
       this.#options.hear({ type: 'ready' });
@@ -186,7 +186,7 @@ class RealtimeSideband implements Sideband {
     this.#socket.close();
   }
 
-  /** What the call is to be by now. */
+  /** What the call should be by now. */
   get #setup(): CallSetup {
     return { ...this.#options.setup, maxOutputTokens: this.#maxOutputTokens };
   }
@@ -210,7 +210,7 @@ class RealtimeSideband implements Sideband {
     }
   }
 
-  /** Whoever changed the session: what it is by now decides. */
+  /** Whoever changed the session, only its present state counts. */
   #noteUpdated(frame: CallFrame): void {
     this.#transcriber = transcriberOf(frame);
     this.#unanswered = Math.max(0, this.#unanswered - 1);
@@ -227,7 +227,7 @@ class RealtimeSideband implements Sideband {
     this.#tell(isChanged ? { type: 'configChanged', isAsSdk: isAsSdk(told, this.#setup) } : { type: 'configRestored' });
   }
 
-  /** A former bound of ours holds no more once the present one is told. @param told 0 where the provider tells none */
+  /** Once the current limit is reported, earlier ones no longer apply. @param told 0 where the provider reports none */
   #noteBound(told: number): void {
     const { maxOutputTokens } = this.#setup;
     const holds = told === 0 ? this.#unanswered === 0 : told <= (maxOutputTokens ?? Infinity);
@@ -263,7 +263,7 @@ class RealtimeSideband implements Sideband {
     if (this.#isOver) this.#onRefused(new CallOver());
   }
 
-  /** What was asked to end had ended before. */
+  /** What we asked to end had already ended. */
   #noteEnded(eventId: string): void {
     if (!this.#cancels.has(eventId)) return;
     const id = this.#cancels.get(eventId);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TokenClasses } from '../protocol/price.ts';
 
-/** More tokens than one response can have: such a number is a fault of whoever sent it. */
+/** More tokens than one response can have: a larger number is an error of the sender. */
 const MAX_TOKENS = 100_000_000;
 const count = z.int().min(0).max(MAX_TOKENS).nullish();
 
@@ -21,11 +21,11 @@ const tokenUsage = z.object({
 type TokenUsage = z.infer<typeof tokenUsage>;
 
 /**
- * The tokens of a response, or of a transcription, by the classes that are billed. Cached tokens are a part of the input; those without a
- * modality are taken from text first, output beyond the text and the audio that are told is reasoning, and other tokens without a modality
- * belong to the dearest class of their direction.
- * @param unnamedOutput the class of output without a modality, where text or audio is not told
- * @returns undefined for usage that cannot be: it is dropped whole
+ * The tokens of a response, or of a transcription, by billing class. Cached tokens are part of the input; those without a modality are taken from
+ * text first. Output beyond the reported text and audio is reasoning. Other tokens without a modality count in the most expensive class of their
+ * direction.
+ * @param unnamedOutput the class for output without a modality, where text or audio is not reported
+ * @returns undefined for impossible usage, which is dropped whole
  */
 export function readTokens(
   usage: unknown,
@@ -46,7 +46,7 @@ function readInput({ input_tokens, input_token_details }: TokenUsage): InputClas
   const textCached = cached.text_tokens ?? 0;
   const audioCached = cached.audio_tokens ?? 0;
   const imageCached = cached.image_tokens ?? 0;
-  // A class that is not told holds at least what is cached of it.
+  // A class that is not reported holds at least its cached tokens.
   const text = details.text_tokens ?? textCached;
   const audio = details.audio_tokens ?? audioCached;
   const image = details.image_tokens ?? imageCached;
@@ -61,13 +61,13 @@ function readInput({ input_tokens, input_token_details }: TokenUsage): InputClas
   );
 }
 
-/** How many tokens of a total have no modality; undefined where the parts are more than the total. */
+/** How many tokens of a total have no modality; undefined where the parts exceed the total. */
 function missing(total: number | null | undefined, named: number): number | undefined {
   const rest = (total ?? named) - named;
   return rest < 0 ? undefined : rest;
 }
 
-/** Moves cached tokens without a modality: from text, then images, then audio, in the order of what the cache saves. */
+/** Assigns cached tokens without a modality to text, then images, then audio, in ascending order of what caching saves. */
 function withoutCached(
   fresh: Pick<TokenClasses, 'textIn' | 'imageIn' | 'audioIn'>,
   cached: Pick<TokenClasses, 'textCached' | 'imageCached' | 'audioCached'>,
@@ -96,14 +96,14 @@ function readOutput(
   const classes = { textOut: text_tokens ?? 0, audioOut: audio_tokens ?? 0 };
   const unnamed = missing(output_tokens, classes.textOut + classes.audioOut);
   if (unnamed === undefined || (output_tokens == null && output_token_details == null)) return undefined;
-  // Where both are told, what is neither is what the model thought, which is billed as text.
+  // If both are reported, the rest is reasoning, which is billed as text.
   const unnamedClass = text_tokens != null && audio_tokens != null ? 'textOut' : unnamedOutput;
   return { ...classes, [unnamedClass]: classes[unnamedClass] + unnamed };
 }
 
 const durationUsage = z.object({ type: z.literal('duration'), seconds: z.number().min(0).max(86_400) });
 
-/** Milliseconds of usage that is billed by time; undefined for other usage, and for time that cannot be. */
+/** Milliseconds of usage that is billed by time; undefined for other usage, and for impossible times. */
 export function readDuration(usage: unknown): number | undefined {
   const { data } = durationUsage.safeParse(usage);
   return data === undefined ? undefined : Math.ceil(data.seconds * 1000);

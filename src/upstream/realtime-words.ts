@@ -5,8 +5,8 @@ import type { Speaker, ToolCall, UpstreamEvent } from './contract.ts';
 const NOTHING: readonly UpstreamEvent[] = [];
 
 /**
- * What an event of OpenAI's realtime API tells of who speaks, of what is said and of the tools that the agent asks for, in our words.
- * What it tells of cost and responses is `realtime-events`'.
+ * What an event of OpenAI's realtime API says about who speaks, what is said and the tools that the agent asks for, in our words. Costs and responses
+ * are in `realtime-events`.
  */
 export function wordsOf(frame: CallFrame): readonly UpstreamEvent[] {
   switch (frame.type) {
@@ -56,7 +56,7 @@ function playedOf(frame: CallFrame, isOn: boolean): readonly UpstreamEvent[] {
 }
 
 const delta = z.object({ item_id: id, delta: z.string() });
-/** Of speech the transcript, of text the text. */
+/** Speech has a transcript, text has a text. */
 const whole = z.object({ item_id: id, transcript: z.string().optional(), text: z.string().optional() });
 
 function moreOf(frame: CallFrame, who: Speaker): readonly UpstreamEvent[] {
@@ -81,7 +81,7 @@ function cutOf(frame: CallFrame): readonly UpstreamEvent[] {
   return data === undefined ? NOTHING : [{ type: 'transcriptCut', item: data.item_id, atMs: data.audio_end_ms }];
 }
 
-/** Pages name these items as they like. */
+/** Pages choose the names of these items. */
 const named = z.string().max(1024);
 const answered = z.object({
   item: z.object({
@@ -91,7 +91,7 @@ const answered = z.object({
     output: z.string().catch(''),
   }),
 });
-/** So OpenAI's own SDK answers a call of a tool that its page does not have. */
+/** How OpenAI's own SDK answers a tool call for a tool that its page does not have. */
 const DENIAL = /^Tool [\w-]{1,64} not found$/;
 
 function toolAnswerOf(frame: CallFrame): readonly UpstreamEvent[] {
@@ -110,7 +110,7 @@ const written = z.object({
   }),
 });
 
-/** What a visitor has written: by us, or by a page with a data channel. */
+/** What a visitor wrote: added by us, or by a page with a data channel. */
 function writtenOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { item } = written.safeParse(frame).data ?? {};
   if (item === undefined) return NOTHING;
@@ -135,7 +135,7 @@ const toolCall = z.object({
   arguments: z.string(),
 });
 
-/** One that was cut off runs nothing. */
+/** A response that was cut off runs no tools. */
 function toolsOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { response } = completed.safeParse(frame).data ?? {};
   const calls = response?.output.flatMap((item): ToolCall[] => {

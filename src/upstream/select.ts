@@ -11,7 +11,7 @@ import { LocalProvider } from './local.ts';
 import { OpenAiLiveProvider } from './openai-live.ts';
 import { OpenAiProvider } from './openai.ts';
 
-/** The settings of all providers; each takes what it uses. */
+/** The settings of all providers; each takes those that it needs. */
 export type ProviderOptions = Config['upstream'] & { readonly clock?: Clock | undefined };
 
 interface Row {
@@ -42,11 +42,11 @@ const providers: Readonly<Record<ProviderOptions['provider'], Row>> = {
     keys: ({ assemblyAiApiKeys }) => assemblyAiApiKeys,
     make: (options, assemblyAiApiKey) => new AssemblyAiProvider({ ...options, assemblyAiApiKey }),
   },
-  // Any key of a project ends any room of it.
+  // Any key of a LiveKit project can end any of its rooms, so no further credentials are needed here.
   livekit: { keys: () => undefined, make: (options) => new LiveKitProvider(options) },
 };
 
-/** The provider of the settings, with its first credential. @throws Error when it lacks what it needs */
+/** The configured provider, with its first credential. @throws Error when it lacks what it needs */
 export function selectProvider(options: ProviderOptions): UpstreamProvider {
   const { keys, make } = providers[options.provider];
   return make(options, keys(options)?.[0]);
@@ -60,8 +60,8 @@ export function selectOthers(options: ProviderOptions): readonly BrokeredProvide
 }
 
 /**
- * The provider of the settings, ready for calls: in development a simulated one answers them with an echo where it can. Never in
- * production: the echo's WebRTC library numbers some of its encrypted records twice, and what it depends on is old.
+ * The configured provider, ready for calls. In development a simulated provider answers them with an echo where it can. Never in production: the
+ * echo's WebRTC library numbers some of its encrypted records twice, and its dependencies are old.
  * @throws Error when it lacks what it needs
  */
 export function openProvider(options: ProviderOptions, mode: Config['mode']): UpstreamProvider {
