@@ -3,25 +3,25 @@ import type { Ceilings } from '../quota/ceilings.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 
-/** How fast what was spent is forgotten. */
+/** Time constant with which past spending decays. */
 const WINDOW_MS = MINUTE_MS;
-/** A call that has just begun is taken to be so old: one response is no rate. */
+/** A call that has just begun counts as this old: one response is no rate. */
 const MIN_AGE_MS = 10_000;
-/** Below this share of a ceiling responses are shortened as the remainder falls. */
+/** Below this share of a ceiling, responses are shortened as the remainder falls. */
 const SHORT_SHARE = 0.2;
-/** A bound that falls by less is not worth telling the provider. */
+/** A limit that falls less than this is not worth sending to the provider. */
 const STEP_DOWN = 0.75;
 const STEP_UP = 2;
 
-/** What a call uses is counted for: a subject or a widget key, and what its day's total may come to. */
+/** An account that a call's usage counts for: a subject or a widget key, with the ceilings of its day's total. */
 export interface Account {
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;
-  /** What other sessions hold of it and have not used. */
+  /** What other sessions have reserved of it and not used yet. */
   readonly heldByOthers: UsageTotals;
 }
 
-/** What a call spends: the sum of its entries, each weighed less the older it is. */
+/** What a call spends: the sum of its entries, weighted by age. */
 export interface Spending {
   readonly sinceMs: number;
   readonly atMs: number;
@@ -48,13 +48,13 @@ export function addSpending(
   };
 }
 
-/** What a call burns in a millisecond: the decayed mean of its last minute. */
+/** What a call spends in a millisecond: the decayed mean of its last minute. */
 export function burnOf({ sinceMs, atMs, weighed }: Spending): UsageTotals {
   const weight = WINDOW_MS * (1 - Math.exp(-Math.max(MIN_AGE_MS, atMs - sinceMs) / WINDOW_MS));
   return { tokens: weighed.tokens / weight, microDollars: weighed.microDollars / weight };
 }
 
-/** What is left of an account for one session: what is neither used nor held by others. */
+/** What an account has left for one session: neither used nor held by others. */
 export function leftOf({ ceilings, total, heldByOthers }: Account): UsageTotals {
   const left = (ceiling: number, used: number, held: number): number => Math.max(0, ceiling - used - held);
   return {
@@ -64,9 +64,9 @@ export function leftOf({ ceilings, total, heldByOthers }: Account): UsageTotals 
 }
 
 /**
- * When what is left does not pay for the next turn any more, at the present burn (docs/contract.md, section 5.12): of the account and the
- * ceiling that come first. Never before `atMs`; Infinity where nothing is burnt.
- * @param burn in a millisecond
+ * When the remainder no longer pays for the next turn, at the current rate (docs/contract.md, section 5.12): the earliest over all accounts and
+ * ceilings. Never before `atMs`; Infinity where nothing is spent.
+ * @param burn usage in a millisecond
  */
 export function budgetEndsAtMs(
   accounts: readonly Account[],
@@ -83,7 +83,7 @@ export function budgetEndsAtMs(
 }
 
 /**
- * Tokens that one response may have: what half of the remainder pays for, at least 1, at most 4,096.
+ * Output tokens that one response may have: what half of the remainder pays for, at least 1, at most 4,096.
  * @param rate micro-dollars of a million tokens of output
  */
 export function responseBound(accounts: readonly Account[], rate: number): number {
@@ -93,7 +93,10 @@ export function responseBound(accounts: readonly Account[], rate: number): numbe
   return Math.max(1, Math.floor(Math.min(MAX_RESPONSE_TOKENS, ...affordable)));
 }
 
-/** The bound that follows another: a smaller one when little is left, a greater one when much more is (another day), in worthwhile steps. */
+/**
+ * The next limit after `present`: lower when little is left, higher when much more is (on another day); otherwise unchanged, so that only worthwhile
+ * changes are sent.
+ */
 export function nextBound(present: number, accounts: readonly Account[], rate: number): number {
   const bound = responseBound(accounts, rate);
   const shrinks = bound <= present * STEP_DOWN && accounts.some(isShort);

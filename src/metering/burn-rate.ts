@@ -8,19 +8,19 @@ interface Cost {
   readonly picoDollars: bigint;
 }
 
-/** What a call has cost in its last minute, as this node heard it. */
+/** What a call has cost in its last minute, as far as this node heard it. */
 export class BurnRate {
   readonly #sinceMs: number;
   #lastMs: number;
   #spent: Cost[] = [];
 
-  /** @param sinceMs from when on this node hears the call */
+  /** @param sinceMs when this node began to hear the call */
   constructor(sinceMs: number) {
     this.#sinceMs = sinceMs;
     this.#lastMs = sinceMs;
   }
 
-  /** When usage was heard last; when none was, since when it would have been. */
+  /** When usage was last heard; until then, when this node began to hear the call. */
   get lastMs(): number {
     return this.#lastMs;
   }
@@ -32,8 +32,8 @@ export class BurnRate {
   }
 
   /**
-   * What a gap is expected to have cost, in millionths of a micro-dollar: as much as the minute before it, where that was heard whole and
-   * cost anything, else the model's expected price.
+   * The expected cost of a gap, in millionths of a micro-dollar: as much as the minute before it, if this node heard all of that minute and it cost
+   * anything; otherwise by the model's expected price.
    */
   expect(fromMs: number, gapMs: number, estimatePerMinute: number): bigint {
     const spent = this.#spent.filter(({ atMs }) => atMs > fromMs - WINDOW_MS && atMs <= fromMs);

@@ -35,7 +35,7 @@ import type { Prices } from './prices.ts';
 
 /** Seconds before the end of a budget at which a session's clients are warned (docs/contract.md, section 7.3). */
 const WARNING_SECONDS = [10, 60];
-/** Once there is so much time again, both warnings come anew. */
+/** Once this much time is left again, both warnings are repeated. */
 const REARM_MS = 120_000;
 const ENDED_AT_ONCE = 50;
 export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf' | 'sharedOf'> {
@@ -52,24 +52,24 @@ interface CallWatch {
   readonly call: MeteredCall;
   readonly limitResponses: LimitResponses;
   spending: Spending;
-  /** What the context of its last response costs once more. */
+  /** The cost of reading the context of its last response again. */
   context: UsageTotals;
-  /** As it was read last; empty until the call was opened here. */
+  /** As last read; empty until the call was opened here. */
   accounts: readonly Account[];
-  /** Tokens that a response may have; undefined until the call was opened here. */
+  /** Output tokens that a response may have; undefined until the call was opened here. */
   bound: number | undefined;
   endsAtMs: number;
-  /** Whether the end is certain, because time is what costs. */
+  /** Whether the end is certain, because the cost depends on time alone. */
   isExact: boolean;
-  /** When the minutes of a budget will be over. */
+  /** When the minutes of a budget will be used up. */
   minutesEndAtMs: number;
-  /** The last warning that was told, in seconds. */
+  /** The last warning that was sent, in seconds before the end. */
   toldSec: number;
 }
 
 /**
- * What is left for the calls of this node: shortens their responses before a ceiling, warns their sessions of its nearing, and ends those
- * whose time is what costs when it is over (docs/contract.md, section 5.12). What a response costs ends its session by its entry alone.
+ * Watches the remaining budget of this node's calls: shortens their responses before a ceiling, warns their sessions, and ends sessions whose cost
+ * depends on time when their budget is used up (docs/contract.md, section 5.12). Where responses cost, only a counted entry ends the session.
  */
 export class CallBudgets implements Budgets, MeteringListener {
   readonly #deps: CallBudgetsDeps;
@@ -124,7 +124,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     return watched === undefined ? Infinity : endOf(watched);
   }
 
-  /** @throws Unavailable when the database is away: then what was told before holds */
+  /** @throws Unavailable when the database is away: then the previous values stay in force */
   async counted(call: MeteredCall, usage: CallUsage, { kind, added, ...totals }: CallUsageAnswer): Promise<void> {
     const watched = this.#watched.get(call.callId);
     if (watched === undefined || kind === 'replayed') return;
@@ -137,7 +137,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     this.#warn(watched, atMs);
   }
 
-  /** Warns, and ends what is over: call it every second. Where a store is away, the next one tries again. */
+  /** Warns, and ends sessions that are over: call it every second. Where a store is away, the next call tries again. */
   async tick(): Promise<void> {
     const atMs = this.#deps.clock.now();
     for (const watched of this.#watched.values()) this.#warn(watched, atMs);
@@ -146,7 +146,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     await settleAll(over, async ({ call }) => sessions.end(call.sessionId, 'quota_exceeded', atMs), ENDED_AT_ONCE);
   }
 
-  /** Ends those whose budgets have no minutes left, and learns when the others' will be over: call it every second. @throws Unavailable */
+  /** Ends sessions whose budgets have no minutes left, and finds out when the others will run out: call it every second. @throws Unavailable */
   async followMinutes(): Promise<void> {
     const { budgets, clock } = this.#deps;
     const watched = [...this.#watched.values()];
@@ -167,9 +167,9 @@ export class CallBudgets implements Budgets, MeteringListener {
   #project(watched: CallWatch, accounts: readonly Account[], usage: CallUsage): void {
     const { total, atMs } = usage;
     if (total === null) this.#noteContext(watched, usage);
-    // The minimum of a call is paid ahead: its time costs more only after that.
+    // A call's minimum is paid in advance: its time costs more only after that.
     const paidMs = total?.ms === this.#minimumMs(watched.call) ? total.ms : 0;
-    // The next total tells better.
+    // The next total gives a better estimate.
     if (total === null && watched.isExact) return;
     watched.isExact = total !== null;
     const endsAtMs =
@@ -185,7 +185,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     watched.endsAtMs = endsAtMs < this.#deps.calendar(atMs).resetAtMs ? endsAtMs : Infinity;
   }
 
-  /** Of responses alone: a transcription has no context, and a gap none that is known. */
+  /** For responses only: a transcription has no context, and a gap has none that is known. */
   #noteContext(watched: CallWatch, { tokens, model }: CallUsage): void {
     const { call } = watched;
     const context = inputOf(tokens);
@@ -205,7 +205,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     return { tokens: tokens + outputTokens, microDollars: microDollars + output };
   }
 
-  /** The context once more, and the longest response. */
+  /** The context read once more, and the longest response. */
   #nextTurn({ call, context, bound = 0 }: CallWatch): UsageTotals {
     const response = (bound * (this.#outputRate(call) ?? 0)) / 1_000_000;
     return { tokens: context.tokens + bound, microDollars: context.microDollars + response };
@@ -235,7 +235,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     const { limitsOf, sharedOf, holds, calendar, budgets } = this.#deps;
     const { day } = calendar(atMs);
     const asked = new Map<string, Promise<Standing>>();
-    // A budget may be of the same subject or key.
+    // A budget may be for the same subject or key.
     const standingOf = (account: string): Promise<Standing> => {
       const standing = asked.get(account) ?? holds.standing(account, day, sessionId, atMs);
       asked.set(account, standing);
@@ -262,7 +262,7 @@ export class CallBudgets implements Budgets, MeteringListener {
   }
 }
 
-/** When the first of what bounds a call will be over. */
+/** When the first limit of a call will be reached. */
 function endOf({ endsAtMs, minutesEndAtMs }: CallWatch): number {
   return Math.min(endsAtMs, minutesEndAtMs);
 }

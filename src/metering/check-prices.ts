@@ -9,8 +9,8 @@ import type { Prices } from './prices.ts';
 const NOTICE_DAYS = 60;
 
 /**
- * Production whose calls are metered here: each agent's model needs a price, its own or the list's. Development prices a model that no
- * list has at the dearest rates.
+ * In production, each agent whose calls are metered here must have a price for its model, its own or the list's. Development prices a model that no
+ * list has at the highest rates.
  * @throws TenantsFileError that names the agents and what to do
  */
 export function requirePrices(
@@ -32,7 +32,7 @@ export function requirePrices(
 
 const METERED = 'which has no price, and its calls are metered here (CALL_MODE, or the call of the agent or a key)';
 
-/** An agent's own price is of its model alone: what writes down its visitors has another. */
+/** An agent's own price is for its model only: the model that transcribes its visitors needs its own. */
 function unpricedOf(agent: Agent, prices: Prices): string[] {
   const transcriber = transcriptionOf(agent)?.model;
   const isPriced = agent.price !== undefined || prices.find(modelOf(agent)) !== undefined;
@@ -46,7 +46,7 @@ function unpricedOf(agent: Agent, prices: Prices): string[] {
   ];
 }
 
-/** Models in use that their provider switches off within 60 days, or has: one line each. */
+/** Models in use that their provider switches off within 60 days, or already has: one line each. */
 export function findShutdowns(tenants: readonly Tenant[], prices: Prices, atMs: number): string[] {
   const users = new Map<string, string[]>([[DEFAULT_MODEL, []]]);
   for (const { id, agents } of tenants)
@@ -59,7 +59,7 @@ export function findShutdowns(tenants: readonly Tenant[], prices: Prices, atMs: 
   });
 }
 
-/** Whether sessions of the agent may be brokered: a key's word wins over the agent's, and that over the installation's. */
+/** Whether sessions of the agent may be brokered: a key's setting wins over the agent's, and that over the installation's. */
 function isMetered({ call }: Agent, keys: Tenant['keys'], mode: Config['calls']['mode']): boolean {
   return (call ?? mode) === 'brokered' || keys.some((key) => key.call === 'brokered');
 }

@@ -6,23 +6,23 @@ import type { SessionSetup, SessionSetups } from '../stores/session-setups/contr
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { ClientReports, Metering } from './contract.ts';
 
-/** Sessions whose setup is remembered: a session's client reports again and again. */
+/** Sessions whose setup is remembered: a session's client reports often. */
 const MAX_SESSIONS = 10_000;
 
 type CallMode = SessionSetup['callMode'];
 
 export interface ClientReportsDeps {
-  /** The provider is simulated: without an open call nobody meters a session, and nothing is billed. */
+  /** The provider is simulated: a session is metered only while it has an open call, and nothing is billed. */
   readonly isSimulated: boolean;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly calls: Pick<VoiceCalls, 'ofSession'>;
   readonly ledger: Pick<Ledger, 'metersOf'>;
   readonly metering: Pick<Metering, 'report'>;
-  /** The tokens of a response's usage, as the provider writes it; undefined for what cannot be. */
+  /** The tokens of a response's usage, in the provider's format; undefined for impossible values. */
   readonly readUsage: (usage: unknown) => TokenClasses | undefined;
 }
 
-/** What clients of metered sessions say: it fills gaps, lowers nothing and doubles nothing (docs/contract.md, section 5.12). */
+/** Reports by clients of metered sessions: they fill gaps, but lower nothing and count nothing twice (docs/contract.md, section 5.12). */
 export function createClientReports(deps: ClientReportsDeps): ClientReports {
   const modes = new Lru<CallMode>(MAX_SESSIONS);
 

@@ -1,18 +1,18 @@
-/** An interval of time, from an instant on and until another, which is not part of it. */
+/** A time interval; its end is not part of it. */
 export interface Gap {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** How many intervals are kept apart; beyond that the oldest are forgotten. */
+/** Intervals that are kept apart; beyond that the oldest are forgotten. */
 const MAX_GAPS = 1000;
 
-/** The gaps of one call, each of whose instants is charged once, however often and by whatever it is told. */
+/** The gaps of one call. Each instant is charged once, however often it is reported and by whatever. */
 export class Gaps {
-  /** Apart from each other, in order. */
+  /** Disjoint, in order. */
   #charged: readonly Gap[] = [];
 
-  /** @returns what of the gap was in none before, in order */
+  /** @returns the parts of the gap that were in no earlier one, in order */
   add({ fromMs, untilMs }: Gap): readonly Gap[] {
     if (untilMs <= fromMs) return [];
     const touches = (each: Gap): boolean => each.fromMs <= untilMs && each.untilMs >= fromMs;

@@ -23,18 +23,18 @@ import { UsageQueue } from './usage-queue.ts';
 
 /** Calls whose last minute is remembered; a node holds fewer. */
 const MAX_BURN_RATES = 20_000;
-/** Models without a price that were told of: callers may name any. */
+/** Models without a price that were reported; limited because callers may name any model. */
 const MAX_UNPRICED = 200;
-/** How long a gap may be that is known only by a message that cannot be read, or could not be kept. */
+/** Shortest and longest gap assumed for usage that cannot be read, or could not be kept. */
 const MIN_UNREADABLE_MS = 1000;
 const MAX_UNREADABLE_MS = MINUTE_MS;
 
-/** Who hears of what is metered; it logs and counts. */
+/** Logs metered usage, and counts it in the metrics. */
 export interface MeteringEvents {
-  /** @param model as the lists have it; `unpriced` for one that none has */
+  /** @param model as the lists name it; `unpriced` for a model that no list has */
   usageMetered(model: string, basis: Basis | 'estimated', tokens: number, microDollars: number): void;
   usageUnreadable(callId: string): void;
-  /** An entry could not be kept while the database was away: it is a gap. */
+  /** An entry could not be kept while the database was away: it becomes a gap. */
   usageLost(callId: string): void;
   modelUnpriced(model: string): void;
 }
@@ -44,18 +44,18 @@ export interface MeteringDeps extends AfterCountedDeps {
   readonly prices: Prices;
   readonly calendar: (atMs: number) => QuotaDay;
   readonly events: MeteringEvents;
-  /** Gets faults in work that nobody waits for. */
+  /** Hears of faults in background work. */
   readonly onError: (error: unknown) => void;
   readonly listener?: MeteringListener;
 }
 
-/** What an entry says beside its call. */
+/** The fields of an entry that do not come from its call. */
 type Part = Pick<CallUsage, 'key' | 'basis'> &
   Partial<Pick<CallUsage, 'tokens' | 'picoDollars' | 'isEstimated' | 'gapMs' | 'total'>>;
 
 /**
- * The meter of calls (docs/contract.md, section 5.12). It touches the ledger, and sessions that usage carries over a ceiling; the usage of
- * one call is counted in the order in which it was heard, and what the database cannot take yet waits, within bounds.
+ * The meter of calls (docs/contract.md, section 5.12). It writes to the ledger, and ends sessions that usage carries over a ceiling. Usage of one
+ * call is counted in the order in which it was heard; what the database cannot take yet waits, within bounds.
  */
 export class CallMetering implements Metering {
   readonly #deps: MeteringDeps;
@@ -78,7 +78,7 @@ export class CallMetering implements Metering {
     return this.#queue.waitingSinceMs;
   }
 
-  /** Entries that wait for the database, or are on their way to it. */
+  /** Entries that are waiting for the database, or on their way to it. */
   get waiting(): number {
     return this.#queue.size;
   }
@@ -93,7 +93,7 @@ export class CallMetering implements Metering {
 
   begin(call: MeteredCall, atMs: number): void {
     const ms = minimumMs(this.#priceOf(call, call.model).price);
-    // A total, so that the time of the call counts only as far as it is more.
+    // Counted as a total, so that the call's connected time adds cost only beyond the minimum.
     if (ms > 0) this.hear(call, { type: 'usageTotal', ms }, atMs);
   }
 
@@ -147,14 +147,14 @@ export class CallMetering implements Metering {
     return undefined;
   }
 
-  /** What cannot be read is in a gap that began when usage was heard last. */
+  /** Usage that cannot be read becomes a gap that began when usage was last heard. */
   #noteUnreadable(call: MeteredCall, burnRate: BurnRate, atMs: number): void {
     this.#deps.events.usageUnreadable(call.callId);
     const gapMs = Math.min(MAX_UNREADABLE_MS, Math.max(MIN_UNREADABLE_MS, atMs - burnRate.lastMs));
     this.gap(call, atMs - gapMs, atMs);
   }
 
-  /** What was in no gap of the call before. The next total of a clock covers the time, so that it has none. */
+  /** The parts of a gap that were in no earlier gap of the call. A call that is billed by time has none: its next total covers the interval. */
   #gapsOf(call: MeteredCall, gap: Gap): readonly CallUsage[] {
     const { price } = this.#priceOf(call, call.model);
     if (price.perMinute !== undefined) return [];
@@ -196,7 +196,7 @@ export class CallMetering implements Metering {
       await afterCounted(call, { ...answer, day, added: kind === 'counted' ? added : null, atMs }, this.#deps);
       await this.#deps.listener?.counted(call, usage, answer);
     } catch (error) {
-      // It is counted; whom it carried over a ceiling is ended by the next entry or create.
+      // The usage is counted; the next entry or create ends the sessions that it carried over a ceiling.
       this.#deps.onError(error);
     }
     return answer;
@@ -241,7 +241,7 @@ function isTime(ms: number): boolean {
   return Number.isSafeInteger(Math.ceil(ms)) && ms >= 0;
 }
 
-/** An estimate counts until clients' reports are more. */
+/** An estimate counts until clients' reports exceed it. */
 function gapPart({ fromMs, untilMs }: Gap, burnRate: BurnRate, { estimatePerMinute }: ModelPrice): Part {
   const gapMs = untilMs - fromMs;
   const picoDollars = burnRate.expect(fromMs, gapMs, estimatePerMinute);

@@ -6,7 +6,7 @@ const INPUT = ['textIn', 'audioIn', 'imageIn', 'textCached', 'audioCached', 'ima
 const OUTPUT = ['textOut', 'audioOut'] as const;
 const CLASSES: readonly TokenClass[] = [...INPUT, ...OUTPUT];
 
-/** What a class is priced as where a model has no rate of its own for it: what was cached is input all the same. */
+/** The class whose rate is used where a model has none for cached tokens: cached input is still input. */
 const UNCACHED: Partial<Record<TokenClass, TokenClass>> = {
   textCached: 'textIn',
   audioCached: 'audioIn',
@@ -23,15 +23,15 @@ export function minimumMs({ minimumSec = 0 }: ModelPrice): number {
   return minimumSec * 1000;
 }
 
-/** Tokens that can be counted: whole, none negative. */
+/** Whether all counts are whole and none is negative. */
 export function isCountable(tokens: TokenClasses): boolean {
   return CLASSES.every((name) => Number.isSafeInteger(tokens[name]) && tokens[name] >= 0);
 }
 
 /**
- * What tokens cost, exactly, in millionths of a micro-dollar (docs/contract.md, section 5.12). A class without a rate costs the dearest of
- * its direction, never nothing.
- * @param dearest the highest rates that are known, for a model that has none in a direction
+ * What tokens cost, exactly, in millionths of a micro-dollar (docs/contract.md, section 5.12). A class without a rate costs the highest rate of its
+ * direction, never nothing.
+ * @param dearest the highest known rates, for a model that has none in a direction
  */
 export function priceTokens(tokens: TokenClasses, { per1M = {} }: ModelPrice, dearest: ModelPrice): bigint {
   return CLASSES.reduce((sum, name) => {
@@ -40,7 +40,7 @@ export function priceTokens(tokens: TokenClasses, { per1M = {} }: ModelPrice, de
   }, 0n);
 }
 
-/** Micro-dollars of a million tokens of output, at the dearer of its rates; undefined for a model that is priced by time alone. */
+/** Micro-dollars of a million tokens of output, at the higher of its rates; undefined for a model that is priced by time alone. */
 export function outputRate({ per1M }: ModelPrice, dearest: ModelPrice): number | undefined {
   if (per1M === undefined) return undefined;
   return Math.max(...OUTPUT.map((name) => rateOf(name, per1M, dearest.per1M ?? {})));

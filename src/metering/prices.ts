@@ -8,20 +8,20 @@ const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z
 
 type PriceList = z.infer<typeof priceList>;
 
-/** A price and which list it is from: `agent` for an agent's own. */
+/** A price, and the list that it comes from: `agent` for an agent's own. */
 export interface Priced {
   readonly price: ModelPrice;
   readonly version: string;
   /**
-   * The name under which it is listed: that of the model, or of the one that it is a snapshot of. Null for a model that no list has: it is
-   * priced at the dearest rates that are known, since unpriced is never free.
+   * The name in the list: the model's, or that of the model it is a snapshot of. Null for a model that no list has: it costs the highest known rates,
+   * because unpriced must not mean free.
    */
   readonly listedAs: string | null;
 }
 
-/** The prices of models: config/prices.json, with PRICES_FILE before it, model by model (docs/operations.md, Prices). It never changes. */
+/** The prices of models: config/prices.json, overridden by PRICES_FILE model by model (docs/operations.md, Prices). It never changes. */
 export class Prices {
-  /** Of each class, and of time, the highest in the lists. */
+  /** The highest rate in the lists for each class, and for time. */
   readonly dearest: ModelPrice;
   readonly #known: ReadonlyMap<string, Priced>;
   readonly #unknown: Priced;
@@ -36,7 +36,7 @@ export class Prices {
     this.#unknown = { price: this.dearest, version: `${lists[0]?.version ?? ''} dearest`, listedAs: null };
   }
 
-  /** What the lists say of a model. */
+  /** The lists' price of a model. */
   find(model: string): ModelPrice | undefined {
     return this.#find(model)?.price;
   }
@@ -47,7 +47,7 @@ export class Prices {
     return this.#find(model) ?? this.#unknown;
   }
 
-  /** A dated snapshot (`name-2026-05-07`) that has no price of its own costs what its model costs. */
+  /** A dated snapshot (`name-2026-05-07`) without a price of its own costs as much as its model. */
   #find(model: string): Priced | undefined {
     return this.#known.get(model) ?? this.#known.get(modelOfSnapshot(model));
   }

@@ -5,10 +5,10 @@ import type { MeteredCall } from './contract.ts';
 
 /** Entries that a node keeps while the database is away. */
 const MAX_ENTRIES = 1000;
-/** Calls whose entries are counted at once after that. */
+/** Calls whose entries are counted at the same time afterwards. */
 const AT_ONCE = 20;
 
-/** Usage of a call that was given up, from the first of it to the last. */
+/** Usage of a call that was given up, from the first entry to the last. */
 interface Loss {
   readonly call: MeteredCall;
   readonly fromMs: number;
@@ -19,14 +19,14 @@ interface CallQueue {
   readonly entries: { readonly call: MeteredCall; readonly usage: CallUsage }[];
   /** Marked as a gap after the entries. */
   lost: Loss | undefined;
-  /** The work on the entries; undefined while they wait. */
+  /** The work on the entries; undefined while they are waiting. */
   running: Promise<void> | undefined;
 }
 
 export interface UsageQueueDeps {
   /** @throws Unavailable while the database is away: then the entry waits */
   readonly count: (call: MeteredCall, usage: CallUsage) => Promise<void>;
-  /** Hears of any other fault; the entry is given up, because it would fail for ever. */
+  /** Hears of any other fault; the entry is given up, because it would fail again every time. */
   readonly onFault: (error: unknown) => void;
   /** Hears of an entry for which there was no room. */
   readonly onLost: (callId: string) => void;
@@ -34,7 +34,10 @@ export interface UsageQueueDeps {
   readonly gapOf: (call: MeteredCall, fromMs: number, untilMs: number) => readonly CallUsage[];
 }
 
-/** Usage on its way to the ledger: in order for each call, at once for different ones, at most 1,000 entries in all, beside gaps; what is given up is one. */
+/**
+ * Usage on its way to the ledger: in order for each call, in parallel for different calls, at most 1,000 entries in all besides gaps; what is given
+ * up becomes a gap.
+ */
 export class UsageQueue {
   readonly #deps: UsageQueueDeps;
   /** By call id; only calls with entries or losses. */
@@ -50,12 +53,12 @@ export class UsageQueue {
     return this.#size;
   }
 
-  /** Since when entries wait for a database that is away. */
+  /** Since when entries have been waiting for a database that is away. */
   get waitingSinceMs(): number | undefined {
     return this.#waitingSinceMs;
   }
 
-  /** What of the call is not in the ledger yet, in order. */
+  /** Usage of the call that is not in the ledger yet, in order. */
   waitingOf(callId: string): readonly CallUsage[] {
     return this.#calls.get(callId)?.entries.map(({ usage }) => usage) ?? [];
   }
@@ -63,26 +66,26 @@ export class UsageQueue {
   push(call: MeteredCall, usage: CallUsage): void {
     const queue = this.#calls.get(call.callId) ?? { entries: [], lost: undefined, running: undefined };
     this.#calls.set(call.callId, queue);
-    // A gap is told once; they are few.
+    // A gap is always kept: it is reported only once, and gaps are few.
     if (this.#size < MAX_ENTRIES || usage.gapMs > 0) this.#add(queue, call, usage);
     else {
       giveUp(queue, call, usage);
       this.#deps.onLost(call.callId);
     }
-    // While the database is away only `flush` asks it.
+    // While the database is away only `flush` tries it.
     if (this.#waitingSinceMs === undefined) void this.#work(call.callId, queue).catch(() => undefined);
   }
 
-  /** Counts what waits of the call. @throws Unavailable while the database is away */
+  /** Counts what is waiting for the call. @throws Unavailable while the database is away */
   async flushCall(callId: string): Promise<void> {
     const queue = this.#calls.get(callId);
     if (queue !== undefined) await this.#work(callId, queue);
   }
 
-  /** Counts what waits. @throws Unavailable while the database is away */
+  /** Counts what is waiting. @throws Unavailable while the database is away */
   async flush(): Promise<void> {
     const [first, ...others] = this.#calls;
-    // Alone, as long as the database is away.
+    // The first call alone: it throws while the database is away, before the others are tried.
     if (first !== undefined) await this.#work(...first);
     await settleAll(others, ([callId, queue]) => this.#work(callId, queue), AT_ONCE);
     this.#waitingSinceMs = undefined;
@@ -111,7 +114,7 @@ export class UsageQueue {
           throw error;
         }
         this.#deps.onFault(error);
-        // A gap that cannot be counted is no other gap.
+        // A gap that cannot be counted must not become another gap.
         if (!next.usage.isEstimated) giveUp(queue, next.call, next.usage);
       }
       entries.shift();
@@ -120,7 +123,7 @@ export class UsageQueue {
     this.#calls.delete(callId);
   }
 
-  /** The first entry; after the last one the gap that was lost. */
+  /** The first entry; after the last one, the gap of what was given up. */
   #next(queue: CallQueue): CallQueue['entries'][number] | undefined {
     const { entries, lost } = queue;
     if (entries.length === 0 && lost !== undefined) {
