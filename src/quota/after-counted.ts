@@ -13,25 +13,25 @@ import {
   type SharedTotals,
 } from './ceilings.ts';
 
-/** Whom usage was counted for. */
+/** Who usage was counted for. */
 export interface UsageOwner {
   readonly subject: string;
   readonly caller: VoiceRecord['caller'];
   readonly tenantId: string | null;
   readonly keyId: string | null;
-  /** The session that used it, where one is known. */
+  /** The session that used it, if known. */
   readonly sessionId: string | null;
 }
 
-/** What the ledger says of an entry of today. */
+/** What the ledger says about an entry of today. */
 export interface CountedUsage extends SharedTotals {
   /** The calendar day that it was counted on. */
   readonly day: string;
   readonly totals: UsageTotals;
-  /** What it added; null for a repeat. */
+  /** What the entry added; null for a repeat. */
   readonly added: UsageTotals | null;
   readonly atMs: number;
-  /** Of whoever reported it. */
+  /** Id of the request that reported it. */
   readonly requestId?: string | undefined;
 }
 
@@ -45,19 +45,19 @@ export interface AfterCountedDeps extends CallerCeilings {
       requestId?: string,
     ): Promise<void>;
     endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
-    /** Those of all its widget keys. */
+    /** Ends the sessions of all widget keys of the tenant. */
     endTenant(tenantId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
   };
   readonly budgets: Pick<BudgetLimits, 'counted'>;
   readonly bus: Pick<Bus, 'publish'>;
-  /** What a session used is a part of what happened in it. */
+  /** Adds a session's usage to the notes about it. */
   readonly note: NoteSession;
 }
 
 /**
- * What follows usage that was counted today, whoever told of it (docs/contract.md, section 5.8): every session of the subject whose own
- * key's ceiling a total exceeds ends, and every session of the widget key, or of all keys of its tenant, when the total over all of their
- * subjects exceeds its own; who nears a ceiling is warned. Then what follows from budgets.
+ * What follows usage that was counted today, whoever reported it (docs/contract.md, section 5.8). Ends the subject's sessions whose own key's ceiling
+ * a total exceeds; ends the sessions of the widget key, or of all keys of its tenant, when the total of all their subjects exceeds their shared
+ * ceiling; and warns those that near a ceiling. Then it applies budgets.
  * @returns the first budget that ends sessions and has nothing left
  */
 export async function afterCounted(
@@ -77,7 +77,7 @@ export async function afterCounted(
   return deps.budgets.counted(who, counted);
 }
 
-/** The ceilings that are exceeded by all subjects of the key together, or of its tenant's keys. */
+/** The ceilings that all subjects of the key, or of its tenant's keys, exceed together. */
 export function sharedOver(
   { tenantId, keyId }: UsageOwner,
   totals: SharedTotals,
@@ -86,7 +86,7 @@ export function sharedOver(
   return exceeded(sharedOf(tenantId ?? '', keyId), totals);
 }
 
-/** Each session has its own key's ceiling. Most entries exceed none that there is, and ask for no sessions. */
+/** Each session has its own key's ceiling. Most entries exceed no ceiling, and so look up no sessions. */
 async function endWhatExceeds(
   who: UsageOwner,
   { totals, atMs, requestId }: CountedUsage,
@@ -109,7 +109,7 @@ function noteUsage(
   note({ sessionId, tenantId, atMs, kind: 'usage', detail: { tokens, microDollars } });
 }
 
-/** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */
+/** Every node warns the sockets of the subject's sessions, each by the ceiling of its own key. */
 function warnOfCeilings(who: UsageOwner, after: UsageTotals, entry: UsageTotals, deps: AfterCountedDeps): void {
   const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
   if (ceilings.some((limits) => nearsCeiling(after, entry, limits)))

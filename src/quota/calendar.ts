@@ -1,14 +1,14 @@
 import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import type { BudgetPeriod } from '../protocol/budget.ts';
 
-/** A calendar day in QUOTA_TIMEZONE and when the next one begins. */
+/** A calendar day in QUOTA_TIMEZONE, and when the next one begins. */
 export interface QuotaDay {
   /** YYYY-MM-DD */
   readonly day: string;
   readonly resetAtMs: number;
 }
 
-/** Tells the calendar day of an instant. The present day is remembered, so that asking costs nothing. */
+/** Finds the calendar day of an instant. The current day is remembered, so that asking costs nothing. */
 export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
   const dayOf = timeZone === 'UTC' ? dayInUtc : daysIn(timeZone);
   let present: (QuotaDay & { readonly fromMs: number }) | undefined;
@@ -20,7 +20,7 @@ export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
   };
 }
 
-/** A day of the last two, as a repeated report was counted on it; the present one when `day` is older than that. */
+/** The day within the last 48 hours on which a repeated report was counted; the current day if `day` is older. */
 export function recentDay(calendar: (atMs: number) => QuotaDay, day: string, atMs: number): QuotaDay {
   for (let hoursAgo = 1; hoursAgo <= 48; hoursAgo += 1) {
     const then = calendar(atMs - hoursAgo * HOUR_MS);
@@ -29,28 +29,28 @@ export function recentDay(calendar: (atMs: number) => QuotaDay, day: string, atM
   return calendar(atMs);
 }
 
-/** How long a budget counts until it begins anew. */
+/** The time for which a budget counts until it starts over. */
 export interface Period {
-  /** `2030-01-31`, `2030-W05`, `2030-01`, `once`; of budgets of sessions `session`. */
+  /** `2030-01-31`, `2030-W05`, `2030-01`, `once`; for budgets of sessions `session`. */
   readonly name: string;
   /** The first day that counts, as YYYY-MM-DD. */
   readonly firstDay: string;
   /** When that day begins. */
   readonly fromMs: number;
-  /** Null for what never begins anew. */
+  /** Null for a period that never starts over. */
   readonly resetAtMs: number | null;
 }
 
 /** The period of a budget at an instant. */
 export type PeriodAt = (of: { readonly period: BudgetPeriod; readonly from: string | null }, atMs: number) => Period;
 
-/** Periods of budgets in whole days of a time zone. The present ones are remembered, so that asking costs nothing. */
+/** Periods of budgets, in whole days of a time zone. The current ones are remembered, so that asking costs nothing. */
 export function createPeriods(timeZone: string, calendar: (atMs: number) => QuotaDay): PeriodAt {
   let dayOf: ((atMs: number) => string) | undefined;
   const present = new Map<BudgetPeriod, Period & { readonly untilMs: number }>();
   const begins = new Map<string, number>();
 
-  /** The first instant of a day; of one that a time zone left out the first after it. */
+  /** The first instant of a day; if the time zone skipped that day, the first instant after it. */
   function beginOf(day: string): number {
     const known = begins.get(day);
     if (known !== undefined) return known;
@@ -76,7 +76,7 @@ export function createPeriods(timeZone: string, calendar: (atMs: number) => Quot
   };
 }
 
-/** Days whose begin is remembered: budgets that count once may each have another. */
+/** Days whose start is remembered: budgets with the period `once` may each have another. */
 const MAX_BEGINS = 1000;
 
 interface Span {
@@ -85,11 +85,11 @@ interface Span {
   readonly nextDay: string;
 }
 
-/** The period that a day is of, and the first day of the next one. */
+/** The period that a day belongs to, and the first day of the next one. */
 const spans: Readonly<Record<'day' | 'week' | 'month', (day: string) => Span>> = {
   day: (day) => ({ name: day, firstDay: day, nextDay: daysAfter(day, 1) }),
   week(day) {
-    // A week of ISO begins with its Monday, and is of the year that its Thursday is of.
+    // An ISO week begins on Monday, and belongs to the year of its Thursday.
     const weekday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
     const firstDay = daysAfter(day, -weekday);
     const thursday = new Date(`${daysAfter(firstDay, 3)}T00:00:00Z`);
@@ -103,12 +103,12 @@ const spans: Readonly<Record<'day' | 'week' | 'month', (day: string) => Span>> =
   },
 };
 
-/** A calendar day so many days later. */
+/** The calendar day this many days later. */
 function daysAfter(day: string, days: number): string {
   return dayInUtc(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS);
 }
 
-/** By bisection between instants of which the one is before the day and the other after it in every time zone. */
+/** Found by bisection between an instant that is before the day in every time zone, and one that is after it. */
 function firstInstant(day: string, dayOf: (atMs: number) => string): number {
   const noon = Date.parse(`${day}T12:00:00Z`);
   let before = noon - 48 * HOUR_MS;

@@ -7,7 +7,7 @@ import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
 import { toMicroDollars } from './dollars.ts';
 
-/** A widget key's limits: what it overrides of the widget defaults (docs/contract.md, section 3). */
+/** A widget key's limits: the widget defaults with what the key overrides (docs/contract.md, section 3). */
 export function withOverrides(defaults: CallerLimits, overrides: KeyOverrides | undefined): CallerLimits {
   if (overrides === undefined) return defaults;
   const { dailyDollars } = overrides;
@@ -19,16 +19,16 @@ export function withOverrides(defaults: CallerLimits, overrides: KeyOverrides | 
   };
 }
 
-/** The limits of a caller in the fields of a widget key that set them. */
+/** The limits of a caller, in the fields with which a widget key sets them. */
 export function keyLimitsOf(limits: CallerLimits): Required<KeyOverrides> {
   const { sessionsPerMinute, dailyTokens, dailyMicroDollars, concurrentSessions } = limits;
   return { sessionsPerMinute, dailyTokens, dailyDollars: dailyMicroDollars / 1_000_000, concurrentSessions };
 }
 
-/** What a total of the day may be at most. */
+/** The most that a day's total may be. */
 export type Ceilings = Pick<CallerLimits, 'dailyTokens' | 'dailyMicroDollars'>;
 
-/** What all subjects of a widget key, or all keys of a tenant, may use on a day. */
+/** What all subjects of a widget key, or all keys of a tenant, may use in a day. */
 export function totalCeilings({ tokensDaily, dollarsDaily }: KeyTotals): Ceilings {
   return {
     dailyTokens: tokensDaily ?? Infinity,
@@ -36,10 +36,10 @@ export function totalCeilings({ tokensDaily, dollarsDaily }: KeyTotals): Ceiling
   };
 }
 
-/** The limits that hold for a caller: those of its kind, with what its widget key overrides. */
+/** The limits that apply to a caller: those of its kind, with what its widget key overrides. */
 export type LimitsOf = (caller: VoiceRecord['caller'], tenantId: string, keyId: string | null) => CallerLimits;
 
-/** A total may reach its ceiling; more exceeds it. */
+/** A total may reach its ceiling, but not exceed it. */
 export function exceeds(totals: UsageTotals, limits: Ceilings): boolean {
   return totals.tokens > limits.dailyTokens || totals.microDollars > limits.dailyMicroDollars;
 }
@@ -52,7 +52,7 @@ export function isSpent(totals: UsageTotals, limits: Ceilings): boolean {
 /** Shares of a ceiling at which clients are warned (docs/contract.md, section 7.3). */
 const WARNING_SHARES = [0.8, 0.95];
 
-/** Whether an entry carried the totals over a share that clients are warned at, and over no ceiling. `after` includes the entry. */
+/** Whether an entry carried the totals past a warning share, without exceeding a ceiling. `after` includes the entry. */
 export function nearsCeiling(after: UsageTotals, entry: UsageTotals, limits: CallerLimits): boolean {
   if (exceeds(after, limits)) return false;
   const crosses = (total: number, part: number, ceiling: number): boolean =>
@@ -63,7 +63,7 @@ export function nearsCeiling(after: UsageTotals, entry: UsageTotals, limits: Cal
   );
 }
 
-/** The totals of a day with their ceilings, in the shape of replies: in dollars, and with the instant at which the next day begins. */
+/** A day's totals and ceilings in the form of replies: in dollars, and with the instant at which the next day begins. */
 export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaDay): Usage {
   return {
     tokens: totals.tokens,
@@ -74,21 +74,21 @@ export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaD
   };
 }
 
-/** Ceilings that several subjects share: those of a widget key, or those of all keys of its tenant. */
+/** Ceilings that several subjects share: those of a widget key, or of all keys of its tenant. */
 export interface SharedCeilings {
-  /** Under which the ledger adds up what they use. */
+  /** The ledger account that their usage is added up under. */
   readonly account: string;
   readonly whose: 'key' | 'tenant';
   readonly totals: KeyTotals;
 }
 
-/** Who shares such a ceiling, for the caller who is refused. */
+/** Who shares the ceiling, as the refused caller is told. */
 export const SHARED_BY: Readonly<Record<SharedCeilings['whose'], string>> = {
   key: 'this widgetKey',
   tenant: 'this tenant',
 };
 
-/** What a caller with a widget key shares with others, its key first; without one it shares nothing. */
+/** The ceilings that a caller with a widget key shares with others, the key's first; without a key it shares none. */
 export type SharedOf = (tenantId: string, keyId: string | null) => readonly SharedCeilings[];
 
 export function sharedCeilings(
@@ -104,18 +104,18 @@ export function sharedCeilings(
   ];
 }
 
-/** Those with a ceiling of tokens or dollars a day. */
+/** Those with a daily ceiling of tokens or dollars. */
 export function boundedDays(shared: readonly SharedCeilings[]): readonly SharedCeilings[] {
   return shared.filter(({ totals }) => totals.tokensDaily !== undefined || totals.dollarsDaily !== undefined);
 }
 
-/** What the ledger says of the shared accounts; null for usage without a widget key. */
+/** What the ledger says about the shared accounts; null for usage without a widget key. */
 export interface SharedTotals {
   readonly keyTotals: UsageTotals | null;
   readonly tenantTotals: UsageTotals | null;
 }
 
-/** Those that are over their ceilings of the day. */
+/** Those that exceed their ceilings of the day. */
 export function exceeded(
   shared: readonly SharedCeilings[],
   { keyTotals, tenantTotals }: SharedTotals,
@@ -132,7 +132,7 @@ export function leverOfShared(field: keyof KeyTotals, whose: SharedCeilings['who
   return whose === 'key' ? `totals.${field}` : `totals.${field} of the tenant`;
 }
 
-/** The end of the names of the variables: those of widget callers and of console callers differ in how they begin. */
+/** Variable names without their prefixes, which differ for widget callers and console callers. */
 const variables: Readonly<Record<keyof KeyOverrides, string>> = {
   sessionsPerMinute: 'SESSION_PER_MIN',
   dailyTokens: 'MAX_TOKENS_DAILY',
@@ -143,11 +143,11 @@ const variables: Readonly<Record<keyof KeyOverrides, string>> = {
 /** What sets the limits of a caller's own subject. */
 export interface SetBy {
   readonly keyId: string | null;
-  /** What the key sets itself, where that is known. */
+  /** What the key itself sets, if known. */
   readonly overrides?: KeyOverrides | undefined;
 }
 
-/** The variable that sets a limit of a caller, or the field of its widget key. */
+/** The variable that sets a caller's limit, or the field of its widget key. */
 export function leverOf(limit: keyof KeyOverrides, { keyId, overrides }: SetBy): string {
   const variable = `${keyId === null ? 'CONSOLE' : 'WIDGET'}_${variables[limit]}`;
   if (keyId !== null && overrides === undefined) return `${variable} or limits.${limit}`;
@@ -162,11 +162,14 @@ export interface CeilingsDeps {
   };
 }
 
-/** The limits that hold for callers. */
+/** The limits that apply to callers. */
 export interface CallerCeilings {
-  /** A widget caller without a key is whom a back end reports for: the widest of the tenant's keys hold, since any may serve that user. */
+  /**
+   * A widget caller without a key is a user that a back end reports for. The widest limits of the tenant's keys apply, because any key may serve that
+   * user.
+   */
   readonly limitsOf: LimitsOf;
-  /** All different ceilings that sessions of such a caller may have: one's sessions may be on several keys. */
+  /** All different ceilings that sessions of such a caller may have: one subject's sessions may use several keys. */
   readonly ceilingsOf: (caller: VoiceRecord['caller'], tenantId: string) => readonly CallerLimits[];
   readonly sharedOf: SharedOf;
 }
@@ -177,9 +180,9 @@ interface TenantLimits {
   readonly ceilings: readonly CallerLimits[];
 }
 
-/** Ceilings by caller and widget key, worked out once for each version of a tenant. */
+/** Ceilings by caller and widget key, computed once for each version of a tenant. */
 export function createCeilings({ limits, tenants }: CeilingsDeps): CallerCeilings {
-  /** A changed tenant is another object, so what is kept here is never out of date. */
+  /** A changed tenant is a new object, so entries are never out of date. */
   const summaries = new WeakMap<Tenant, TenantLimits>();
   const ofUnknownTenant = summarize(limits.widget, []);
 

@@ -1,10 +1,10 @@
 const MICRO_DIGITS = 6;
 
 /**
- * Whole micro-dollars of an amount, as its decimal text says: what JavaScript and JSON write for the number. A half of a micro-dollar
- * and more is rounded up, so that the sum 0.1 + 0.2 (0.30000000000000004) counts as 0.3, and 0.0000005 as 0.000001.
- * Usage and its ceilings are rounded alike: a ceiling is never more than half a micro-dollar above what was set, and a use of just as much
- * as was set reaches it and does not exceed it.
+ * Whole micro-dollars of an amount, from its decimal text, as JavaScript and JSON write the number. Half a micro-dollar or more is rounded up, so
+ * that the sum 0.1 + 0.2 (0.30000000000000004) counts as 0.3, and 0.0000005 as 0.000001.
+ * Usage and ceilings are rounded alike: a ceiling is never more than half a micro-dollar above what was set, and usage of exactly the amount that was
+ * set reaches it and does not exceed it.
  * @param dollars at least 0
  */
 export function toMicroDollars(dollars: number): number {

@@ -19,20 +19,20 @@ import {
 
 const MICRO = 1_000_000;
 
-/** Whose ceilings of the day are looked at. */
+/** Whose daily ceilings are checked. */
 export interface CeilingsHolder {
   readonly subject: string;
   readonly tenantId: string;
   readonly keyId: string | null;
   /** The subject's own. */
   readonly limits: CallerLimits;
-  /** What of them the widget key sets itself. */
+  /** Which of them the widget key itself sets. */
   readonly overrides?: KeyLimits | undefined;
   /** Those that the subject shares with others. */
   readonly shared: readonly SharedCeilings[];
   /** The agent that the session speaks with; undefined where only the session knows it. */
   readonly agentId?: string | null | undefined;
-  /** The session whose call is to be opened; undefined for one that is to be created. */
+  /** The session whose call is to be opened; undefined for a session that is to be created. */
   readonly sessionId?: string | undefined;
 }
 
@@ -43,8 +43,8 @@ export interface SpentDeps {
 }
 
 /**
- * DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or one that it shares (docs/contract.md, section 5.8),
- * or when nothing is left of a budget.
+ * DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's own or a shared one (docs/contract.md, section 5.8), or when a
+ * budget has nothing left.
  * @throws Unavailable when the database is away
  */
 export async function refuseIfSpent(
@@ -63,7 +63,7 @@ export async function refuseIfSpent(
   return quotaRefusal({}, whySpent(spent.used, totalCeilings(spent.one.totals), sharedLevers(spent.one)));
 }
 
-/** @param report what a refused report was counted to; a refused create has none */
+/** @param report what was counted of a refused report; a refused create has none */
 export function quotaRefusal(
   report: Pick<ErrorAdditions, 'counted' | 'usage' | 'saysEnd' | 'budget'> = {},
   why: Why = {},
@@ -84,7 +84,7 @@ function wordsOf({ counted, budget }: Pick<ErrorAdditions, 'counted' | 'budget'>
     : 'The daily token or dollar ceiling is reached; it resets with the next day.';
 }
 
-/** Which of two ceilings of the day is reached, and by how much. @param lever what sets each */
+/** Which of the two daily ceilings is reached, and by how much. @param lever what sets each */
 export function whySpent(
   { tokens, microDollars }: UsageTotals,
   { dailyTokens, dailyMicroDollars }: Ceilings,
@@ -95,12 +95,12 @@ export function whySpent(
   return { limit, count, unit: 'dollars', lever: lever.dollars };
 }
 
-/** The ceilings of one subject. */
+/** What sets the ceilings of one subject. */
 export function ownCeilings(by: SetBy): { readonly tokens: string; readonly dollars: string } {
   return { tokens: leverOf('dailyTokens', by), dollars: leverOf('dailyDollars', by) };
 }
 
-/** The ceilings that several subjects share. */
+/** What sets the ceilings that several subjects share. */
 function sharedLevers({ whose }: SharedCeilings): { readonly tokens: string; readonly dollars: string } {
   return { tokens: leverOfShared('tokensDaily', whose), dollars: leverOfShared('dollarsDaily', whose) };
 }

@@ -18,13 +18,13 @@ export interface UsageReport {
   /** A response as the client heard it; it counts only where the session's calls are metered here and nobody here heard it. */
   readonly response: ReportedResponse | undefined;
   readonly atMs: number;
-  /** Of the request that brought it; a frame has none. */
+  /** Id of the request that brought it; a frame has none. */
   readonly requestId?: string | undefined;
 }
 
 export interface ReportUsageDeps extends SessionProofDeps, AfterCountedDeps {
   readonly ledger: Ledger;
-  /** What usage does to sessions: a report is activity, and whoever is over a ceiling is ended. */
+  /** What usage does to sessions: a report is activity, and sessions over a ceiling are ended. */
   readonly sessions: SessionProofDeps['sessions'] &
     AfterCountedDeps['sessions'] & { noteActivity(id: string, at: number, requestId?: string): Eventually<unknown> };
   readonly calendar: (atMs: number) => QuotaDay;
@@ -33,13 +33,13 @@ export interface ReportUsageDeps extends SessionProofDeps, AfterCountedDeps {
 
 export interface ReportAnswer {
   readonly usage: Usage;
-  /** False: the session's calls are metered here, so that its client's word is not counted. */
+  /** False: the session's calls are metered here, so its client's report is not counted. */
   readonly counted?: false;
 }
 
 /**
- * Counts a report and tells the day's totals. What it carries over a ceiling ends as after any usage (`afterCounted`). Where it is the
- * ceiling of whom the report is for, the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
+ * Counts a report and returns the day's totals. Sessions over a ceiling end, as after any usage (`afterCounted`). If that ceiling applies to the
+ * report's subject, the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
  * @returns a Refusal USAGE_IMPLAUSIBLE or IDEMPOTENCY_MISMATCH when nothing was counted
  * @throws Unavailable when the database is away: then nothing is counted.
  */
@@ -71,14 +71,14 @@ export async function reportUsage(
   if (answer.kind === 'implausible') return implausibleRefusal();
   const isCounted = answer.kind === 'counted';
   if (sessionId !== null && isCounted) await deps.sessions.noteActivity(sessionId, atMs, requestId);
-  // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
+  // A repeat on a later day gets the reply of its own day, and has no effect today.
   const isToday = answer.day === today.day;
   const added = isCounted ? { tokens, microDollars } : null;
   const usedUp = isToday ? await afterCounted(who, { ...answer, added, atMs, requestId }, deps) : undefined;
   return replyTo(who, answer, isToday ? today : recentDay(deps.calendar, answer.day, atMs), deps, usedUp);
 }
 
-/** The client of a session whose calls are metered here: its word fills gaps and nothing else (docs/contract.md, section 5.12). */
+/** A report by the client of a session whose calls are metered here: it only fills gaps (docs/contract.md, section 5.12). */
 async function reportMetered(
   who: UsageSubject & { readonly sessionId: string },
   { response, atMs }: UsageReport,
@@ -94,7 +94,7 @@ async function reportMetered(
   return { usage: usageView(totals, limits, today), counted: false };
 }
 
-/** The totals after what was counted, or that they are over a ceiling. */
+/** The totals after the entry, or a refusal if they exceed a ceiling. */
 function replyTo(
   who: UsageSubject,
   counted: Pick<CountedUsage, 'totals' | 'keyTotals' | 'tenantTotals'>,
@@ -110,7 +110,7 @@ function replyTo(
   const { tenantId, keyId, subject } = who;
   const numbers = exceeds(totals, limits) ? whySpent(totals, limits, ownCeilings(who)) : isOverDay ? {} : usedUp?.why;
   const budget = isOverDay ? undefined : usedUp?.budget;
-  // The session that reports it has just ended.
+  // The reporting session has just ended.
   const words = who.sessionId === null ? {} : { saysEnd: 'quota_exceeded' as const };
   return quotaRefusal(
     { counted: true, usage: view, ...words, ...(budget && { budget }) },

@@ -15,9 +15,9 @@ export interface ReserveDeps {
 }
 
 /**
- * Holds back what the next call of a session is expected to use, of the ceilings of the subject, its key and its tenant (docs/contract.md, section 5.12), so
- * that sessions which talk at the same time cannot each count on the same remainder. A session without a call holds nothing.
- * @param untilMs when the hold lapses, should nobody see the session's end
+ * Reserves what the next call of a session is expected to use, under the ceilings of the subject, its key and its tenant (docs/contract.md, section
+ * 5.12), so that sessions which talk at the same time cannot all count on the same remainder. A session without a call holds nothing.
+ * @param untilMs when the hold lapses, in case nobody sees the session's end
  * @returns DAILY_QUOTA_EXCEEDED when nothing is left that is neither used nor held: then nothing changes
  * @throws Unavailable when the database is away
  */

@@ -11,7 +11,7 @@ import type { LimitsOf } from './ceilings.ts';
 /** How long after its end a session's client may still report: reports are late when a network is. */
 const MAX_LATE_MS = 5 * MINUTE_MS;
 
-/** Whom a report is counted for, proven by the caller's credential. */
+/** Who a report is counted for, proved by the caller's credential. */
 export interface UsageSubject {
   readonly subject: string;
   readonly caller: VoiceRecord['caller'];
@@ -19,9 +19,9 @@ export interface UsageSubject {
   readonly keyId: string | null;
   /** The session that the report names. */
   readonly sessionId: string | null;
-  /** What its client may report for it in all; null is no bound. */
+  /** The most that its client may report for it in all; null is no limit. */
   readonly sessionAtMost: UsageTotals | null;
-  /** Whether it is the session's own client that reports. */
+  /** Whether the session's own client reports. */
   readonly isClient: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface SessionProofDeps {
 }
 
 /**
- * Whom a report is counted for that names a session. A session id proves its subject to a client during the session and for five
- * minutes after its end, and never for a revoked key; a service token may report for any session, and as much as it says.
+ * Finds out who a report that names a session is counted for. A session id proves its subject to a client during the session and for five minutes
+ * after its end, but never for a revoked key; a service token may report any amount for any session.
  * @returns a Refusal INVALID_WIDGET_KEY, or SESSION_DURATION_EXCEEDED as for a late heartbeat
  */
 export async function subjectOfSession(
@@ -58,8 +58,8 @@ export async function subjectOfSession(
 }
 
 /**
- * What a widget's client may have reported in all: so many tokens for each connected minute begun and for one more, since a report
- * may tell of what the last minute began; dollars in the proportion of their daily ceiling to that of tokens.
+ * The most that a widget's client may have reported in all: so many tokens for each started minute and for one more, since a report may include what
+ * the last minute began; dollars in proportion to the daily ceilings.
  */
 function atMostOf(record: VoiceRecord, atMs: number, deps: SessionProofDeps): UsageTotals | null {
   const { limitsOf, sessions } = deps;
@@ -70,7 +70,7 @@ function atMostOf(record: VoiceRecord, atMs: number, deps: SessionProofDeps): Us
   return { tokens, microDollars: inProportion(tokens, limitsOf(record.caller, record.tenantId, record.keyId)) };
 }
 
-/** The time of a session that went idle ends then: its call is hung up. */
+/** A session's time ends when it goes idle: its call is hung up then. */
 function connectedMs(record: VoiceRecord, atMs: number, limits: VoiceLimits): number {
   const untilMs = Math.min(atMs, record.endedAtMs ?? Infinity, idleAtMs(record, limits), durationEndMs(record, limits));
   return Math.max(0, untilMs - record.startedAtMs);

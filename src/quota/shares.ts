@@ -20,7 +20,7 @@ interface KeyName {
   readonly id: string;
 }
 
-/** Reads how much of that total is used of which the least is left: of the key's own, and of those of its tenant. 1 is all of it, 0 where there are none. */
+/** Reads the used share of whichever total has the least left, among the key's and its tenant's. 1 is all of it, 0 where there are no totals. */
 export function createReadShare({ calendar, sharedOf, stores }: ShareDeps) {
   const { ledger, counters, history } = stores;
 
@@ -51,7 +51,7 @@ export function createReadShare({ calendar, sharedOf, stores }: ShareDeps) {
   };
 }
 
-/** Of what may not be used at all nothing is left. */
+/** A limit of zero counts as fully used. */
 function share(used: number, limit: number): number {
   return limit === 0 ? 1 : used / limit;
 }

@@ -35,7 +35,7 @@ export function createUsage(deps: UsageDeps) {
     },
     reserve: (who: CeilingsHolder, setup: SessionSetup, untilMs: number, atMs: number) =>
       reserveUsage(who, setup, untilMs, atMs, deps),
-    /** Gives back what a session holds. @throws Unavailable when the database is away: then it lapses by its own time */
+    /** Gives back what a session holds. @throws Unavailable when the database is away: then the hold lapses when its time is over */
     release: (sessionId: string) => holds.release(sessionId),
   };
 }

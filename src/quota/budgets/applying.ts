@@ -13,7 +13,7 @@ export interface ApplyingDeps {
   readonly sessions: Pick<EndingSessions, 'find'>;
 }
 
-/** Finds the budgets that count what somebody uses. */
+/** Finds the budgets that count an owner's usage. */
 export class ApplyingBudgets {
   readonly #deps: ApplyingDeps;
   /** The agents of sessions, which never change. */
@@ -23,7 +23,7 @@ export class ApplyingBudgets {
     this.#deps = deps;
   }
 
-  /** Those of the installation first. Whose agent is not known is asked for only where there is a budget of one. */
+  /** The installation's budgets first. An unknown agent is looked up only where some budget is for an agent. */
   to(owner: BudgetOwner): Eventually<readonly Budget[]> {
     const { directory } = this.#deps;
     const ofAll = directory.budgetsOf(null);

@@ -29,40 +29,40 @@ import { BudgetTelling, type TellingDeps } from './telling.ts';
 import { UsedOfBudgets, type CountedEntry, type UseDeps } from './use.ts';
 import { usedUpOf, type UsedUp } from './used-up.ts';
 
-/** Records of accounts that are looked at after a change of their budget, or at the end of their period. */
+/** Most account records that are looked at after a budget changed, or at the end of its period. */
 const MAX_REMEMBERED = 1000;
-/** That a period was over longer ago is of no use to anybody any more. */
+/** A period that ended longer ago than this is not reported any more. */
 const MAX_LATE_MS = DAY_MS;
 
 export interface BudgetLimitsDeps extends UseDeps, TellingDeps, EndingDeps {
   readonly directory: ApplyingDeps['directory'] & EndingDeps['directory'] & { allBudgets(): readonly Budget[] };
   readonly clock: Clock;
-  /** Hears of the shares that are used of all budgets of something that is one, after each look at all. */
+  /** Hears how much is used of each budget that has a sole owner, after each look at all budgets. */
   readonly onShares?: ((shares: ReadonlyMap<Budget, number>) => void) | undefined;
   readonly periodAt: PeriodAt;
 }
 
-/** What a budget still leaves, as a remainder is worked out. */
+/** What a budget still leaves, for working out a remainder. */
 export interface BudgetAccount {
-  /** Of a subject or a key, of which sessions hold back what they will use; null for all else. */
+  /** The account of a subject or a key, of which sessions hold back what they will use; null for everything else. */
   readonly account: string | null;
   readonly ceilings: Ceilings;
   readonly total: UsageTotals;
 }
 
-/** How a budget stands in its present period. */
+/** The state of a budget in its current period. */
 export interface BudgetStanding {
   readonly period: Period;
-  /** Undefined of a budget that counts for each of several. */
+  /** Undefined for a budget that counts separately for several owners. */
   readonly used: BudgetUsed | undefined;
-  /** Of the limit that is used most; 100 or more where nothing is left. */
+  /** Percentage of the limit that is used most; 100 or more where nothing is left. */
   readonly percent: number | undefined;
   readonly projectedAtMs: number | null;
 }
 
 /**
- * Enforces budgets (docs/contract.md, section 3): refuses what there is nothing left for, ends what goes on, and tells operators. Where there
- * are no budgets it asks nothing of anybody.
+ * Enforces budgets (docs/contract.md, section 3): refuses sessions when nothing is left, ends those that are going on, and tells operators. Without
+ * budgets it makes no queries.
  */
 export class BudgetLimits {
   readonly #deps: BudgetLimitsDeps;
@@ -80,8 +80,8 @@ export class BudgetLimits {
   }
 
   /**
-   * The first budget of which nothing is left.
-   * @param isCreate whether a session is to be opened: else it goes on, and only budgets that end sessions count
+   * The first budget that has nothing left.
+   * @param isCreate true for a session that is to be opened; for an existing one only budgets that end sessions count
    * @throws Unavailable when the database is away
    */
   async usedUp(owner: BudgetOwner, atMs: number, isCreate: boolean): Promise<UsedUp | undefined> {
@@ -98,9 +98,9 @@ export class BudgetLimits {
   }
 
   /**
-   * What follows an entry: operators are told of thresholds, and sessions end of which a budget leaves nothing.
+   * What follows an entry: tells operators of thresholds, and ends sessions for which a budget leaves nothing.
    * @returns the first such budget that ends sessions
-   * @throws Unavailable when the database is away: it is counted, and the next entry or look does the rest
+   * @throws Unavailable when the database is away: the entry is counted, and the next entry or look does the rest
    */
   async counted(owner: BudgetOwner, entry: CountedEntry): Promise<UsedUp | undefined> {
     const all = await this.#applying.to(owner);
@@ -117,8 +117,8 @@ export class BudgetLimits {
   }
 
   /**
-   * What budgets that end sessions leave to a session.
-   * @param known of the present day, where an entry has just told it
+   * What the budgets that end sessions leave to a session.
+   * @param known totals of the current day, where an entry has just returned them
    * @throws Unavailable when the database is away
    */
   async accountsOf(owner: BudgetOwner, atMs: number, known?: KnownDay): Promise<readonly BudgetAccount[]> {
@@ -133,8 +133,8 @@ export class BudgetLimits {
   }
 
   /**
-   * The same of subjects and keys, as ceilings of the present day: what is left of a longer time, and what the day has used of it, are the
-   * ceiling of the day. @throws Unavailable when the database is away
+   * The same for subjects and keys, expressed as ceilings of the current day: the budget less what was used before today. @throws Unavailable when
+   * the database is away
    */
   async dayCeilingsOf(owner: BudgetOwner, atMs: number): Promise<readonly { account: string; ceilings: Ceilings }[]> {
     const all = (await this.#applying.to(owner)).filter(endsByUsage);
@@ -153,10 +153,10 @@ export class BudgetLimits {
   }
 
   /**
-   * What follows from the time that passes in calls, whatever is counted of them: operators are told of thresholds of minutes, and sessions end
-   * whose minutes are over. Call it every second for the calls of this node.
-   * @returns for each owner of a call when its minutes will be over as calls go on now; Infinity where they will not be
-   * @throws Unavailable when the database is away: the next one does it
+   * What follows from time passing in calls, before it is counted: tells operators of thresholds of minutes, and ends sessions whose minutes are used
+   * up. Call it every second for the calls of this node.
+   * @returns for each owner, when its minutes will be used up if calls go on as now; Infinity where they will not be
+   * @throws Unavailable when the database is away: the next call catches up
    */
   async followCalls(owners: readonly BudgetOwner[], atMs: number): Promise<readonly number[]> {
     if (!this.#deps.directory.allBudgets().some(hasMinutes)) return owners.map(() => Infinity);
@@ -176,20 +176,20 @@ export class BudgetLimits {
   }
 
   /**
-   * Looks at budgets whatever was counted: they are new or changed, or an entry may have died with its node.
-   * @returns the share that is used of each budget of something that is one
+   * Looks at budgets without a new entry: they are new or changed, or an entry's follow-up may have been lost with its node.
+   * @returns the share that is used of each budget that has a sole owner
    * @throws Unavailable when the database is away
    */
   async look(budgets: readonly Budget[], atMs: number): Promise<ReadonlyMap<Budget, number>> {
     const ofOne = budgets.filter((budget) => soleOwner(budget) !== undefined);
     const ofSeveral = budgets.filter((budget) => soleOwner(budget) === undefined);
-    // What is asked of all of them at once goes in one statement of each kind.
+    // Queries made at once share one statement of each kind.
     const shares = await Promise.all(ofOne.map(async (budget) => [budget, await this.#look(budget, atMs)] as const));
     for (const budget of ofSeveral) await this.#look(budget, atMs);
     return new Map(shares);
   }
 
-  /** @returns the share that is used; of a budget that counts for each of several the greatest of those who are looked at */
+  /** @returns the share that is used; for a budget with several owners, the greatest of those looked at */
   async #look(budget: Budget, atMs: number): Promise<number> {
     const period = this.#periodOf(budget, atMs);
     const { tenantId, id } = budget;
@@ -205,14 +205,14 @@ export class BudgetLimits {
     return share;
   }
 
-  /** The same of all budgets; call it every minute. @throws Unavailable when the database is away */
+  /** Looks at all budgets; call it every minute. @throws Unavailable when the database is away */
   async lookAtAll(atMs: number): Promise<void> {
     const shares = await this.look(this.#deps.directory.allBudgets(), atMs);
     this.#deps.onShares?.(shares);
     await this.#tellResets(atMs);
   }
 
-  /** How a budget stands. @throws Unavailable when the database is away */
+  /** The current state of a budget. @throws Unavailable when the database is away */
   async standingOf(budget: Budget, atMs: number): Promise<BudgetStanding> {
     const period = this.#periodOf(budget, atMs);
     const owner = soleOwner(budget);
@@ -222,8 +222,8 @@ export class BudgetLimits {
   }
 
   /**
-   * When the first day begins of those that budgets count: what was used since then is kept, and of budgets with minutes the calls as well.
-   * Infinity without such budgets.
+   * The start of the earliest day that budgets still count: usage since then must be kept, and for budgets with minutes calls as well. Infinity
+   * without such budgets.
    */
   countedFromMs(atMs: number): { readonly usage: number; readonly calls: number } {
     const beginOf = (budgets: readonly Budget[]): number =>
@@ -250,7 +250,7 @@ export class BudgetLimits {
     const period = this.#periodOf(budget, atMs);
     const { ms, calls } = await this.#use.connected.of(budget, period, owner, atMs, 0);
     const percent = percentOf({ ...NOTHING_USED, connectedMs: ms }, budget);
-    // What dollars and tokens reach their entries tell.
+    // For dollars and tokens, the entries themselves show when a limit is reached.
     if (percent >= 100 || reachedOf(percent, budget.warnAt) > 0)
       await this.#judge(budget, period, owner, await this.#use.of(budget, period, owner, atMs), atMs);
     if (budget.atLimit !== 'end' || calls === 0) return Infinity;
@@ -258,7 +258,7 @@ export class BudgetLimits {
     return endsAtMs < (period.resetAtMs ?? Infinity) ? endsAtMs : Infinity;
   }
 
-  /** Tells what there is to tell, and ends what has to end. @returns whether nothing is left of a budget that ends sessions */
+  /** Tells operators what is new, and ends sessions where needed. @returns whether a budget that ends sessions has nothing left */
   #judge(
     budget: Budget,
     period: Period,
@@ -269,17 +269,17 @@ export class BudgetLimits {
   ): Eventually<boolean> {
     const isOfSession = budget.period === 'session';
     if (isOfSession && owner.sessionId == null) return false;
-    // An entry may have waited for the database until its period was over.
+    // The entry may have waited for the database until its period was over.
     const isPresent = period.resetAtMs === null || this.#deps.clock.now() < period.resetAtMs;
     const isOver = budget.atLimit === 'end' && isPresent && isUsedUp(used, budget);
     const account = accountOf(budget, owner);
     const shown = isOfSession ? refOf(account) : account;
     if (!isOver && !this.#telling.hasMore(budget, period, shown, used)) return false;
     const end = async (): Promise<boolean> => {
-      // First, because what goes on costs money: it may be told later.
+      // Sessions are ended first, because they cost money; telling can wait.
       if (isOver) await this.#ends.end(budget, owner, atMs, requestId);
       const projectedAtMs = () => this.#use.projectedAtMs(budget, period, used, atMs);
-      // The entry is counted, and what had to end is ending: the next entry or look tells it.
+      // The entry is counted and sessions are ending: the next entry or look tells operators.
       await this.#telling
         .look({ budget, period, account: shown, used, projectedAtMs }, atMs)
         .catch(ifAway(() => undefined));

@@ -6,17 +6,17 @@ import type { Budget, BudgetUse, CallsOf, ConnectedTime, UsageScope } from '../.
 import type { Period } from '../calendar.ts';
 import { accountOf, countedBy, type BudgetOwner } from './matching.ts';
 
-/** Subjects, keys and sessions of which sums are remembered. */
+/** Subjects, keys and sessions whose sums are remembered. */
 export const MAX_ACCOUNTS = 20_000;
-/** A sum that is as old is read again. */
+/** A sum of this age is read again. */
 const FRESH_MS = SECOND_MS;
 const NOT_CONNECTED: ConnectedTime = { ms: 0, calls: 0 };
 
-/** The time of calls in a period: up to an hour or two ago, which is read once an hour, and since then. */
+/** The connected time of calls in a period: a base up to one or two hours ago, read once an hour, and the time since then. */
 interface ConnectedSum {
   readonly of: CallsOf;
   readonly fromMs: number;
-  /** Until then `baseMs` goes; what ended by then changes no more. */
+  /** `baseMs` covers the time until then; calls that ended by then no longer change it. */
   cutMs: number;
   baseMs: number;
   recent: ConnectedTime;
@@ -24,7 +24,7 @@ interface ConnectedSum {
   reading: Promise<void> | undefined;
 }
 
-/** How long the calls that a budget counts were connected. Nobody is asked where a budget has no minutes. */
+/** How long the calls that a budget counts were connected. Budgets without minutes cause no query. */
 export class ConnectedOfBudgets {
   readonly #budgetUse: Pick<BudgetUse, 'connected'>;
   readonly #sums = new Lru<ConnectedSum>(MAX_ACCOUNTS);
@@ -33,11 +33,11 @@ export class ConnectedOfBudgets {
     this.#budgetUse = budgetUse;
   }
 
-  /** @param freshMs how old it may be @throws Unavailable when the database is away */
+  /** @param freshMs how old the result may be @throws Unavailable when the database is away */
   of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, freshMs = FRESH_MS): Eventually<ConnectedTime> {
     if (budget.microMinutes === null) return NOT_CONNECTED;
     const of = callsOf(budget, owner);
-    // A session counts from its beginning, also where that was yesterday.
+    // A session counts from its beginning, even if that was yesterday.
     const fromMs = budget.period === 'session' ? 0 : period.fromMs;
     if (of === undefined || atMs < fromMs) return NOT_CONNECTED;
     const name = `${accountOf(budget, owner)} ${fromMs}`;
@@ -64,7 +64,7 @@ export class ConnectedOfBudgets {
   }
 }
 
-/** Whose usage a budget of something that is no subject and no session adds up. */
+/** The scope whose usage is added up for a budget of an agent, a key, a tenant or the installation. */
 export function scopeOf({ tenantId, of }: Budget): UsageScope {
   return { tenantId, agentId: idOfBudget(of, 'agent'), keyId: idOfBudget(of, 'key') };
 }

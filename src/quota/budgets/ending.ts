@@ -5,12 +5,12 @@ import type { Budget } from '../../stores/budgets/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import { countedBy, counts, type BudgetOwner } from './matching.ts';
 
-/** So many sessions are ended at once. */
+/** Sessions that are ended at once. */
 const AT_ONCE = 100;
 
 type EndReason = 'quota_exceeded';
 
-/** What ends sessions: all of it does nothing to one that has ended. */
+/** Ends sessions; ending one again changes nothing. */
 export interface EndingSessions {
   find(id: string): VoiceRecord | undefined | Promise<VoiceRecord | undefined>;
   end(id: string, reason: EndReason, at: number, requestId?: string): unknown;
@@ -30,7 +30,7 @@ export interface EndingDeps {
   readonly directory: { all(): readonly { readonly id: string }[] };
 }
 
-/** Ends the sessions of which a budget leaves nothing. Who asks while that is under way waits for it: each entry may ask. */
+/** Ends sessions for which a budget leaves nothing. Calls made while that is under way wait for it: each entry may ask. */
 export class BudgetEnds {
   readonly #deps: EndingDeps;
   readonly #ending = new Map<string, Promise<void>>();

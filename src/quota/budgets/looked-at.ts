@@ -6,10 +6,10 @@ import type { EndingSessions } from './ending.ts';
 import { counts, soleOwner, type BudgetOwner } from './matching.ts';
 import type { UsedOfBudgets } from './use.ts';
 
-/** Longer than from one look to the next: who has ended since is looked at as well. */
+/** Longer than from one look to the next, so that sessions that ended since are included. */
 const ENDED_WITHIN_MS = 5 * MINUTE_MS;
 
-/** Somebody whose usage of a budget is looked at whatever was counted. */
+/** An owner whose usage of a budget is looked at without a new entry. */
 export interface LookedAt {
   readonly owner: BudgetOwner;
   readonly used: BudgetUsed;
@@ -22,9 +22,9 @@ interface LookDeps {
 }
 
 /**
- * Whose usage of a budget is to be looked at. Of one that counts for each of several those who have reached its lowest threshold and whose
- * sessions live, or ended lately: a node may have died between an entry that did so and what follows from it.
- * @param told what operators were told of it: who had used it up before it was changed may have something left again
+ * The owners whose usage of a budget is to be looked at. For a budget that counts separately for several owners: those who have reached its lowest
+ * threshold and whose sessions live, or ended recently, because a node may have died between the entry that reached it and what follows from it.
+ * @param told what operators were told about the budget: an owner who had used it up before it was changed may have something left again
  * @throws Unavailable when the database is away
  */
 export async function lookedAt(
@@ -60,7 +60,7 @@ export async function lookedAt(
   return [...over.map((one) => ({ owner: ownerOf(one.subject), used: one })), ...(await Promise.all(others))];
 }
 
-/** The amounts at which there is something to tell of a budget. */
+/** The lowest amounts at which there is something to tell about a budget. */
 function leastTold({ warnAt, microDollars, tokens, microMinutes }: Budget): LeastUsed {
   const percent = Math.min(100, ...warnAt);
   const least = (amount: number | null): number | null => amount && Math.ceil((amount * percent) / 100);

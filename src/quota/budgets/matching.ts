@@ -5,23 +5,23 @@ import { keyAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import type { Ceilings } from '../ceilings.ts';
 
-/** Whose usage it is, as far as budgets ask. */
+/** Whose usage it is, as far as budgets need to know. */
 export interface BudgetOwner {
   readonly subject: string;
   readonly tenantId: string | null;
   readonly keyId: string | null;
-  /** Undefined where whoever asks does not know it. */
+  /** Undefined where the caller does not know it. */
   readonly agentId?: string | null | undefined;
-  /** Undefined or null before there is one. */
+  /** Undefined or null before there is a session. */
   readonly sessionId?: string | null | undefined;
 }
 
-/** What is known of the present day without asking. */
+/** What is known about the current day without a query. */
 export interface KnownDay {
   readonly day: string;
   readonly totals: UsageTotals;
   readonly keyTotals: UsageTotals | null;
-  /** What the entry added that told it; null for a repeat. */
+  /** What the entry with these totals added; null for a repeat. */
   readonly added?: UsageTotals | null;
 }
 
@@ -35,9 +35,9 @@ export function countedBy({ of, period }: Pick<Budget, 'of' | 'period'>): Counte
   return of.startsWith('agent:') ? 'agent' : (of as 'tenant' | 'installation');
 }
 
-/** Whether a budget of the owner's tenant, or of the installation, counts what the owner uses. */
+/** Whether a budget of the owner's tenant, or of the installation, counts the owner's usage. */
 export function counts({ of }: Pick<Budget, 'of'>, { keyId, agentId, subject }: BudgetOwner): boolean {
-  // Most are of none of them.
+  // Most budgets name no key, agent or user.
   if (!of.includes(':')) return true;
   const [key, agent, user] = [idOfBudget(of, 'key'), idOfBudget(of, 'agent'), idOfBudget(of, 'user')];
   if (key !== null) return key === keyId;
@@ -45,7 +45,7 @@ export function counts({ of }: Pick<Budget, 'of'>, { keyId, agentId, subject }: 
   return user === null || user === subject;
 }
 
-/** The name under which what was told of it is kept: `subject`, `key:acme:site`, `agent:acme:support`, `tenant:acme`, `s:…`. */
+/** The account name under which notices about the budget are kept: `subject`, `key:acme:site`, `agent:acme:support`, `tenant:acme`, `s:…`. */
 export function accountOf(budget: Budget, { subject, sessionId, tenantId, keyId }: BudgetOwner): string {
   const by = countedBy(budget);
   if (by === 'session') return sessionId ?? '';
@@ -56,7 +56,7 @@ export function accountOf(budget: Budget, { subject, sessionId, tenantId, keyId 
     : `${by}:${budget.tenantId}${by === 'agent' ? `:${idOfBudget(budget.of, 'agent')}` : ''}`;
 }
 
-/** Of a budget of something that is one: whom it counts for; undefined where it counts for each of several. */
+/** The only owner that a budget counts for; undefined where it counts separately for several. */
 export function soleOwner({ of, period, tenantId }: Budget): BudgetOwner | undefined {
   if (period === 'session' || of === 'user') return undefined;
   return {
@@ -67,7 +67,7 @@ export function soleOwner({ of, period, tenantId }: Budget): BudgetOwner | undef
   };
 }
 
-/** Nothing is left of a budget whose total has reached it. */
+/** A budget whose total has reached it has nothing left. */
 export function isUsedUp({ microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): boolean {
   return (
     microDollars >= (budget.microDollars ?? Infinity) ||
@@ -76,18 +76,18 @@ export function isUsedUp({ microDollars, tokens, connectedMs }: BudgetUsed, budg
   );
 }
 
-/** What a budget has of connected time, in milliseconds; Infinity where it has no minutes. */
+/** A budget's connected time, in milliseconds; Infinity where it has no minutes. */
 export function minutesMs({ microMinutes }: Pick<Budget, 'microMinutes'>): number {
   return microMinutes === null ? Infinity : (microMinutes * 3) / 50;
 }
 
-/** The share that is used of the limit that is used most, in whole percents: 100 or more if, and only if, nothing is left. */
+/** Whole percents used of the limit that is used most: 100 or more if, and only if, nothing is left. */
 export function percentOf(used: BudgetUsed, budget: LeastUsed): number {
   const percent = Math.floor(shareOf(used, budget) * 100);
   return isUsedUp(used, budget) ? Math.max(100, percent) : Math.min(99, percent);
 }
 
-/** From 0; 1 where all is used. */
+/** From 0; 1 where everything is used. */
 export function shareOf({ microDollars, tokens, connectedMs }: BudgetUsed, budget: LeastUsed): number {
   return Math.max(
     microDollars / (budget.microDollars ?? Infinity),
@@ -96,7 +96,7 @@ export function shareOf({ microDollars, tokens, connectedMs }: BudgetUsed, budge
   );
 }
 
-/** What a total may come to. */
+/** The budget as ceilings of a total. */
 export function ceilingsOf({ microDollars, tokens }: Pick<Budget, 'microDollars' | 'tokens'>): Ceilings {
   return { dailyTokens: tokens ?? Infinity, dailyMicroDollars: microDollars ?? Infinity };
 }
@@ -105,12 +105,12 @@ export function named({ id, of, period }: Budget, { resetAtMs }: Period): Budget
   return { id, of, period, resetAt: resetAtMs === null ? null : iso(resetAtMs) };
 }
 
-/** Of subjects and keys sessions hold back what they will use. */
+/** Only for subjects and keys: sessions hold back what they will use of these. */
 export function heldAccountOf(budget: Budget, owner: BudgetOwner): string | null {
   return ['subject', 'key'].includes(countedBy(budget)) ? accountOf(budget, owner) : null;
 }
 
-/** Whether it ends sessions because of what they use, and not because of how long they talk alone. */
+/** Whether it ends sessions because of what they use, not only because of how long they last. */
 export function endsByUsage({ atLimit, microDollars, tokens }: Budget): boolean {
   return atLimit === 'end' && (microDollars !== null || tokens !== null);
 }

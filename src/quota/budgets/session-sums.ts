@@ -7,14 +7,14 @@ import type { BudgetOwner, KnownDay } from './matching.ts';
 
 interface SessionSum {
   readonly used: UsageTotals;
-  /** What the session's subject had used of this day at that instant. */
+  /** What the session's subject had used on this day at that time. */
   readonly ofSubject: UsageTotals;
   readonly day: string;
 }
 
 /**
- * What sessions have used, read once for most of them: an entry of the ledger tells what its subject has used of the day, and if that has grown
- * by the entry alone, nobody else has counted anything for the session meanwhile.
+ * What sessions have used, read only once for most of them: the ledger returns the subject's total of the day with each entry, and if that has grown
+ * by the entry alone, nothing else was counted for the session meanwhile.
  */
 export class SessionSums {
   readonly #budgetUse: Pick<BudgetUse, 'ofSession'>;
@@ -24,7 +24,7 @@ export class SessionSums {
     this.#budgetUse = budgetUse;
   }
 
-  /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
+  /** @param known totals of the current day, where an entry has just returned them @throws Unavailable when the database is away */
   of({ sessionId, subject }: BudgetOwner, day: string, known: KnownDay | undefined): Eventually<UsageTotals> {
     if (sessionId == null) return NOTHING_USED;
     const sum = this.#sums.get(sessionId);

@@ -12,32 +12,32 @@ import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import type { Period } from '../calendar.ts';
 import { percentOf } from './matching.ts';
 
-/** Accounts of which it is remembered what was told: those of users come and go. */
+/** Accounts for which it is remembered what was told; limited because users come and go. */
 const MAX_REMEMBERED = 20_000;
-/** What people are told by mail as well: the rest needs nobody's attention. */
+/** Facts that are also sent by mail: the others need nobody's attention. */
 const MAILED: ReadonlySet<BudgetFact['type']> = new Set(['budget.warned', 'budget.exceeded']);
 
-/** How much of a budget is used by whom. */
+/** How much an account has used of a budget. */
 export interface BudgetLook {
   readonly budget: Budget;
   readonly period: Period;
-  /** As `accountOf` names it; of a session its ref, because its id proves its caller. */
+  /** As `accountOf` names it; for a session its ref, because its id is a credential of its caller. */
   readonly account: string;
   readonly used: BudgetUsed;
-  /** When it will be used up at the present pace; null where it will not, or nobody knows. It is asked for once there is something to tell. */
+  /** When it will be used up at the current pace; null where it will not, or nobody knows. Called only when there is something to tell. */
   readonly projectedAtMs: () => Promise<number | null>;
 }
 
 export interface TellingDeps {
   readonly budgetStates: BudgetStates;
   readonly node: string;
-  /** Addresses that are told by mail of budgets which name none; null is the installation. */
+  /** Addresses that get mail about budgets which name none; null stands for the installation. */
   readonly adminsOf: (tenantId: string | null) => readonly string[];
 }
 
 /**
- * Tells operators and webhooks of budgets: each threshold once over all nodes, because whoever saves the record first tells it, in the
- * transaction of the save. A share below the first threshold asks nothing of the database.
+ * Tells operators and webhooks about budgets, each threshold once over all nodes: the node that saves the record first tells it, in the transaction
+ * of the save. A share below the first threshold needs no query.
  */
 export class BudgetTelling {
   readonly #deps: TellingDeps;
@@ -47,7 +47,7 @@ export class BudgetTelling {
     this.#deps = deps;
   }
 
-  /** Whether there may be something to tell of an account: of most entries there is not. */
+  /** Whether there may be something to tell about an account: for most entries there is not. */
   hasMore(budget: Budget, period: Period, account: string, used: BudgetUsed): boolean {
     const { tenantId, id: budgetId } = budget;
     const known = this.#known.get(budgetRecordId({ tenantId, budgetId, period: period.name, account }));
@@ -76,24 +76,24 @@ export class BudgetTelling {
     const event = { type: 'USED', at: atMs, percent, warnAt: budget.warnAt, budgetVersion: budget.version } as const;
     const outcome = await host.send(fresh.id, event);
     if (outcome === undefined) return;
-    // What is kept stays as it was where there was nothing to tell of the version: it need not be asked for again.
+    // Where there was nothing to tell, the stored record keeps its budget version: note that this version was checked.
     const budgetVersion = Math.max(outcome.record.budgetVersion, budget.version);
     this.#known.set(fresh.id, { ...outcome.record, budgetVersion });
   }
 
-  /** Tells that a period is over in which something was told. @param next the one after it @throws Unavailable when the database is away */
+  /** Tells that a period has ended in which something was told. @param next the period after it @throws Unavailable when the database is away */
   async reset(record: BudgetRecord, budget: Budget, next: Period, atMs: number): Promise<void> {
     const about = { used: { ...NOTHING_USED, connectedMs: 0 }, resetAtMs: next.resetAtMs, projectedAtMs: null };
     const host = this.#hostOf(record, budget, about);
     await host.send(record.id, { type: 'CLOCK', at: atMs });
   }
 
-  /** What is kept of budgets, so that a change of them is seen also by a node that has told nothing of it. */
+  /** Remembers stored records, so that a node that has told nothing about a budget also notices when it changes. */
   remember(records: readonly BudgetRecord[]): void {
     for (const record of records) this.#known.set(record.id, record);
   }
 
-  /** A host of one record: what is told depends on the look, which the record does not have. */
+  /** A host for one record: what is told depends on the look, which is not part of the record. */
   #hostOf(fresh: BudgetRecord, budget: Budget, about: ToldAbout) {
     const { budgetStates } = this.#deps;
     return createHost<BudgetRecord, BudgetEvent, BudgetFact>({
@@ -103,22 +103,22 @@ export class BudgetTelling {
         load: async () => (await budgetStates.load(fresh)) ?? fresh,
         save: (record, expectedVersion) => budgetStates.save(record, expectedVersion, undefined),
       },
-      // Of one event the machine tells one thing at most.
+      // The machine emits at most one fact for each event.
       save: (record, expectedVersion, _event, [fact]) =>
         fact && budgetStates.save(record, expectedVersion, toldOf(fact, record, budget, about, this.#deps)),
     });
   }
 }
 
-/** What a record does not have of what is told. */
+/** The parts of a notice that are not in the record. */
 interface ToldAbout {
   readonly used: BudgetUsed;
-  /** When the present period is over. */
+  /** When the current period is over. */
   readonly resetAtMs: number | null;
   readonly projectedAtMs: number | null;
 }
 
-/** Whether the machine may do something with a share: most entries pass no threshold. */
+/** Whether the machine may have something to do for a share: most entries pass no threshold. */
 function saysMore(known: BudgetRecord | undefined, { version, warnAt }: Budget, percent: number): boolean {
   if (known === undefined) return percent >= 100 || reachedOf(percent, warnAt) > 0;
   if (version !== known.budgetVersion) return version > known.budgetVersion;

@@ -16,14 +16,14 @@ import {
 } from './matching.ts';
 import { SessionSums } from './session-sums.ts';
 
-/** What lies beyond this is no forecast: the year 9999 is the last that a reply can tell. */
+/** Later than this is no forecast: replies can show no year after 9999. */
 const MAX_PROJECTED_MS = Date.UTC(9999, 0);
-/** A sum of hours is read again after this; meanwhile what this node counts is added. */
+/** An hourly sum of this age is read again; until then what this node counts is added. */
 const FRESH_MS = SECOND_MS;
-/** Days that are over hardly change: an entry that waited for the database is seen so much later. */
+/** Past days hardly change: a late entry, which waited for the database, is seen after this time. */
 const PAST_MS = MINUTE_MS;
 
-/** An entry of the ledger, and the totals of its day right after it. */
+/** An entry of the ledger, with the totals of its day right after it. */
 export interface CountedEntry extends KnownDay {
   readonly added: UsageTotals | null;
   readonly atMs: number;
@@ -36,14 +36,14 @@ interface FormerDays {
   used: Eventually<UsageTotals>;
 }
 
-/** A sum of hours: of those that are over, which is read once an hour, and of the last two, which is read every second. */
+/** A sum over hours: past hours, read once an hour, and the last two hours, read every second. */
 interface HourSum {
   readonly scope: UsageScope;
-  /** The last two hours begin here. */
+  /** Start of the last two hours. */
   cutMs: number;
   base: UsageTotals;
   recent: UsageTotals;
-  /** What this node has counted since then. */
+  /** What this node has counted since the last read. */
   since: UsageTotals;
   readAtMs: number;
   reading: Promise<void> | undefined;
@@ -56,16 +56,15 @@ export interface UseDeps {
 }
 
 /**
- * What has been used of budgets. Of subjects, keys and sessions it is exact: the total of the day is that of the entry itself. Of agents,
- * tenants and the installation no row has a total, because all entries would wait for each other there: what other nodes counted is known a
- * second later.
+ * How much of a budget is used. For subjects, keys and sessions it is exact: the entry itself returns the day's total. For agents, tenants and the
+ * installation no row has a total, because all entries would contend for it: what other nodes counted is known a second later.
  */
 export class UsedOfBudgets {
   readonly #deps: UseDeps;
   readonly #past = new Lru<FormerDays>(MAX_ACCOUNTS);
   readonly #hours = new Lru<HourSum>(MAX_ACCOUNTS);
   readonly #sessions: SessionSums;
-  /** How long calls were connected, of budgets that have minutes. */
+  /** How long calls were connected, for budgets with minutes. */
   readonly connected: ConnectedOfBudgets;
 
   constructor(deps: UseDeps) {
@@ -74,11 +73,11 @@ export class UsedOfBudgets {
     this.connected = new ConnectedOfBudgets(deps.budgetUse);
   }
 
-  /** @param known of the present day, where an entry has just told it @throws Unavailable when the database is away */
+  /** @param known totals of the current day, where an entry has just returned them @throws Unavailable when the database is away */
   of(budget: Budget, period: Period, owner: BudgetOwner, atMs: number, known?: KnownDay): Eventually<BudgetUsed> {
     const totals = this.#totalsOf(budget, period, owner, atMs, known);
     const connected = this.connected.of(budget, period, owner, atMs);
-    // An entry asks this of each budget: mostly all of it is known.
+    // Called for every entry and budget: usually everything is known without waiting.
     if (totals instanceof Promise || connected instanceof Promise)
       return Promise.all([totals, connected]).then(([used, { ms }]) => ({ ...used, connectedMs: ms }));
     return { tokens: totals.tokens, microDollars: totals.microDollars, connectedMs: connected.ms };
@@ -98,20 +97,20 @@ export class UsedOfBudgets {
     return this.#ofDays(accountOf(budget, owner), period, atMs, known?.day, totals);
   }
 
-  /** What this node has just counted, for sums that are read less often. */
+  /** Adds what this node has just counted to sums that are read less often. */
   add(budget: Budget, period: Period, added: UsageTotals): void {
     if (!isOfHours(countedBy(budget))) return;
     const sum = this.#hours.get(nameOf(budget, period));
     if (sum !== undefined) sum.since = addTotals(sum.since, added);
   }
 
-  /** What is known is read again before it is answered: a change of the budget must not be judged by what others had not counted yet. */
+  /** Forces the next read: a changed budget must not be judged by a sum that lacks what others have counted. */
   doubt(budget: Budget, period: Period): void {
     const sum = this.#hours.get(nameOf(budget, period));
     if (sum !== undefined) sum.readAtMs = -Infinity;
   }
 
-  /** What was used before the present day. */
+  /** What was used before the current day. */
   before(account: string, { firstDay }: Period, atMs: number): Eventually<UsageTotals> {
     const { day } = this.#deps.calendar(atMs);
     if (day <= firstDay) return NOTHING_USED;
@@ -129,8 +128,8 @@ export class UsedOfBudgets {
   }
 
   /**
-   * When a budget of something that is one will be used up, if all goes on as in this hour and the one before; null where it will not in its
-   * period, and of subjects, whose hours nobody adds up. @throws Unavailable when the database is away
+   * When a budget with a sole owner will be used up, at the pace of this hour and the one before; null where that is not within its period, and for
+   * subjects and sessions, which have no hourly sums. @throws Unavailable when the database is away
    */
   async projectedAtMs(budget: Budget, { resetAtMs }: Period, used: BudgetUsed, atMs: number): Promise<number | null> {
     const by = countedBy(budget);
@@ -186,7 +185,7 @@ export class UsedOfBudgets {
       if (cutMs !== sum.cutMs)
         base = cutMs === fromMs ? NOTHING_USED : await budgetUse.ofHours(sum.scope, fromMs, cutMs);
       const recent = await budgetUse.ofHours(sum.scope, cutMs);
-      // What was counted while it was read may be in it, or not: the next time it is for sure.
+      // Usage counted during the read may or may not be in it: the next read includes it for certain.
       Object.assign(sum, { base, cutMs, recent, since: NOTHING_USED, readAtMs: atMs });
     } finally {
       sum.reading = undefined;
@@ -194,7 +193,7 @@ export class UsedOfBudgets {
   }
 }
 
-/** Whether it has no row with its total. */
+/** Whether it is added up from hours, because no row has its total. */
 function isOfHours(by: CountedBy): boolean {
   return by === 'agent' || by === 'tenant' || by === 'installation';
 }

@@ -4,7 +4,7 @@ import type { Budget, BudgetUsed } from '../../stores/budgets/contract.ts';
 import type { Period } from '../calendar.ts';
 import { minutesMs, named } from './matching.ts';
 
-/** A budget of which nothing is left, for whoever is refused because of it. */
+/** A budget that has nothing left, as the refused caller is told. */
 export interface UsedUp {
   readonly budget: BudgetNamed;
   readonly why: Why;
