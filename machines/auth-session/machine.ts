@@ -8,8 +8,8 @@ function endOf({ version }: AuthRecord, destroyedAtMs: number, destroyReason: De
 }
 
 /**
- * The rules of a login (docs/contract.md, section 6): OPEN makes its record, which is the machine's context; activity extends it; its
- * expiry, a logout, a violation or a revocation destroys it, once. It reads no clock: each event carries its time.
+ * The rules of a login (docs/contract.md, section 6). OPEN makes its record, which is the machine's context; activity extends it; its expiry, a
+ * logout, a violation or a revocation destroys it, once. It reads no clock: each event carries its time.
  */
 export function createAuthSessionMachine(limits: AuthLimits) {
   return setup({
@@ -44,7 +44,7 @@ export function createAuthSessionMachine(limits: AuthLimits) {
     },
   }).createMachine({
     id: 'auth-session',
-    // None, until OPEN makes it.
+    // There is no record until OPEN makes it.
     context: {} as AuthRecord,
     initial: 'unopened',
     states: {

@@ -8,7 +8,7 @@ export function classify(record: AuthRecord, at: number): AuthState {
   return record.destroyedAtMs !== null || at >= record.expiresAtMs ? 'destroyed' : 'active';
 }
 
-/** When a login that is renewed at `at` expires: sliding, under the absolute cap. */
+/** When a login that is renewed at `at` expires: sliding, up to the absolute limit. */
 export function expiryFrom(createdAtMs: number, at: number, limits: AuthLimits): number {
   const sliding = at + limits.expiryHours * HOUR_MS;
   return limits.absoluteHours === 0 ? sliding : Math.min(sliding, createdAtMs + limits.absoluteHours * HOUR_MS);

@@ -19,7 +19,7 @@ export interface AuthRecord {
 export interface AuthLimits {
   /** Sliding: a login lives this long after its last renewal. */
   readonly expiryHours: number;
-  /** Absolute cap on a login; 0 means none. */
+  /** Absolute limit on a login's life; 0 means none. */
   readonly absoluteHours: number;
 }
 
@@ -32,7 +32,7 @@ export type AuthEvent = (
 ) &
   WithRequestId;
 
-/** Which request an event came by, for the trace. */
+/** The request that caused the event, for the trace. */
 interface WithRequestId {
   readonly requestId?: string | undefined;
 }

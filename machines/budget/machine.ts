@@ -13,9 +13,9 @@ function reached(event: BudgetEvent): number {
 }
 
 /**
- * The rules by which operators are told of a budget in one period: each threshold once, of several that one entry passes the highest alone,
- * and nothing twice that a new version of the budget does not make new. What is used never falls within a period, so that only a change of the
- * budget lowers its share. That the period is over is told of a budget that there was something to tell of in it.
+ * When operators are told about a budget in one period: once for each threshold (if one entry passes several, only for the highest), and nothing
+ * twice unless a new version of the budget makes it new. Usage never falls within a period, so only a change of the budget lowers its used share. The
+ * end of the period is told only if something was told in it.
  */
 export const budgetMachine = setup({
   types: {
@@ -27,7 +27,7 @@ export const budgetMachine = setup({
     isOver: ({ context: { resetAtMs }, event }) => resetAtMs !== null && event.at >= resetAtMs,
     isSpent: ({ event }) => used(event).percent >= 100,
     isHigher: ({ context, event }) => reached(event) > context.toldPercent,
-    /** A node that has not heard of a change yet judges by the budget before it. */
+    /** A node that has not heard of a change yet still judges by the previous version of the budget. */
     isOutdated: ({ context, event }) => used(event).budgetVersion < context.budgetVersion,
     isNewer: ({ context, event }) => used(event).budgetVersion > context.budgetVersion,
     isLeftAgain: ({ context, event }) => used(event).budgetVersion > context.budgetVersion && used(event).percent < 100,
@@ -58,7 +58,7 @@ export const budgetMachine = setup({
   },
 }).createMachine({
   id: 'budget',
-  // Of whoever sends the first event: nothing is kept before there is something to tell.
+  // The first event's sender supplies it: no record is stored before there is something to tell.
   context: {} as BudgetRecord,
   initial: 'open',
   states: {

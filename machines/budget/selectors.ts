@@ -1,6 +1,6 @@
 import type { BudgetAccount, BudgetRecord, BudgetStateName } from './types.ts';
 
-/** Names a record. Budget ids and periods hold no slash. */
+/** Names a record. Budget ids and periods contain no slash. */
 export function budgetRecordId({
   tenantId,
   budgetId,
@@ -17,7 +17,7 @@ export function savedState({ closedAtMs, exceededAtMs, toldPercent }: BudgetReco
   return toldPercent > 0 ? 'warned' : 'open';
 }
 
-/** The highest threshold that a share has reached; 0 where it has reached none. */
+/** The highest threshold that a share has reached; 0 if it has reached none. */
 export function reachedOf(percent: number, warnAt: readonly number[]): number {
   return Math.max(0, ...warnAt.filter((threshold) => threshold <= percent));
 }

@@ -39,7 +39,7 @@ import type { EventOf, HeldCallCommand, HeldCallContext, HeldCallEvent, Response
 
 type EventType = HeldCallEvent['type'];
 
-/** Does what a rule says. A page that may go no further has its call closed, and so has a session whose tool has ended it. */
+/** Applies a rule. Also closes the call if its page has used up its strikes, or if its last words were heard after a tool ended the session. */
 function always(rule: (call: HeldCallContext, event: HeldCallEvent) => Outcome) {
   return enqueueActions<
     HeldCallContext,
@@ -62,7 +62,7 @@ function always(rule: (call: HeldCallContext, event: HeldCallEvent) => Outcome) 
   });
 }
 
-/** Does what a rule says of these events. */
+/** Applies a rule to events of these types. */
 function by<T extends EventType>(types: T | readonly T[], rule: (call: HeldCallContext, event: EventOf<T>) => Outcome) {
   return always((call, event) => {
     const asserted: HeldCallEvent = event;
@@ -73,7 +73,7 @@ function by<T extends EventType>(types: T | readonly T[], rule: (call: HeldCallC
 
 const only = (call: HeldCallContext): Outcome => [call, []];
 
-/** Changes what is known of responses, and nothing else. */
+/** Changes what is known about responses, and nothing else. */
 function withResponses<T extends EventType>(types: T, change: (responses: Responses, event: EventOf<T>) => Responses) {
   return by(types, (call, event) => only({ ...call, responses: change(call.responses, event) }));
 }
@@ -144,7 +144,7 @@ export const actions = {
   chargeAll: always((call, { at }) => charged(call, settledOf(call.responses, call.terms, at))),
 };
 
-// What happens to responses: kept within what the page may have, cut off at the call's end, and charged where nobody told what they cost.
+// What happens to responses: they are kept within what the page may have, cut off at the call's end, and charged where nobody reported their cost.
 
 function begun(call: HeldCallContext, { at, response, isAffordable }: EventOf<'RESPONSE_STARTED'>): Outcome {
   const { responses, terms } = call;
@@ -161,7 +161,7 @@ function begun(call: HeldCallContext, { at, response, isAffordable }: EventOf<'R
   );
 }
 
-/** Of a call that is to be over whatever begins is cut off. */
+/** In a call that is about to end, every response that starts is cut off. */
 function begunInVain(call: HeldCallContext, { at, response }: EventOf<'RESPONSE_STARTED'>): Outcome {
   const responses = started(call.responses, call.terms, response, at);
   return cancelled({ ...call, responses }, [response.id], at);
@@ -170,7 +170,7 @@ function begunInVain(call: HeldCallContext, { at, response }: EventOf<'RESPONSE_
 function heardToSpeak(call: HeldCallContext, { at, id, tokens }: EventOf<'RESPONSE_HEARD'>): Outcome {
   const [responses, beganUnheard] = heardOf(call.responses, call.terms, id, tokens, at);
   const next = { ...call, responses };
-  // What began while nobody heard the call was never compared with what the page may have.
+  // A response that began while nobody heard the call was never checked against what the page may have.
   return beganUnheard ? cancelled(next, [id], at) : [next, []];
 }
 
@@ -183,14 +183,14 @@ function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE
   );
 }
 
-/** The page changed its session, and is put back where it may change nothing. */
+/** The page changed its session, which is reset where the page may change nothing. */
 function configChanged(call: HeldCallContext, { at, isAsSdk }: EventOf<'CONFIG_CHANGED'>): Outcome {
   if (!call.terms.forbidsOverrides) return [call, []];
   const next = withStrikes(call, (strikes) => ({ ...changed(strikes, isAsSdk, at), isRestoreDue: !isHeard(call) }));
   return [next, isHeard(call) ? [{ type: 'restoreConfig' }] : []];
 }
 
-/** What ran while nobody heard it is asked to end, and what the page changed meanwhile is put back. */
+/** Asks responses that ran while nobody heard the call to end, and resets what the page changed meanwhile. */
 function caughtUp(call: HeldCallContext, at: number): Outcome {
   const running = runningOf(call.responses).map(({ id }) => id);
   const [next, commands] = cancelled(call, running, at);
@@ -201,7 +201,7 @@ function caughtUp(call: HeldCallContext, at: number): Outcome {
   ];
 }
 
-/** Cuts off all that runs, and what another node may have left. */
+/** Cuts off every running response, and any that another node may have left. */
 function cutOff(call: HeldCallContext, at: number): Outcome {
   const { open, inherited } = call.responses;
   const ids = open.map(({ id }) => id);
@@ -209,13 +209,13 @@ function cutOff(call: HeldCallContext, at: number): Outcome {
   return [next, isHeard(call) && inherited > 0 ? [...commands, { type: 'cancelResponse', id: undefined }] : commands];
 }
 
-/** The agent stops at once, and says no more of what it was to say. */
+/** The agent stops at once, and what it was still to say is dropped. */
 function interrupted(call: HeldCallContext, { at }: EventOf<'INTERRUPT'>): Outcome {
   if (!isHeard(call)) return [call, []];
   const spoken = runningOf(call.responses).filter(({ isInConversation }) => isInConversation);
   const ids = spoken.map(({ id }) => id);
   const [next, commands] = cancelled(call, ids, at);
-  // One that was asked for may begin any moment: nobody knows its name yet.
+  // A response that was asked for may start any moment: its id is not known yet.
   const unnamed: readonly HeldCallCommand[] = next.responses.wish.isAsked
     ? [{ type: 'cancelResponse', id: undefined }]
     : [];
@@ -223,7 +223,7 @@ function interrupted(call: HeldCallContext, { at }: EventOf<'INTERRUPT'>): Outco
   return [silenced, [...commands, ...unnamed, { type: 'clearSpeech' }]];
 }
 
-/** Nobody can be asked while nobody hears the call. */
+/** Nothing can be cancelled while nobody hears the call. */
 function cancelled(call: HeldCallContext, ids: readonly string[], at: number): Outcome {
   if (!isHeard(call) || ids.length === 0) return [call, []];
   const commands = ids.map((id): HeldCallCommand => ({ type: 'cancelResponse', id }));

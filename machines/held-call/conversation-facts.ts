@@ -1,12 +1,12 @@
-// What is known of the conversation of a call beside its responses.
+// What is known about a call's conversation besides its responses.
 
-/** The response that we want of the conversation, which has one at a time. */
+/** The response that we want from the conversation, which has one at a time. */
 export interface ResponseWish {
-  /** It waits for the one that runs. `instructions`: for it alone; null for those of the session. */
+  /** Waits for the running response to end. `instructions`: for this response only; null for the session's. */
   readonly wanted: { readonly instructions: string | null } | null;
   /** The provider was asked for one, and has not said that it began. */
   readonly isAsked: boolean;
-  /** It was asked for the last one as the sideband was lost: nobody knows whether it has heard that. */
+  /** The last one was asked for when the sideband was lost: nobody knows whether the provider received that. */
   readonly isInDoubt: boolean;
 }
 
@@ -22,17 +22,17 @@ export interface Silence {
   readonly isAsked: boolean;
 }
 
-/** The last response of a session whose end a tool has asked for, and how far it is. */
+/** The last response of a session that a tool has asked to end, and how far it has come. */
 export interface Ending {
   /** Null until it began. */
   readonly responseId: string | null;
   readonly isDone: boolean;
   /** The call is to be closed now. */
   readonly isOver: boolean;
-  /** It begins by then or never, however many others are first. */
+  /** It begins by then or never, even if other responses come first. */
   readonly beginsByMs: number;
   /** It is heard to its end by then or never, whatever else the agent says; Infinity until it is done. */
   readonly heardByMs: number;
-  /** From then on nobody waits for its next step. */
+  /** Deadline of its next step. */
   readonly untilMs: number;
 }

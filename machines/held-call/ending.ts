@@ -1,16 +1,16 @@
 import type { Ending } from './conversation-facts.ts';
 import type { EventOf, HeldCallContext, Outcome, StartedResponse } from './types.ts';
 
-// A tool has asked for the end of the session: the agent answers once more, is heard to the end, and then the call is closed.
+// A tool has asked for the session to end: the agent answers once more, is heard to the end, and then the call is closed.
 
-/** So long each step may take: that the provider begins the response, that it is done, that it was played. */
+/** The longest for each step: until the provider begins the response, until it is done, until it was played. */
 const STEP_MS = 60_000;
-/** So long after the last response is done nobody waits any more, whatever else the agent is heard to say meanwhile. */
+/** How long after the last response is done the wait ends, whatever else the agent is heard to say meanwhile. */
 const HEARD_MS = 2 * STEP_MS;
-/** Of a response that is done and of which nothing is heard: audio that is to come has begun by then. */
+/** For a response that is done but not heard: if it has audio, that has started by then. */
 const TAIL_MS = 2000;
 
-/** The response that begins next is the last one, whoever has asked for it: the conversation holds what the tool has answered. */
+/** The response that begins next is the last one, whoever asked for it: the conversation holds the tool's answer. */
 export function lastWords(call: HeldCallContext, at: number): HeldCallContext {
   if (call.ending !== null) return call;
   const untilMs = at + STEP_MS;
@@ -29,7 +29,7 @@ export function lastBegun(
   return withEnding(call, { responseId: id, untilMs: at + STEP_MS });
 }
 
-/** One that the provider began before it had heard us was first: the last one is asked for again. */
+/** A response that the provider had begun before it heard our request came first: the last one is asked for again. */
 export function lastRefused(call: HeldCallContext): HeldCallContext {
   return call.ending === null
     ? call
@@ -42,7 +42,7 @@ export function lastDone(call: HeldCallContext, id: string, at: number): HeldCal
   return withEnding(call, { isDone: true, heardByMs: at + HEARD_MS, untilMs });
 }
 
-/** What the agent says begins to be played, or was played to its end: of what it had said before the last words are still to come. */
+/** The agent's speech starts to play, or was played to its end. If that was an earlier response, the last words are still to come. */
 export function lastHeard(
   call: HeldCallContext,
   { at, who, isOn, responseId: heardId }: EventOf<'SPEECH'>,

@@ -11,7 +11,7 @@ interface At {
   readonly event: HeldCallEvent;
 }
 
-/** The record, where it is newer than what is known. */
+/** The event's record, if it is newer than the known one. */
 function newerRecord({ context, event }: At) {
   return event.type === 'RECORD' && event.record.version > context.record.version ? event.record : undefined;
 }
@@ -26,7 +26,7 @@ const guards = {
   needsSideband: ({ context }: At) => context.needsSideband,
   mayDial: ({ context, event }: At) => mayDial(context, event),
   mayHear: ({ event }: At) => event.type === 'CLOCK' && event.mayHear,
-  // Nobody is told what a machine emits as it begins: what is to be saved then is saved from its first event on.
+  // Commands emitted while a machine starts reach nobody, so saving starts with its first event.
   hasNews: ({ context, event }: At) => (event.type as string) !== 'xstate.init' && hasNews(context),
   isBehind: ({ context }: At) => nextStep(context) !== undefined,
   isNothingToSave: ({ context }: At) => context.saving === null,
@@ -40,7 +40,7 @@ const guards = {
   isQuiet: ({ context }: At) => isQuiet(context.responses),
 };
 
-/** A call as this node begins to hold it. */
+/** The state of a call when this node begins to hold it. */
 function heldCallContext(input: HeldCallInput): HeldCallContext {
   return {
     ...input,
@@ -63,7 +63,7 @@ function heldCallContext(input: HeldCallInput): HeldCallContext {
   };
 }
 
-/** What comes up beside the clock that may have to be saved. */
+/** Events other than CLOCK that may make something worth saving. */
 const toSave = (transition: object | readonly object[]) => ({
   CLOSE: transition,
   OVER: transition,
@@ -73,9 +73,9 @@ const toSave = (transition: object | readonly object[]) => ({
 });
 
 /**
- * The rules of one call that a node holds (docs/architecture.md, section 9): how it is heard, that its record says what is known, how it
- * comes to its end, and which responses run. What the saved record says of the call is `voice-call`'s; this one is never saved. It reads
- * no clock and asks nobody: each event carries its time, and what is to be done is emitted as a command.
+ * The rules of one call that a node holds (docs/architecture.md, section 9): how it is heard, keeping its record up to date, how it ends, and which
+ * responses are running. The rules of the saved record are in `voice-call`; this machine's state is never saved. It reads no clock and asks nobody:
+ * each event carries its time, and what is to be done is emitted as a command.
  */
 export const heldCallMachine = setup({
   types: {
@@ -172,7 +172,7 @@ export const heldCallMachine = setup({
             behind: {
               on: {
                 CLOCK: [{ guard: 'isBehind', target: 'saving' }, { target: 'saved' }],
-                // Whoever takes the call next learns from the record alone since when nobody hears it.
+                // The node that takes the call next learns only from the record since when nobody has heard it.
                 HAND_OVER: [{ guard: 'isBehind', target: 'saving' }, { target: 'saved' }],
                 ...toSave([{ guard: 'isBehind', target: 'saving' }, { target: 'saved' }]),
               },
@@ -231,7 +231,7 @@ export const heldCallMachine = setup({
           states: {
             quiet: { always: { guard: 'hasOpen', target: 'running' } },
             running: { always: { guard: 'isQuiet', target: 'quiet' } },
-            /** The call is about to be hung up: whatever begins is cut off. */
+            /** The call is about to be hung up: every response that starts is cut off. */
             cancelling: { on: { RESPONSE_STARTED: { actions: 'cutShort' } } },
           },
         },
@@ -239,7 +239,7 @@ export const heldCallMachine = setup({
     },
     /** The provider has confirmed the end, and the record says so. */
     over: { type: 'final', entry: 'letGo' },
-    /** Another node holds the call, or none. */
+    /** Another node holds the call, or no node does. */
     released: { type: 'final', entry: 'letGo' },
   },
 });

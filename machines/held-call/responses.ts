@@ -2,21 +2,21 @@ import { noStrikes } from './strikes.ts';
 import { noWish, withoutAsking, withWish } from './wish.ts';
 import type { OpenResponse, Responses, ResponseTerms, StartedResponse, TokenCounts } from './types.ts';
 
-// The responses of one call that run, by what its provider tells (docs/contract.md, section 5.12): none is forgotten until its cost was
-// told or estimated, and none is estimated twice.
+// The running responses of one call, from what its provider reports (docs/contract.md, section 5.12): none is forgotten before its cost was reported
+// or estimated, and none is estimated twice.
 
-/** Tokens that a response is taken to make in a second, where its provider does not tell. */
+/** Assumed output of a response in tokens per second, where its provider reports none. */
 const TOKENS_A_SECOND = { audio: 20, text: 100 } as const;
-/** A provider that was asked to end a response has this long to say what it cost. */
+/** How long a provider that was asked to end a response has to report its cost. */
 const ANSWER_MS = 2000;
-/** What runs is heard within this time: a node that took a call over and hears nothing of a response by then has none to look for. */
+/** A running response is heard within this time: if a node that took the call over hears of none by then, there is none. */
 const UNHEARD_MS = 10_000;
-/** Items of a conversation that are told apart between two responses. */
+/** Items of a conversation that are tracked one by one between two responses. */
 const MAX_ITEMS = 1000;
-/** Responses that are known to have ended. */
+/** Responses that are remembered as ended. */
 const MAX_ENDED = 1000;
 
-/** As src/protocol/price.ts has it, which machines do not import. */
+/** As in src/protocol/price.ts, which machines do not import. */
 const NO_TOKENS: TokenCounts = {
   textIn: 0,
   textCached: 0,
@@ -28,21 +28,21 @@ const NO_TOKENS: TokenCounts = {
   imageCached: 0,
 };
 
-/** What a response is taken to have cost, under its id. */
+/** The estimated cost of a response, under its id. */
 export interface Estimate {
   readonly key: string;
   readonly tokens: TokenCounts;
 }
 
-/** What a response may come to: its context, and so many tokens of output, Infinity where nothing bounds it but the provider. */
+/** The worst case of a response: its context, and its longest output; Infinity where only the provider limits it. */
 export interface WorstCase {
   readonly context: TokenCounts;
   readonly outputTokens: number;
 }
 
 /**
- * What a response that begins is: one of those that are cut off at once, an `ordinary` one (alone, in the conversation, no longer than
- * granted), or an `extra` one, which may run as far as what is left pays for it.
+ * How a starting response is treated: cut off at once (`too_many`, `out_of_band`, `too_long`); `ordinary` (alone, in the conversation, no longer than
+ * granted); or `extra`, which may run if the remaining budget pays for it.
  */
 export type ResponseKind = 'too_many' | 'out_of_band' | 'too_long' | 'ordinary' | 'extra';
 
@@ -65,17 +65,17 @@ export function noResponses({ setupTokens }: ResponseTerms): Responses {
   };
 }
 
-/** Those that nobody asked to end. */
+/** Responses that nobody has asked to end. */
 export function runningOf({ open }: Responses): readonly OpenResponse[] {
   return open.filter(({ cancelledAtMs }) => cancelledAtMs === null);
 }
 
-/** Whether nothing is left of which the cost is not known. */
+/** Whether the cost of every response is known. */
 export function isQuiet({ open, inherited }: Responses): boolean {
   return open.length === 0 && inherited === 0;
 }
 
-/** What all that run may come to. */
+/** The worst cases of all running responses. */
 export function worstCasesOf(responses: Responses, terms: ResponseTerms): readonly WorstCase[] {
   const context = presentContext(responses, terms);
   const inherited = Array.from({ length: responses.inherited }, () => ({
@@ -102,15 +102,15 @@ export function started(responses: Responses, terms: ResponseTerms, response: St
   const { grantedTokens: _granted, ...rest } = response;
   const isKnown = responses.open.some(({ id }) => id === response.id);
   const present = isKnown ? responses : withOpen(responses, terms, rest, at);
-  // A conversation has one response at a time: another node left none that runs in it.
+  // A conversation has one response at a time: so none that another node left is running in it.
   return response.isInConversation
     ? withoutOneInherited(withWish(present, { isAsked: false, isInDoubt: false }))
     : present;
 }
 
 /**
- * It says something, and so it runs, also where nobody heard it begin.
- * @returns also whether it is one that began unheard, beyond those that another node may have left: nobody knows what it was allowed
+ * The response says something, so it is running, even if nobody heard it begin.
+ * @returns also whether it began unheard and is not one that another node may have left: nobody knows what it was allowed
  */
 export function heardOf(
   responses: Responses,
@@ -128,7 +128,7 @@ export function heardOf(
   return [{ ...present, open }, !isKnown && responses.inherited === 0];
 }
 
-/** @param isTold its cost was told, or there is none @returns also what it is taken to have cost where nobody tells */
+/** @param isTold its cost was reported, or there is none @returns also the estimated cost where none was reported */
 export function doneOf(responses: Responses, terms: ResponseTerms, id: string, isTold: boolean, at: number): Settled {
   const known = responses.open.find((each) => each.id === id);
   const response = known ?? (responses.inherited > 0 ? inheritedAs(responses, terms, id, at) : undefined);
@@ -137,12 +137,12 @@ export function doneOf(responses: Responses, terms: ResponseTerms, id: string, i
   return [left, isTold || response === undefined ? [] : [estimateOf(response, responses, terms, at)]];
 }
 
-/** Nothing runs in the conversation. */
+/** One inherited response less, because none is running in the conversation. */
 export function withoutOneInherited(responses: Responses): Responses {
   return responses.inherited === 0 ? responses : { ...responses, inherited: responses.inherited - 1 };
 }
 
-/** The usage of a response: its input is the context of the next one, beside what the conversation got since it began. */
+/** Takes a response's usage: its input is the next one's context, besides what was added to the conversation since it began. */
 export function withUsage(responses: Responses, id: string, tokens: TokenCounts): Responses {
   const response = responses.open.find((each) => each.id === id);
   if (response?.isInConversation !== true) return responses;
@@ -168,7 +168,7 @@ export function withItem(responses: Responses, id: string, tokens: number): Resp
   return { ...responses, items: [...items, [id, tokens]] };
 }
 
-/** They were asked to end. */
+/** Marks responses that were asked to end. */
 export function withCancelled(responses: Responses, ids: readonly string[], at: number): Responses {
   const open = responses.open.map((each) =>
     ids.includes(each.id) && each.cancelledAtMs === null ? { ...each, cancelledAtMs: at } : each,
@@ -176,9 +176,9 @@ export function withCancelled(responses: Responses, ids: readonly string[], at: 
   return { ...responses, open };
 }
 
-/** The call was another node's, whose responses nobody here knows: as many as may run, of the size that one may have. */
+/** The call was another node's, whose responses are unknown here: assumes as many as may run, each of the longest size. */
 export function withInherited(responses: Responses, terms: ResponseTerms, sinceMs: number): Responses {
-  // Of a page that may change nothing all but one were cut off as they began.
+  // Where the page may change nothing, all but one were cut off when they began.
   const inherited = terms.forbidsOverrides ? 1 : terms.max;
   return { ...responses, inherited, inheritedSinceMs: sinceMs, heardSinceMs: null };
 }
@@ -201,17 +201,17 @@ export function isOverdue(responses: Responses, at: number): boolean {
   return isNoneLeft || responses.open.some((each) => isUnanswered(each, at));
 }
 
-/** What was asked to end and is not answered in time. */
+/** Settles responses that were asked to end and whose cost was not reported in time. */
 export function overdueOf(responses: Responses, terms: ResponseTerms, at: number): Settled {
   const isNoneLeft = at - (responses.heardSinceMs ?? Infinity) >= UNHEARD_MS;
   const present = isNoneLeft ? { ...responses, inherited: 0 } : responses;
   return settled(present, terms, (each) => isUnanswered(each, at), at);
 }
 
-/** Nothing more is heard of the call: what all that is not told is taken to have cost. */
+/** Nothing more is heard of the call: estimates every cost that was not reported. */
 export function settledOf(responses: Responses, terms: ResponseTerms, at: number): Settled {
   const [left, estimates] = settled(responses, terms, () => true, at);
-  // Of a call that was never heard here all is in a gap.
+  // If this node never heard the call, a gap covers everything.
   const length = responses.heardSinceMs === null ? 0 : responses.inherited;
   const inherited = Array.from({ length }, (_, index) => {
     const name = `inherited:${responses.inheritedSinceMs}:${index}`;
@@ -245,7 +245,7 @@ function withOpen(
   return { ...responses, open: [...responses.open, opened] };
 }
 
-/** With one that nobody heard begin: another node's, or one of which nobody knows what it was allowed. */
+/** Adds a response that nobody heard begin: one that another node left, or one whose limits are unknown. */
 function withUnheard(responses: Responses, terms: ResponseTerms, id: string, at: number): Responses {
   if (responses.inherited > 0)
     return { ...responses, open: [...responses.open, inheritedAs(responses, terms, id, at)] };
@@ -286,7 +286,7 @@ function settled(
   return [left, over.map((response) => estimateOf(response, responses, terms, at))];
 }
 
-/** Its context, and what it may have said in the time that it ran, or was heard to say, at most what it was allowed. */
+/** Its context, and the larger of what it was heard to say and what it may have said in its time, up to what it was allowed. */
 function estimateOf(
   { id, context, modality, maxOutputTokens, sinceMs, heardTokens }: OpenResponse,
   { lostAtMs }: Responses,

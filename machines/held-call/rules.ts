@@ -3,7 +3,7 @@ import type { CallRecord } from '../voice-call/types.ts';
 import { settledOf, withInherited, withoutSideband, withSideband, type Settled } from './responses.ts';
 import type { EndFacts, EventOf, HeldCallCommand, HeldCallContext, Outcome, SidebandFacts } from './types.ts';
 
-/** One rule after the other. */
+/** Applies rules one after another. */
 export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCallContext) => Outcome)[]): Outcome {
   return rules.reduce<Outcome>(
     ([before, commands], rule) => {
@@ -14,34 +14,37 @@ export function inOrder(call: HeldCallContext, ...rules: readonly ((call: HeldCa
   );
 }
 
-/** Whether what the call costs is heard, or need not be. */
+/** Whether the call's cost is heard, or need not be. */
 export function isAccountedFor(call: HeldCallContext): boolean {
   return !call.needsSideband || isHeard(call);
 }
 
-/** Whether the sideband is there. */
+/** Whether the sideband is attached. */
 export function isHeard({ sideband }: HeldCallContext): boolean {
   return sideband.heardAtMs !== null;
 }
 
-/** Until when the call may have gone on: not after it was hung up while that could not be saved. */
+/** Until when the call may have gone on: not after a hang-up that could not be saved. */
 function latestMs({ end }: HeldCallContext, at: number): number {
   return Math.min(at, end.unsaved.doneAtMs ?? at);
 }
 
 const FIRST_DELAY_MS = 100;
 const LAST_DELAY_MS = 2000;
-/** Until an unsaved hang-up is answered, or where it could not even begin. */
+/** How long to wait for the answer to an unsaved hang-up, also where it could not even start. */
 const TRY_MS = 1000;
-/** A hang-up that has been due for this long is held up by a database that is away: it is asked all the same. */
+/** A hang-up that has been due for this long is blocked by a database that is away: the provider is asked anyway. */
 const OVERDUE_MS = 1000;
 
-/** With what responses came to, which is charged. */
+/** Takes the settled responses and charges their estimates. */
 export function charged(call: HeldCallContext, [responses, estimates]: Settled): Outcome {
   return [{ ...call, responses }, estimates.map(({ key, tokens }) => ({ type: 'charge', key, tokens }))];
 }
 
-/** The sideband is there; what ran when it was lost may have ended unheard, and is asked to end so that it tells. */
+/**
+ * The sideband is attached. Responses that were running when the last one was lost may have ended unheard; they are asked to end, so that their cost
+ * is reported.
+ */
 export function attached(call: HeldCallContext, { at }: EventOf<'ATTACHED'>): HeldCallContext {
   const sideband: SidebandFacts = { ...call.sideband, heardAtMs: at, failures: 0, isLeft: false };
   return { ...call, sideband, responses: withSideband(call.responses, at) };
@@ -59,18 +62,18 @@ export function lost(call: HeldCallContext, event: EventOf<'SIDEBAND_LOST' | 'LE
   const mayBeOver = event.type === 'SIDEBAND_LOST' && event.isHangUpUnderWay;
   const { failures } = call.sideband;
   const sideband = { heardAtMs: null, lostAtMs: at, failures, dialAtMs: at + pauseMs(failures, jitter), isLeft };
-  // A provider that has closed the sideband itself is the second witness of what it said.
+  // If the provider itself closed the sideband, that is the second witness that the call is over.
   const end = isLeft && call.record.overAtMs !== null ? saidLost(call.end) : call.end;
   const next = lostSideband({ ...call, sideband, end, responses: withoutSideband(call.responses, at) }, at, mayBeOver);
   return [next, event.type === 'LEASE_LOST' ? [{ type: 'closeSideband' }] : []];
 }
 
-/** The call is heard no more, and not for a fault. */
+/** The call is no longer heard, and this is no fault. */
 export function closed(call: HeldCallContext): Outcome {
   return [{ ...call, sideband: { ...call.sideband, heardAtMs: null } }, [{ type: 'closeSideband' }]];
 }
 
-/** To another node, which hears the call from then on. */
+/** Hands the call to another node, which hears it from then on. */
 export function handedOver(call: HeldCallContext, { at }: EventOf<'HAND_OVER'>): Outcome {
   if (!isHeard(call)) return closed(call);
   const sideband = { ...call.sideband, lostAtMs: at };
@@ -81,7 +84,7 @@ export function taken(call: HeldCallContext, { at, sinceMs }: EventOf<'TAKEN'>):
   return takenOver({ ...call, responses: withInherited(call.responses, call.terms, sinceMs) }, sinceMs, at);
 }
 
-/** The record as it is by now. */
+/** Takes the current record. */
 export function recorded(call: HeldCallContext, { at, record }: EventOf<'RECORD'>): Outcome {
   const before = call.record;
   const untilMs = latestMs(call, at);
@@ -110,7 +113,7 @@ function movesTold(
   return commands;
 }
 
-/** Before the record closes: nobody marks later what was not counted. */
+/** Counts everything before the record closes: afterwards nobody marks what was not counted. */
 export function settled(call: HeldCallContext, at: number): Outcome {
   return inOrder(
     call,
@@ -119,12 +122,12 @@ export function settled(call: HeldCallContext, at: number): Outcome {
   );
 }
 
-/** The provider's word that the call is over ends what still ran. */
+/** Responses ran at most until the provider said that the call is over. */
 function settledResponses({ responses, terms, record }: HeldCallContext, at: number): Settled {
   return settledOf(responses, terms, Math.min(at, record.overAtMs ?? at));
 }
 
-/** A saved hang-up that does not come about is asked for unsaved. */
+/** If a saved hang-up does not happen, the provider is asked without saving. */
 export function chased(call: HeldCallContext, at: number): Outcome {
   const { state, nextTryAtMs } = call.record;
   const isDue = state === 'closing' && at >= (nextTryAtMs ?? Infinity);
@@ -133,7 +136,7 @@ export function chased(call: HeldCallContext, at: number): Outcome {
   return dueSinceMs !== null && at - dueSinceMs >= OVERDUE_MS ? hungUpUnsaved(next, at) : [next, []];
 }
 
-/** Hangs a call up whose end cannot be saved, because the database is away: no more often than it takes. */
+/** Hangs up a call whose end cannot be saved because the database is away, no more often than necessary. */
 export function hungUpUnsaved(call: HeldCallContext, at: number): Outcome {
   const { record, created, end } = call;
   const providerCallId = record.providerCallId ?? created?.providerCallId ?? null;
@@ -148,7 +151,7 @@ export function unsavedAnswered(
 ): HeldCallContext {
   const { unsaved } = call.end;
   const tries = unsaved.tries + 1;
-  // Only a provider that has begun to end the call is believed when it says that it knows the call no more.
+  // A provider that says it no longer knows the call is believed only if it had begun to end the call.
   const doneAtMs = answer !== 'failed' && unsaved.isAsked ? askedAtMs : unsaved.doneAtMs;
   const isAsked = unsaved.isAsked || answer === 'asked';
   return {
@@ -161,14 +164,14 @@ function saidLost(end: EndFacts): EndFacts {
   return { ...end, said: end.said ?? 'lost' };
 }
 
-/** 0.1 to 2 s, jittered: a provider that comes back is not met by all nodes at once. */
+/** 0.1 to 2 s, jittered, so that not all nodes dial a returning provider at once. */
 function pauseMs(failures: number, jitter: number): number {
   return Math.max(FIRST_DELAY_MS, jitter * Math.min(LAST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures + 1)));
 }
 
-// What nobody heard of a call that is metered by its events, and when the meter is told of it: once, and before the record is closed.
+// What nobody heard of a call that is metered by its events, and when the meter is told about it: once, and before the record is closed.
 
-/** Since when nobody hears a closing call whose record does not say so yet. */
+/** Since when nobody has heard a closing call, while its record does not say so yet. */
 export function unsavedGapSinceMs({ record, gaps }: HeldCallContext): number | null {
   return record.state === 'closing' && record.unheardSinceMs === null ? gaps.closingSinceMs : null;
 }
@@ -182,19 +185,19 @@ function lostSideband(call: HeldCallContext, at: number, mayBeOver: boolean): He
     : { ...call, gaps: { ...gaps, closingSinceMs: gaps.closingSinceMs ?? at } };
 }
 
-/** The call was taken over from a node that counted all until `sinceMs`; of one that is open that is told when it is heard again. */
+/** The call was taken over from a node that counted everything until `sinceMs`. For an open call, the gap is told once it is heard again. */
 function takenOver(call: HeldCallContext, sinceMs: number, at: number): Outcome {
   const { record, gaps } = call;
   const { state, openedAtMs, unheardSinceMs, hangup } = record;
   if (!call.needsSideband || state !== 'closing' || openedAtMs === null) return [call, []];
   if (hangup === 'none') return [{ ...call, gaps: { ...gaps, closingSinceMs: unheardSinceMs ?? sinceMs } }, []];
-  // Apart from what follows, because its owner may have told it.
+  // Kept apart from the next gap, because the previous owner may have told this one.
   const [before, first] = told(call, unheardSinceMs, sinceMs);
   const [after, second] = told(before, sinceMs, wentOnUntilMs(record, at));
   return [after, [...first, ...second]];
 }
 
-/** The call is over or heard again, and its record is about to say so: what was not told until now never is. */
+/** The call is over or heard again, and its record is about to say so: a gap that is not told now never will be. */
 export function toldUntil(call: HeldCallContext, untilMs: number): Outcome {
   if (!call.needsSideband) return [call, []];
   const sinceMs = call.record.state === 'closing' ? call.gaps.closingSinceMs : unheardSinceMs(call, call.record);
@@ -202,7 +205,7 @@ export function toldUntil(call: HeldCallContext, untilMs: number): Outcome {
   return [{ ...after, gaps: { ...after.gaps, closingSinceMs: null } }, commands];
 }
 
-/** The record moved: what was unheard is told once it is heard again, or its hang-up was asked. */
+/** The record moved on: a gap is told once the call is heard again, or its hang-up was asked for. */
 function movedOn(call: HeldCallContext, before: CallRecord, untilMs: number): Outcome {
   if (!call.needsSideband) return [call, []];
   const [left, first] = before.state === 'open' ? leftOpen(call, before, untilMs) : ([call, []] as const);
@@ -222,13 +225,13 @@ function leftOpen(call: HeldCallContext, before: CallRecord, untilMs: number): O
   const { record, gaps, sideband } = call;
   const sinceMs = unheardSinceMs(call, before);
   const isClosing = record.state === 'closing';
-  // In one with what follows: until it is told, whoever takes the call over tells it.
+  // Part of the gap that follows: until that is told, a node that takes the call over tells it.
   if (isClosing && !isHeard(call))
     return [{ ...call, gaps: { ...gaps, closingSinceMs: sinceMs ?? sideband.lostAtMs } }, []];
   return isClosing || record.unheardSinceMs === null ? told(call, sinceMs, untilMs) : [call, []];
 }
 
-/** Since when an open call is unheard and that was not told: since it was lost again, where the record could not say that it was heard. */
+/** Since when an open call has been unheard and untold: from the last loss, if the record could not say that the call was heard in between. */
 function unheardSinceMs({ gaps, sideband }: HeldCallContext, record: CallRecord): number | null {
   if (record.unheardSinceMs === null) return null;
   return record.unheardSinceMs > gaps.toldSinceMs ? record.unheardSinceMs : sideband.lostAtMs;

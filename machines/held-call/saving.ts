@@ -3,7 +3,7 @@ import type { CallEvent } from '../voice-call/types.ts';
 import { isAccountedFor, settled, toldUntil, unsavedGapSinceMs } from './rules.ts';
 import type { HeldCallContext, HeldCallEvent, SaveStep, Outcome } from './types.ts';
 
-// What the record does not say yet is saved one after the other, in the order of these steps.
+// What the record does not say yet is saved step by step, in this order.
 
 const STEPS: readonly SaveStep[] = ['created', 'over', 'close', 'unheard', 'heard', 'lost'];
 
@@ -16,30 +16,30 @@ const isDue: Readonly<Record<SaveStep, (call: HeldCallContext) => boolean>> = {
   lost: (call) => call.record.state === 'open' && !isAccountedFor(call) && call.record.unheardSinceMs === null,
 };
 
-/** What is to be saved next; undefined when there is nothing. @param after the step before */
+/** What to save next; undefined when there is nothing. @param after the step before */
 export function nextStep(call: HeldCallContext, after: SaveStep | null = null): SaveStep | undefined {
   return STEPS.slice(after === null ? 0 : STEPS.indexOf(after) + 1).find((step) => isDue[step](call));
 }
 
-/** Whether there is anything to save beside what whoever opens the call saves itself. */
+/** Whether there is anything to save besides what the code that opens the call saves itself. */
 export function hasNews(call: HeldCallContext): boolean {
   return isDue.over(call) || isDue.close(call) || isDue.unheard(call) || isDue.heard(call) || isDue.lost(call);
 }
 
-/** Begins to save the next step. */
+/** Starts to save the next step. */
 export function beginStep(call: HeldCallContext, { at }: HeldCallEvent, after: SaveStep | null): Outcome {
   const step = nextStep(call, after);
   if (step === undefined) return [{ ...call, saving: null }, []];
   const next: HeldCallContext = { ...call, saving: { step, atMs: at } };
-  // What the provider tells because of a hang-up is told after its answer.
+  // Hang-ups that are under way are answered first, because what the provider says may result from them.
   if (step === 'over') return [next, [{ type: 'awaitHangUps' }]];
   if (step !== 'heard') return [next, [{ type: 'save', event: events[step](call, at), isCountedFirst: false }]];
-  // Counted first: once that is saved the record knows of no gap.
+  // Counted first: once this is saved, the record no longer shows the gap.
   const [told, gaps] = toldUntil(next, at);
   return [told, [...gaps, { type: 'save', event: events[step](call, at), isCountedFirst: true }]];
 }
 
-/** Saves that the provider says that the call is over. */
+/** Saves that the provider says the call is over. */
 export function saveOver(call: HeldCallContext, { at: now }: HeldCallEvent): Outcome {
   const at = call.saving?.atMs ?? now;
   const event = events.over(call, at);
@@ -57,7 +57,7 @@ const events: Readonly<Record<SaveStep, (call: HeldCallContext, at: number) => C
   lost: ({ sideband }, at) => ({ type: 'SIDEBAND_LOST', at: sideband.lostAtMs ?? at }),
 };
 
-/** It is saved, and what is next begins; what the provider said is said once. */
+/** A step is saved, and the next one starts; what the provider said is saved only once. */
 export function continueSaving(call: HeldCallContext, event: HeldCallEvent): Outcome {
   return beginStep(savedStep(call), event, call.saving?.step ?? null);
 }

@@ -6,10 +6,10 @@ import { isTooSilent, spoken, withSilence, written } from './silence.ts';
 import { restored, toolCalled } from './strikes.ts';
 import type { HeldCallContext, HeldCallEvent, StartedResponse, Strikes } from './types.ts';
 
-/** A sideband that is dialled again sooner hides no conversation. */
+/** If the sideband is dialled again sooner than this, no conversation goes unnoticed. */
 const HIDDEN_MS = 5000;
 
-/** The states of the machine as it nests them, while the call is held. */
+/** The states of the machine, nested as in the machine, while the call is held. */
 export interface HeldStates {
   readonly sideband: 'undialled' | 'dialling' | 'heard' | 'lost' | 'dropped' | 'closed';
   readonly record: 'saved' | 'saving' | 'behind';
@@ -17,27 +17,27 @@ export interface HeldStates {
   readonly responses: 'quiet' | 'running' | 'cancelling';
 }
 
-/** Undefined once the call is over, or another node's. */
+/** Undefined once the call is over, or belongs to another node. */
 export function heldStates(value: StateValue): HeldStates | undefined {
   return typeof value === 'string' ? undefined : (value['held'] as unknown as HeldStates | undefined);
 }
 
-/** Since when nobody heard a call that is open; null where somebody does. */
+/** Since when nobody has heard an open call; null while it is heard. */
 function silentSinceMs({ record, sideband, needsSideband }: HeldCallContext): number | null {
   if (record.state !== 'open' || !needsSideband || sideband.heardAtMs !== null) return null;
   return record.unheardSinceMs ?? sideband.lostAtMs;
 }
 
 /**
- * Whether nobody hears an open call for so long that none can say it is silent: its session does not go idle for that
- * (docs/contract.md, section 5.3).
+ * Whether nobody has heard an open call for so long that nobody can say it is silent: then its session does not go idle (docs/contract.md, section
+ * 5.3).
  */
 export function mayHaveSpoken(call: HeldCallContext, at: number): boolean {
   const sinceMs = silentSinceMs(call);
   return sinceMs !== null && call.end.said === null && call.end.wanted === null && at - sinceMs >= HIDDEN_MS;
 }
 
-/** Whether a lost sideband is dialled again: once its record says that it was lost, and knows all else. */
+/** Whether to dial a lost sideband again: only once the record says that it was lost, and everything else is saved. */
 export function mayDial(call: HeldCallContext, event: HeldCallEvent): boolean {
   const { record, isDiallable, sideband } = call;
   if (event.type !== 'CLOCK' && event.type !== 'SAVED') return false;
@@ -50,12 +50,12 @@ export function mayDial(call: HeldCallContext, event: HeldCallEvent): boolean {
   );
 }
 
-/** How many responses run; undefined while nobody hears the call, and where another node that held it may have left some. */
+/** How many responses are running; undefined while nobody hears the call, and where the previous owner may have left some. */
 export function runningResponses({ responses, sideband }: HeldCallContext): number | undefined {
   return sideband.heardAtMs === null || responses.inherited > 0 ? undefined : responses.open.length;
 }
 
-/** What all responses may come to with one that begins, where what is left has to pay for it; undefined where it has not. */
+/** The worst cases of all responses including a starting one, if the remaining budget has to pay for it; undefined if not. */
 export function worstCasesWith(
   { responses, terms }: HeldCallContext,
   response: StartedResponse,
@@ -91,15 +91,14 @@ const fast: { readonly [T in HeldCallEvent['type']]?: Fast<T> } = {
 };
 
 /**
- * The fast path beside the machine: the call after an event that moves no state and asks for nothing, without the machine, or undefined
- * where it must decide. A property test proves that it answers as the machine does: whoever changes what these events do in the machine
- * changes it here as well.
+ * The fast path beside the machine: the call after an event that moves no state and emits no command, without running the machine; undefined where
+ * the machine must decide. A property test proves that it answers as the machine does: a change of these events in the machine must be made here too.
  */
 export function fastPath(states: HeldStates, call: HeldCallContext, event: HeldCallEvent): HeldCallContext | undefined {
   return fast[event.type]?.(call, event as never, states);
 }
 
-/** Whether a look at the clock finds nothing to do. */
+/** Whether CLOCK has nothing to do. */
 function isAtRest({ sideband, record, end }: HeldStates, call: HeldCallContext, event: HeldCallEvent): boolean {
   if (end !== 'none' || record !== 'saved' || nextStep(call) !== undefined || isOverdue(call.responses, event.at))
     return false;

@@ -1,11 +1,11 @@
 import type { Strikes } from './types.ts';
 
-/** With this strike the call is hung up. */
+/** The call is hung up at this many strikes. */
 const MAX_STRIKES = 3;
 const WINDOW_MS = 60_000;
-/** Changes in a minute that are only put back; one more is a strike. */
+/** Changes in a minute that are only reset; each one more is a strike. */
 const MAX_CHANGES = 3;
-/** How often the provider's own SDK configures its session as it connects. It does so once more for each agent that a tool hands over to. */
+/** How often the provider's own SDK configures its session when it connects. It does so again for each agent that a tool hands over to. */
 const SDK_CONNECTS = 2;
 
 export const noStrikes: Strikes = {
@@ -20,12 +20,12 @@ export function struck(strikes: Strikes): Strikes {
   return { ...strikes, count: strikes.count + 1 };
 }
 
-/** Whether the strike between the two is the last that a page may have. */
+/** Whether the page has just reached its last strike. */
 export function isStruckOut(before: Strikes, after: Strikes): boolean {
   return before.count < MAX_STRIKES && after.count >= MAX_STRIKES;
 }
 
-/** The page changed what it may not. @param isAsSdk as the provider's own SDK does when it connects, or hands over to another agent */
+/** The page changed what it must not. @param isAsSdk as the provider's own SDK does when it connects, or hands over to another agent */
 export function changed(strikes: Strikes, isAsSdk: boolean, at: number): Strikes {
   if (isAsSdk && strikes.excused > 0) return { ...strikes, excused: strikes.excused - 1 };
   const recent = strikes.changedAtMs.filter((each) => at - each < WINDOW_MS);
@@ -38,7 +38,7 @@ export function restored(strikes: Strikes): Strikes {
   return strikes.isChanged ? { ...strikes, isChanged: false } : strikes;
 }
 
-/** The agent called a tool, which may be one by which the SDK changes to another agent. */
+/** The agent called a tool, with which the SDK may change to another agent. */
 export function toolCalled(strikes: Strikes): Strikes {
   return { ...strikes, excused: Math.min(strikes.excused + 1, SDK_CONNECTS) };
 }

@@ -8,24 +8,24 @@ export type TokenCounts = Readonly<
   >
 >;
 
-/** A response as its provider tells that it began. */
+/** A response as its provider reported its start. */
 export interface StartedResponse {
   readonly id: string;
-  /** False for one that runs beside the conversation, of which there may be many at once. */
+  /** False for a response beside the conversation, of which many may run at once. */
   readonly isInConversation: boolean;
-  /** Tokens that it may have; Infinity where nothing bounds it. */
+  /** Output tokens that it may have; Infinity where nothing limits it. */
   readonly maxOutputTokens: number;
-  /** Tokens that we let one have, by the greatest bound of ours that may still have held when it began. */
+  /** Output tokens that we allowed: the highest of our limits that may still have applied when it began. */
   readonly grantedTokens: number;
   readonly modality: 'audio' | 'text';
 }
 
 /** A response whose cost is not known yet. */
 export interface OpenResponse extends Omit<StartedResponse, 'grantedTokens'> {
-  /** When it began; later by the time in which nobody heard the call. */
+  /** When it began, moved later by the time in which nobody heard the call. */
   readonly sinceMs: number;
   readonly context: TokenCounts;
-  /** What the conversation held when it began. */
+  /** Ids of the conversation's items when it began. */
   readonly items: readonly string[];
   /** Tokens that it was heard to say. */
   readonly heardTokens: number;
@@ -34,83 +34,83 @@ export interface OpenResponse extends Omit<StartedResponse, 'grantedTokens'> {
 }
 
 export interface ResponseTerms {
-  /** That may run at once (MAX_OPEN_RESPONSES). */
+  /** Responses that may run at once (MAX_OPEN_RESPONSES). */
   readonly max: number;
-  /** Whether the page may change nothing of its session: then no response of it runs beside the conversation, or is longer than granted. */
+  /** Whether the page may change nothing of its session: then it may have no response beside the conversation, and none longer than granted. */
   readonly forbidsOverrides: boolean;
-  /** Tokens of instructions and tools: the context before any usage tells it. */
+  /** Tokens of instructions and tools: the context until usage reports it. */
   readonly setupTokens: number;
-  /** Tokens of the items of its conversation that a response reads at most. */
+  /** Most tokens of the conversation's items that a response reads. */
   readonly maxItemTokens: number;
-  /** Tokens that the provider lets any response have. */
+  /** Most output tokens that the provider allows any response. */
   readonly maxResponseTokens: number;
 }
 
-/** What is known of the responses of one call. */
+/** What is known about the responses of one call. */
 export interface Responses {
   readonly open: readonly OpenResponse[];
-  /** Tokens that the next response reads, as far as usage told them. */
+  /** Tokens that the next response reads, as far as usage reported them. */
   readonly context: TokenCounts;
-  /** Tokens of the items since, by their ids. */
+  /** Tokens of items added since, by their ids. */
   readonly items: readonly (readonly [id: string, tokens: number])[];
-  /** Tokens of those that are too many to be told apart. */
+  /** Tokens of further items, which are too many to be tracked one by one. */
   readonly furtherTokens: number;
-  /** The last ones that ended: what the provider still tells of them opens none anew. */
+  /** The last responses that ended: later reports about them do not reopen them. */
   readonly ended: readonly string[];
-  /** Responses that another node may have left here, and whose names nobody knows. */
+  /** Responses that another node may have left, whose ids nobody knows. */
   readonly inherited: number;
   readonly inheritedSinceMs: number;
-  /** Tokens that one may have by now. */
+  /** Output tokens that a response may have now. */
   readonly grantedTokens: number;
-  /** Since when the call was first heard by this node. */
+  /** When this node first heard the call. */
   readonly heardSinceMs: number | null;
-  /** Since when nobody hears the call: that time is in a gap, and no response is charged for it. */
+  /** Since when nobody hears the call: that time is a gap, and no response is charged for it. */
   readonly lostAtMs: number | null;
   readonly strikes: Strikes;
   readonly wish: ResponseWish;
 }
 
-/** What a page did that differs from what it may do (docs/contract.md, section 5.10). */
+/** What a page did against its rules (docs/contract.md, section 5.10). */
 export interface Strikes {
   readonly count: number;
   /** When it changed its session within the last minute. */
   readonly changedAtMs: readonly number[];
-  /** Changes that the provider's own SDK may make. */
+  /** Changes that the provider's own SDK may still make. */
   readonly excused: number;
-  /** It changed its session, which is not put back yet. */
+  /** It changed its session, which is not reset yet. */
   readonly isChanged: boolean;
-  /** It did so before there was a sideband to put it back on. */
+  /** It did so before there was a sideband on which to reset it. */
   readonly isRestoreDue: boolean;
 }
 
 export interface HeldCallInput {
-  /** As it is when this node begins to hold the call. */
+  /** The record when this node begins to hold the call. */
   readonly record: CallRecord;
-  /** Whether the call is metered by its events, so that somebody has to hear it. */
+  /** Whether the call is metered by its events, so that it must be heard. */
   readonly needsSideband: boolean;
-  /** Whether all is known that a lost sideband is dialled again with. */
+  /** Whether everything that is needed to dial a lost sideband again is known. */
   readonly isDiallable: boolean;
   readonly terms: ResponseTerms;
-  /** After so long a silence the agent asks whether somebody is there; null where it does not. */
+  /** The agent asks whether somebody is there after this much silence; null if it does not. */
   readonly askAfterMs: number | null;
 }
 
-/** What a node knows of a call that it holds. Times are milliseconds since the Unix epoch. */
+/** What a node knows about a call that it holds. Times are milliseconds since the Unix epoch. */
 export interface HeldCallContext extends HeldCallInput {
-  /** Under which this node holds it. */
+  /** The fence under which this node holds it. */
   readonly fence: number;
-  /** The provider has made the call, which the record may not say yet. */
+  /** The provider has created the call, which the record may not say yet. */
   readonly created: Omit<Extract<CallEvent, { type: 'CREATED' }>, 'type' | 'requestId'> | null;
   readonly sideband: SidebandFacts;
   readonly end: EndFacts;
   readonly gaps: GapFacts;
   readonly responses: Responses;
   readonly silence: Silence;
-  /** Null unless a tool has asked for the end of the session. */
+  /** Null unless a tool has asked for the session to end. */
   readonly ending: Ending | null;
-  /** The step that the database was asked to save, and when; null while it is asked for nothing. */
+  /** The step that is being saved, and since when; null while nothing is. */
   readonly saving: { readonly step: SaveStep; readonly atMs: number } | null;
-  /** Something came up while that is being saved. */
+  /** Something new came up during that save. */
   readonly isMoreToSave: boolean;
 }
 
@@ -119,7 +119,7 @@ export interface SidebandFacts {
   readonly heardAtMs: number | null;
   /** When the last sideband was lost. */
   readonly lostAtMs: number | null;
-  /** Tries to dial that failed since the call was last heard. */
+  /** Failed dials since the call was last heard. */
   readonly failures: number;
   readonly dialAtMs: number;
   /** Whether the provider itself has closed the last sideband. */
@@ -131,10 +131,10 @@ export type OverReason = Extract<CallEvent, { type: 'OVER' }>['reason'];
 export interface EndFacts {
   /** The provider says that the call is over, which is not saved yet. */
   readonly said: OverReason | null;
-  /** We want it to be over; the first reason stays. */
+  /** We want the call to be over; the first reason stays. */
   readonly wanted: CloseRequest | null;
   readonly closingAtMs: number | null;
-  /** Since when the saved hang-up is due and does not come about. */
+  /** Since when the saved hang-up has been due without happening. */
   readonly dueSinceMs: number | null;
   /** The hang-up that is asked for while the database is away. */
   readonly unsaved: {
@@ -148,11 +148,11 @@ export interface EndFacts {
 }
 
 export interface GapFacts {
-  /** Since when nobody hears a call that is closing, and whose hang-up was not asked yet. */
+  /** Since when nobody hears a closing call whose hang-up was not asked for yet. */
   readonly closingSinceMs: number | null;
-  /** When the sideband went during a try to hang up: with the call, unless that try failed. */
+  /** When the sideband was lost during a try to hang up: the call ended then, unless that try failed. */
   readonly wentAtMs: number | null;
-  /** The last gap that was told began here. */
+  /** Start of the last gap that was told. */
   readonly toldSinceMs: number;
 }
 
@@ -161,18 +161,18 @@ export type SaveStep = 'created' | 'over' | 'close' | 'unheard' | 'heard' | 'los
 
 /** Every event carries its time: machines have no clock of their own. `jitter` is from 0 to 1. */
 export type HeldCallEvent =
-  /** The provider has made the call. */
+  /** The provider has created the call. */
   | (NonNullable<HeldCallContext['created']> & { readonly type: 'CREATED' })
-  /** The call was another node's, which counted all until `sinceMs`. */
+  /** The call was another node's, which counted everything until `sinceMs`. */
   | { readonly type: 'TAKEN'; readonly at: number; readonly sinceMs: number }
-  /** We want it to be over. */
+  /** We want the call to be over. */
   | { readonly type: 'CLOSE'; readonly at: number; readonly reason: CloseRequest }
   /** The call is dialled for the first time. */
   | { readonly type: 'DIAL'; readonly at: number }
   | { readonly type: 'ATTACHED'; readonly at: number }
-  /** `isOver`: the provider knows no such call, of one that was heard before. */
+  /** `isOver`: the provider does not know the call, which was heard before. */
   | { readonly type: 'DIAL_FAILED'; readonly at: number; readonly isOver: boolean; readonly jitter: number }
-  /** `isLeft`: the provider itself has closed it. `isHangUpUnderWay`: and may have done so because it was asked to. */
+  /** `isLeft`: the provider itself closed it. `isHangUpUnderWay`: it may have done so because it was asked to hang up. */
   | {
       readonly type: 'SIDEBAND_LOST';
       readonly at: number;
@@ -180,25 +180,25 @@ export type HeldCallEvent =
       readonly isHangUpUnderWay: boolean;
       readonly jitter: number;
     }
-  /** This node may hold no calls any more. */
+  /** This node may not hold calls any more. */
   | { readonly type: 'LEASE_LOST'; readonly at: number; readonly jitter: number }
-  /** To another node: the call is heard no more. */
+  /** The call goes to another node, and is no longer heard here. */
   | { readonly type: 'HAND_OVER'; readonly at: number }
-  /** This node holds the call no more. */
+  /** This node no longer holds the call. */
   | { readonly type: 'RELEASE'; readonly at: number }
   /** The provider says that the call is over. */
   | { readonly type: 'OVER'; readonly at: number; readonly reason: OverReason }
   /** Something was heard that shows that the call goes on. */
   | { readonly type: 'ALIVE'; readonly at: number }
-  /** The record as it was saved or loaded, by whomever. */
+  /** The record as saved or loaded, whoever changed it. */
   | { readonly type: 'RECORD'; readonly at: number; readonly record: CallRecord }
-  /** What was to be saved is saved. `mayHear`: this node may hold calls. */
+  /** The step was saved. `mayHear`: this node may hold calls. */
   | { readonly type: 'SAVED'; readonly at: number; readonly mayHear: boolean }
-  /** The database did not take it. `isAway`: because it is away. */
+  /** The step was not saved. `isAway`: because the database is away. */
   | { readonly type: 'SAVE_FAILED'; readonly at: number; readonly isAway: boolean }
   /** No try to hang up is under way. */
   | { readonly type: 'HANGUPS_SETTLED'; readonly at: number }
-  /** What came of a hang-up that was asked for at `askedAtMs` while nothing could be saved. */
+  /** The outcome of a hang-up that was asked for at `askedAtMs` while nothing could be saved. */
   | {
       readonly type: 'UNSAVED_HANGUP_ANSWERED';
       readonly at: number;
@@ -207,19 +207,19 @@ export type HeldCallEvent =
     }
   /** The call is about to be hung up. */
   | { readonly type: 'CANCEL_SPEECH'; readonly at: number }
-  /** A response is wanted of the conversation, now or once the one that runs is over. */
+  /** A response of the conversation is wanted, now or once the running one is over. */
   | { readonly type: 'RESPONSE_WANTED'; readonly at: number; readonly instructions: string | null }
-  /** The conversation took an answer to a tool that it was told before on a sideband that was lost: what was sent after it was lost too. */
+  /** The conversation took a tool's answer that was told again after a sideband was lost: what was sent after it was lost too. */
   | { readonly type: 'ANSWER_TAKEN'; readonly at: number }
-  /** A tool has asked for the end of the session: it ends once the response that begins next was heard. */
+  /** A tool has asked for the session to end: it ends once the next response that begins was heard. */
   | { readonly type: 'LAST_WORDS'; readonly at: number }
   /** The visitor wants the agent to stop. */
   | { readonly type: 'INTERRUPT'; readonly at: number }
   /** This node stops, and no other takes the call at once. */
   | { readonly type: 'CUT_OFF'; readonly at: number }
-  /** The record is about to close: what was not told until now never is. */
+  /** The record is about to close: usage that is not counted now never will be. */
   | { readonly type: 'SETTLE'; readonly at: number }
-  /** Of a call that goes on without us. */
+  /** Settles the responses of a call that goes on without us. */
   | { readonly type: 'SETTLE_RESPONSES'; readonly at: number }
   | { readonly type: 'CLOCK'; readonly at: number; readonly mayHear: boolean }
   | ResponseEvent;
@@ -227,22 +227,22 @@ export type HeldCallEvent =
 /** The events of these types. */
 export type EventOf<T extends HeldCallEvent['type']> = Extract<HeldCallEvent, { readonly type: T }>;
 
-/** What the provider tells of responses, and of the settings that they are made by. */
+/** What the provider reports about responses, and about the settings that they are made with. */
 export type ResponseEvent =
-  /** `isAffordable`: what is left pays for it beside what runs. */
+  /** `isAffordable`: the remaining budget pays for it beside the running ones. */
   | {
       readonly type: 'RESPONSE_STARTED';
       readonly at: number;
       readonly response: StartedResponse;
       readonly isAffordable: boolean;
     }
-  /** `isTold`: its cost was told, or there is none. */
+  /** `isTold`: its cost was reported, or there is none. */
   | { readonly type: 'RESPONSE_DONE'; readonly at: number; readonly id: string; readonly isTold: boolean }
   | { readonly type: 'RESPONSE_HEARD'; readonly at: number; readonly id: string; readonly tokens: number }
   | { readonly type: 'USAGE'; readonly at: number; readonly id: string; readonly tokens: TokenCounts }
   | { readonly type: 'ITEM_ADDED'; readonly at: number; readonly id: string; readonly tokens: number }
   | { readonly type: 'CONVERSATION_IDLE'; readonly at: number }
-  /** The provider makes none of what it was asked for. `isBusy`: because another one runs. */
+  /** The provider refuses the response that it was asked for. `isBusy`: because another one is running. */
   | {
       readonly type: 'RESPONSE_REFUSED';
       readonly at: number;
@@ -250,7 +250,7 @@ export type ResponseEvent =
       readonly instructions: string | null;
     }
   | { readonly type: 'TOOL_CALLED'; readonly at: number }
-  /** Somebody begins to speak, or stops. `responseId`: what of the agent's is heard, where the provider names it. */
+  /** Somebody starts or stops speaking. `responseId`: the agent's response that is heard, where the provider names it. */
   | {
       readonly type: 'SPEECH';
       readonly at: number;
@@ -258,41 +258,41 @@ export type ResponseEvent =
       readonly isOn: boolean;
       readonly responseId?: string | undefined;
     }
-  /** The visitor has written something, or what they said is written down. */
+  /** The visitor has written something, or what they said has been transcribed. */
   | { readonly type: 'WORDS'; readonly at: number }
   | { readonly type: 'CONFIG_CHANGED'; readonly at: number; readonly isAsSdk: boolean }
   | { readonly type: 'CONFIG_RESTORED'; readonly at: number }
-  /** A response may have so many tokens from now on. */
+  /** A response may have this many output tokens from now on. */
   | { readonly type: 'GRANTED'; readonly at: number; readonly tokens: number };
 
-/** What whoever holds the call is to do. */
+/** What the node that holds the call is to do. */
 export type HeldCallCommand =
-  /** Then say SAVED, SAVE_FAILED or RELEASE. `isCountedFirst`: once what was heard is in the ledger. */
+  /** Answer with SAVED, SAVE_FAILED or RELEASE. `isCountedFirst`: only once what was heard is in the ledger. */
   | { readonly type: 'save'; readonly event: CallEvent; readonly isCountedFirst: boolean }
-  /** Wait for the tries that are under way, and say HANGUPS_SETTLED. */
+  /** Wait for the tries that are under way, then send HANGUPS_SETTLED. */
   | { readonly type: 'awaitHangUps' }
-  /** Save that the call goes on, which no other step waits for. */
+  /** Save that the call goes on; no other step waits for this. */
   | { readonly type: 'saveAlive' }
   | { readonly type: 'hangUp'; readonly providerCallId: string; readonly askedAtMs: number }
   | { readonly type: 'dial' }
   | { readonly type: 'closeSideband' }
-  /** Of a response, or of the one that runs in the conversation, whichever it is. */
+  /** Cancels this response, or whichever is running in the conversation. */
   | { readonly type: 'cancelResponse'; readonly id: string | undefined }
   | { readonly type: 'createResponse'; readonly instructions: string | null }
-  /** Nobody has said anything for so long that the agent is to ask whether somebody is there. */
+  /** The silence has lasted so long that the agent is to ask whether somebody is there. */
   | { readonly type: 'askWhoIsThere' }
-  /** What the visitor still has to hear is not to be heard. */
+  /** Drop what the visitor has not heard yet. */
   | { readonly type: 'clearSpeech' }
   | { readonly type: 'restoreConfig' }
-  /** What a response is taken to have cost of which nobody tells. */
+  /** The estimated cost of a response that was not reported. */
   | { readonly type: 'charge'; readonly key: string; readonly tokens: TokenCounts }
-  /** Nobody heard the call in that time. */
+  /** Nobody heard the call during this time. */
   | { readonly type: 'gap'; readonly fromMs: number; readonly untilMs: number }
-  /** No response runs any more. */
+  /** No response is running any more. */
   | { readonly type: 'quiet' }
-  /** The call is open no more; it went on until then. */
+  /** The call is no longer open; it went on until `untilMs`. */
   | { readonly type: 'left'; readonly openedAtMs: number | null; readonly untilMs: number }
   | { readonly type: 'confirmed'; readonly afterMs: number };
 
-/** What a rule makes of a call, and what whoever holds it is to do. */
+/** What a rule makes of a call, and the commands that follow. */
 export type Outcome = readonly [call: HeldCallContext, commands: readonly HeldCallCommand[]];

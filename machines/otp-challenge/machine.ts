@@ -2,7 +2,7 @@ import { assertEvent, assign, emit, setup } from 'xstate';
 import { attemptsKeptForAsker, sameHash } from './selectors.ts';
 import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from './types.ts';
 
-/** The end of a record, with the attempt that led to it if one did. It ends once: later events find the machine in a final state. */
+/** The end of a record, counting the attempt that led to it, if any. It ends once: later events find the machine in a final state. */
 function endOf(
   { attempts, version }: ChallengeRecord,
   outcome: ChallengeRecord['outcome'],
@@ -12,8 +12,8 @@ function endOf(
 }
 
 /**
- * The rules of an e-mailed code (docs/contract.md, section 6.2): ISSUE makes its record, which is the machine's context; it has single use, a
- * bounded number of attempts and an expiry. It reads no clock: each event carries its time.
+ * The rules of an e-mailed code (docs/contract.md, section 6.2). ISSUE makes its record, which is the machine's context; it can be used once, has a
+ * limited number of attempts, and expires. It reads no clock: each event carries its time.
  */
 export const otpChallengeMachine = setup({
   types: {
@@ -55,7 +55,7 @@ export const otpChallengeMachine = setup({
   },
 }).createMachine({
   id: 'otp-challenge',
-  // None, until ISSUE makes it.
+  // There is no record until ISSUE makes it.
   context: {} as ChallengeRecord,
   initial: 'unissued',
   states: {
@@ -64,7 +64,7 @@ export const otpChallengeMachine = setup({
       on: {
         REDEEM: [
           { guard: 'hasExpired', target: 'expired', actions: 'expire' },
-          // Not evaluated: neither right nor wrong, and no attempt.
+          // Not evaluated: neither right nor wrong, and not counted as an attempt.
           { guard: 'isKeptForAsker' },
           { guard: 'codeMatches', target: 'verified', actions: 'verify' },
           { guard: 'isLastAttempt', target: 'locked', actions: 'lock' },

@@ -1,12 +1,12 @@
 import type { ChallengeRecord, ChallengeState } from './types.ts';
 
-/** The state of a challenge at a time: a code is worth nothing from the instant of its expiry on. */
+/** The state of a challenge at a time: a code is worthless from the instant of its expiry on. */
 export function classify(record: ChallengeRecord, at: number): ChallengeState {
   if (record.outcome !== null) return record.outcome;
   return at >= record.expiresAtMs ? 'expired' : 'pending';
 }
 
-/** How many of the attempts only the address that asked for the code may use: a stranger's guesses must not use up all of them. */
+/** How many attempts are reserved for the address that asked for the code, so that a stranger's guesses cannot use up all of them. */
 export function attemptsKeptForAsker({ maxAttempts }: Pick<ChallengeRecord, 'maxAttempts'>): number {
   return Math.floor(maxAttempts / 2);
 }

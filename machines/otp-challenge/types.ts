@@ -1,13 +1,13 @@
 export type ChallengeState = 'pending' | 'verified' | 'locked' | 'expired' | 'superseded';
 
-/** What a code is issued with, and what never changes of it. */
+/** What a code is issued with; it never changes. */
 export interface ChallengeTerms {
   readonly id: string;
   /** The hash of the address that the code was sent to. */
   readonly subject: string;
-  /** A keyed hash of the address of whoever asked for the code. */
+  /** A keyed hash of the address that asked for the code. */
   readonly asker: string;
-  /** A keyed hash of the code; the code itself is nowhere. */
+  /** A keyed hash of the code; the code itself is stored nowhere. */
   readonly codeHash: string;
   readonly expiresAtMs: number;
   readonly maxAttempts: number;
@@ -26,14 +26,14 @@ export interface ChallengeRecord extends ChallengeTerms {
 /** Every event carries its time: machines have no clock of their own. */
 export type ChallengeEvent = (
   | { readonly type: 'ISSUE'; readonly at: number; readonly terms: ChallengeTerms }
-  /** `asker` is hashed from the address of whoever tries. */
+  /** `asker` is a keyed hash of the address that tries the code. */
   | { readonly type: 'REDEEM'; readonly at: number; readonly codeHash: string; readonly asker: string }
   | { readonly type: 'SUPERSEDE'; readonly at: number }
   | { readonly type: 'CLOCK'; readonly at: number }
 ) &
   WithRequestId;
 
-/** Which request an event came by, for the trace. */
+/** The request that caused the event, for the trace. */
 interface WithRequestId {
   readonly requestId?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { assertEvent, assign, setup } from 'xstate';
 import type { ToolCallEvent, ToolCallRecord, ToolFailure } from './types.ts';
 
-/** The change that ends it. */
+/** The change that ends a tool call. */
 function ended(
   { askedAtMs, version }: ToolCallRecord,
   at: number,
@@ -13,8 +13,8 @@ function ended(
 }
 
 /**
- * The rules of one call of a tool of the server: ASK makes its record, which is the machine's context; it is answered exactly once, by its
- * server, by a failure or by the clock, unless its voice call is over before. It reads no clock: each event carries its time.
+ * The rules of one tool call for a tool of the server. ASK makes its record, which is the machine's context; it is answered exactly once, by its
+ * server, by a failure or by the clock, unless its voice call ends first. It reads no clock: each event carries its time.
  */
 export const toolCallMachine = setup({
   types: {
@@ -66,7 +66,7 @@ export const toolCallMachine = setup({
   },
 }).createMachine({
   id: 'tool-call',
-  // None, until ASK makes it.
+  // There is no record until ASK makes it.
   context: {} as ToolCallRecord,
   initial: 'unasked',
   states: {

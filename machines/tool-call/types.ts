@@ -1,6 +1,6 @@
 export type ToolCallState = 'asked' | 'running' | 'answered' | 'failed' | 'timed_out' | 'dropped';
 
-/** Why a model is told no answer: short words, never a server's own. */
+/** Why a model gets no answer: short words of ours, never a server's. */
 export type ToolFailure =
   | 'failed'
   | 'timed_out'
@@ -10,36 +10,36 @@ export type ToolFailure =
   | 'too_many'
   | 'bad_arguments';
 
-/** What a tool call is asked with, and what never changes of it. */
+/** What a tool call is asked with; it never changes. */
 export interface ToolCallTerms {
   readonly id: string;
   /** The voice call in which it was asked. */
   readonly callId: string;
-  /** The provider's own name of it, unique in its voice call. */
+  /** The provider's own id of it, unique in its voice call. */
   readonly toolCallId: string;
   readonly sessionId: string;
   readonly name: string;
 }
 
-/** One call of a tool of the server. Times are milliseconds since the Unix epoch; arguments and answers are not of it. */
+/** One tool call for a tool of the server. Times are milliseconds since the Unix epoch; arguments and answers are not part of it. */
 export interface ToolCallRecord extends ToolCallTerms {
   readonly state: ToolCallState;
   readonly askedAtMs: number;
   /** From then on it is too late for an answer. */
   readonly untilMs: number;
-  /** Requests that were sent, or begun: none or one. Nobody sends a second, because what it would say is not kept. */
+  /** Requests that were sent or started: none or one. Nobody sends a second one, because its arguments are not kept. */
   readonly tries: number;
-  /** Null until it is over, and where it was answered or dropped. */
+  /** Null until it is over, and if it was answered or dropped. */
   readonly code: ToolFailure | null;
   /** What went wrong, for operators: a status, a content type, a system error code; null where the code says it all. */
   readonly detail: string | null;
-  /** From its asking to its end. */
+  /** From the time it was asked to its end. */
   readonly ms: number | null;
-  /** Why its server wants the session to end, as it says in a word; null where it does not want that. */
+  /** The server's identifier for why it wants the session to end; null if it does not want that. */
   readonly endReason: string | null;
-  /** The answer's size; null where there was none. */
+  /** The answer's size; null if there was none. */
   readonly bytes: number | null;
-  /** Of the voice call's owner that may save it. */
+  /** The fence of the voice call's owner, which alone may save it. */
   readonly fence: number;
   readonly version: number;
 }
@@ -64,7 +64,7 @@ export type ToolCallEvent =
   | { readonly type: 'FAILED'; readonly at: number; readonly code: ToolFailure; readonly detail?: string | undefined }
   /** No request was sent, and none will be. */
   | { readonly type: 'REFUSED'; readonly at: number; readonly code: ToolFailure }
-  /** Another node owns the voice call, which cannot hear the answer and does not know the arguments. */
+  /** Another node owns the voice call now; it cannot hear the answer, and does not know the arguments. */
   | { readonly type: 'TAKEN'; readonly at: number; readonly fence: number }
   /** The voice call is over: nobody waits for the answer. */
   | { readonly type: 'CALL_CLOSED'; readonly at: number }

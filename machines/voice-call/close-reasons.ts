@@ -1,7 +1,7 @@
 interface CloseReasonRow {
-  /** `request`: a CLOSE event may name the reason. `machine`: only its own rules or what the provider says. */
+  /** `request`: a CLOSE event may name the reason. `machine`: only the machine's own rules or the provider's reports lead to it. */
   readonly causedBy: 'machine' | 'request';
-  /** What becomes of the session: nothing, an end at once, or an end unless another call follows within CALL_GRACE_SEC. */
+  /** What happens to the session: it goes on, ends at once, or ends unless another call follows within CALL_GRACE_SEC. */
   readonly session: 'goes on' | 'ends' | 'ends after grace';
 }
 
@@ -13,23 +13,23 @@ export const CLOSE_REASONS = {
   replaced: { causedBy: 'request', session: 'goes on' },
   /** The answer never reached the browser. */
   create_failed: { causedBy: 'request', session: 'goes on' },
-  /** The page changed, again and again, what its key does not let it change. Only earlier versions said so; now it is `tampered`. */
+  /** The page repeatedly changed what its key does not let it change. Only earlier versions use it; now it is `tampered`. */
   config_changed: { causedBy: 'request', session: 'ends' },
-  /** The page did, again and again, what it may not and what costs: responses too many or too long, or changes of its session. */
+  /** The page repeatedly broke rules that protect costs: too many or too long responses, or changes of its session. */
   tampered: { causedBy: 'request', session: 'ends' },
-  /** The page answered, again and again, tools that the server runs. */
+  /** The page repeatedly answered for tools that the server runs. */
   tool_forged: { causedBy: 'request', session: 'ends' },
   /** A tool of the server asked for the end, and the agent has said its last words. */
   tool_ended: { causedBy: 'request', session: 'ends' },
   /** Nobody could hear the call, or count what it used, for SIDEBAND_LOST_SEC. */
   unheard: { causedBy: 'request', session: 'ends' },
-  /** The provider's own longest time was over. */
+  /** The provider's own time limit was reached. */
   expired: { causedBy: 'machine', session: 'ends' },
-  /** The provider ended it for what was said. */
+  /** The provider ended it because of what was said. */
   content: { causedBy: 'machine', session: 'ends' },
-  /** The browser left, or its network did. */
+  /** The browser left, or lost its network. */
   remote: { causedBy: 'machine', session: 'ends after grace' },
-  /** The provider knows it no more. */
+  /** The provider no longer knows the call. */
   lost: { causedBy: 'machine', session: 'ends after grace' },
 } as const satisfies Record<string, CloseReasonRow>;
 

@@ -2,19 +2,19 @@ import { assertEvent } from 'xstate';
 import { askAgainMs, askDelayMs, tryDelayMs } from './selectors.ts';
 import type { CallEvent, CallLimits, CallRecord, Door } from './types.ts';
 
-// What is known of a hang-up after each word of the provider.
+// What is known about a hang-up after each answer of the provider.
 
-/** A hang-up that the provider has begun is asked for once more after this long, to see that it is done. */
+/** After this long, a hang-up that the provider has begun is asked for once more, to check that it is done. */
 const CONFIRM_MS = 1000;
 const SECOND_MS = 1000;
 export const NOTHING_SAID = { overAtMs: null, overDoor: null } as const;
 
-/** The provider's first word that the call is over stands, with its time: a second one is compared with it. */
+/** Keeps the time and door of the provider's first report that the call is over: a second one is compared with it. */
 export function saidOver({ overAtMs, overDoor }: CallRecord, at: number, door: Door, { returnSec = 0 }: CallLimits) {
   return overAtMs === null ? { overAtMs: at + returnSec * SECOND_MS, overDoor: door } : { overAtMs, overDoor };
 }
 
-/** What a call is after a try to hang it up. */
+/** The change of a call after a try to hang it up. */
 export function answeredHangup(context: CallRecord, event: CallEvent, limits: CallLimits): Partial<CallRecord> {
   assertEvent(event, 'HANGUP_ANSWERED');
   const { at, answer, dialled } = event;
@@ -25,7 +25,7 @@ export function answeredHangup(context: CallRecord, event: CallEvent, limits: Ca
   if (answer === 'asked' && context.hangup !== 'asked')
     return { ...NOTHING_SAID, hangup: 'asked', hangupTries, nextTryAtMs: at + CONFIRM_MS };
   const mayReturn = limits.returnSec !== undefined;
-  // There was something to hang up once more: its page has opened it again.
+  // There was something to hang up again: its page had opened the call again.
   const before = mayReturn && answer === 'asked' ? { ...context, ...NOTHING_SAID } : context;
   const said = saidOver(before, at, 'hangup', limits);
   const isBegun = context.hangup === 'asked';

@@ -4,7 +4,7 @@ import { answeredHangup, NOTHING_SAID, saidOver } from './hang-up.ts';
 import { graceEndMs, provesOver, unheardEndMs, untoldMs } from './selectors.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
 
-/** A hang-up is tried at least this long, also where the provider should have ended the call by itself. */
+/** A hang-up is tried for at least this long, even if the provider should have ended the call by itself. */
 const TRY_AT_LEAST_MS = 60_000;
 
 interface At {
@@ -12,7 +12,7 @@ interface At {
   readonly event: CallEvent;
 }
 
-/** The change that every event makes beside its own. */
+/** The version change that every event makes besides its own change. */
 function changed(call: CallRecord, change: Partial<CallRecord>): Partial<CallRecord> {
   return { ...change, version: call.version + 1 };
 }
@@ -27,7 +27,7 @@ function taken({ context, event }: At): Partial<CallRecord> {
   return { ownerNode: event.node, fence: context.fence + 1 };
 }
 
-/** A node without the credential of a call does not ask for it; one that has it again starts anew. @param nextTryAtMs when it asks */
+/** A node without the credential of a call does not ask for it; a node that has it starts asking again. @param nextTryAtMs when it asks */
 function askedBy({ context, event }: At, nextTryAtMs: number | null): Partial<CallRecord> {
   assertEvent(event, 'TAKEN');
   if (context.providerCallId === null) return {};
@@ -35,16 +35,16 @@ function askedBy({ context, event }: At, nextTryAtMs: number | null): Partial<Ca
   return context.hangup === 'unconfirmed' ? { hangup: 'none', nextTryAtMs } : {};
 }
 
-/** How a hang-up stands when the call is over. */
+/** The outcome of the hang-up when the call is over. */
 function hangupWhenOver({ hangup }: CallRecord): Hangup {
   return hangup === 'asked' ? 'confirmed' : 'already_over';
 }
 
 /**
- * The rules of one call at a provider (docs/contract.md, section 5.10): CREATE makes its record, which is the machine's context; it is
- * `creating` until the provider has answered and its events are heard, then `open`, then `closing` until the provider has confirmed the
- * hang-up, then `closed`. It reads no clock and asks nobody: each event carries its time, and whoever holds the call asks the provider
- * when the record says so (`nextTryAtMs`).
+ * The rules of one call at a provider (docs/contract.md, section 5.10). CREATE makes its record, which is the machine's context; it is `creating`
+ * until the provider has answered and its events are heard, then `open`, then `closing` until the provider has confirmed the hang-up, then `closed`.
+ * It reads no clock and asks nobody: each event carries its time, and the node that holds the call asks the provider when the record says so
+ * (`nextTryAtMs`).
  */
 export function createVoiceCallMachine(limits: CallLimits) {
   /** The first reason stays. */
@@ -135,7 +135,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       open: assign(({ context, event }) => changed(context, { state: 'open', openedAtMs: event.at, giveUpAtMs: null })),
       noteHeard: assign(({ context }) => changed(context, { unheardSinceMs: null, giveUpAtMs: null })),
       noteUnheard: assign(({ context, event }) => changed(context, unheard(event.at))),
-      // What is said after a hang-up that was asked goes with the call.
+      // After a hang-up was asked for, nothing that is missed belongs to a gap: what is said then ends with the call.
       noteUnheardClosing: assign(({ context, event }) =>
         changed(context, context.hangup === 'none' ? { unheardSinceMs: event.at } : {}),
       ),
@@ -156,7 +156,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
         ...closing(at, 'create_failed'),
         ...saidOver(at.context, at.event.at, 'sideband', limits),
       })),
-      // It goes on, whatever the provider said: nothing that it said counts any more.
+      // The call goes on, so earlier reports that it is over no longer count.
       noteAlive: assign(({ context }) => changed(context, NOTHING_SAID)),
       endAsAnswered: assign((at) => ({
         ...closed(at, hangupWhenOver(at.context)),
@@ -172,7 +172,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       endUnconfirmed: assign((at) => closed(at, 'unconfirmed')),
       take: assign((at) => changed(at.context, taken(at))),
       takeAwaited: assign((at) => changed(at.context, { ...taken(at), ...askedBy(at, null) })),
-      // What the provider tells of a call that was hung up is no reason to wait for the next try.
+      // A page opened a call again that was hung up: the next try comes at once.
       tryAtOnce: assign(({ context, event }) => changed(context, { ...NOTHING_SAID, nextTryAtMs: event.at })),
       takeClosing: assign((at) => {
         assertEvent(at.event, 'TAKEN');
@@ -201,7 +201,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
     },
   }).createMachine({
     id: 'voice-call',
-    // None, until CREATE makes it.
+    // There is no record until CREATE makes it.
     context: {} as CallRecord,
     initial: 'uncreated',
     states: {
@@ -220,7 +220,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
           CLOSE: { target: 'closing', actions: 'closeAsRequested' },
           TAKEN: [
             { guard: 'isPages', actions: 'takeAwaited' },
-            // Whoever would have given the browser its answer is gone.
+            // The node that would have given the browser its answer is gone.
             { target: 'closing', actions: 'takeAsFailed' },
           ],
           CLOCK: { guard: 'isGivenUp', target: 'closing', actions: 'closeAsFailed' },

@@ -4,13 +4,13 @@ import type { CallEvent, CallLimits, CallRecord } from './types.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Milliseconds from one try to hang up that failed to the next; the last counts for all further ones. */
+/** Milliseconds from a failed try to hang up to the next one; the last value counts for all further ones. */
 const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];
-/** When a provider that says a call is over is asked again, counted from its first word; after the last of these, each minute. */
+/** When to ask again a provider that says a call is over, counted from its first report; after the last of these, every minute. */
 const ASK_AGAIN_MS = [1000, 5000, 15_000, 60_000];
-/** The provider's second word that a call is over counts only this long after its first: what answers wrongly for a moment is gone by then. */
+/** A second report that a call is over counts only this long after the first: an endpoint that answers wrongly for a moment has recovered by then. */
 const SECOND_WORD_MS = 5000;
-/** A call whose hang-up the provider began, and that is silent for this long, is over. */
+/** A call whose hang-up the provider has begun is over after this much silence. */
 const QUIET_MS = 2000;
 
 /** How long after try number `tries` the next one follows. */
@@ -18,36 +18,36 @@ export function tryDelayMs(tries: number): number {
   return TRY_DELAYS_MS[Math.min(tries, TRY_DELAYS_MS.length) - 1] ?? 0;
 }
 
-/** Until when a call that is closing may have gone on: when it is next asked whether a hang-up is done, it is; unless that was asked before. */
+/** Until when a closing call may have gone on. If its hang-up was asked for, that is when the next check finds it done; otherwise until `at`. */
 export function wentOnUntilMs({ hangup, overAtMs, nextTryAtMs, closingAtMs }: CallRecord, at: number): number {
-  // Its page might open it again; it did not.
+  // Its page might have opened it again, but did not.
   if (overAtMs !== null && overAtMs > at) return Math.min(at, closingAtMs ?? at);
   return hangup === 'asked' ? Math.min(at, overAtMs ?? nextTryAtMs ?? at) : at;
 }
 
-/** When to ask again a provider that has said since `overAtMs` that a call is over, and has never begun to hang it up. */
+/** When to ask a provider again that has said since `overAtMs` that a call is over, but has never begun to hang it up. */
 export function askAgainMs(overAtMs: number, at: number): number {
   const sinceMs = at - overAtMs;
   const afterMs = ASK_AGAIN_MS.find((ms) => ms > sinceMs) ?? (Math.floor(sinceMs / MINUTE_MS) + 1) * MINUTE_MS;
   return overAtMs + afterMs;
 }
 
-/** How long after try number `tries` the next one follows, where the provider begins each hang-up and yet the call goes on. */
+/** How long after try number `tries` the next one follows, where the provider begins each hang-up but the call goes on. */
 export function askDelayMs(tries: number): number {
   const before = ASK_AGAIN_MS[tries - 2] ?? 0;
   const after = ASK_AGAIN_MS[tries - 1];
   return after === undefined ? MINUTE_MS : after - before;
 }
 
-/** Whether the provider's first word that the call is over is old enough for a second one to count. */
+/** Whether the provider's first report that the call is over is old enough for a second one to count. */
 export function isSecondWordDue({ overAtMs }: CallRecord, at: number): boolean {
   return overAtMs !== null && at - overAtMs >= SECOND_WORD_MS;
 }
 
 /**
- * Whether an event proves that the call is over (docs/contract.md, section 5.10). The provider's word needs a second witness: that it has
- * closed the sideband itself, or its word over the other door some seconds later. A call that it has begun to hang up is over once it
- * says so again and has closed the sideband, or nothing was heard of the call for a while after that.
+ * Whether an event proves that the call is over (docs/contract.md, section 5.10). The provider's report needs a second witness: that it closed the
+ * sideband itself, or the same report over the other door some seconds later. A call that the provider has begun to hang up is over once it says so
+ * again and has closed the sideband, or once nothing was heard of the call for a while after that.
  */
 export function provesOver(call: CallRecord, event: CallEvent): boolean {
   const { providerCallId, hangup, overDoor, overAtMs } = call;
@@ -61,18 +61,18 @@ export function provesOver(call: CallRecord, event: CallEvent): boolean {
   return event.isLeft === true || (isSecondWord && (overDoor === 'sideband' || event.dialled === 'unknown'));
 }
 
-/** When a call that nobody hears since an instant is given up; null where it may go on. */
+/** When a call that nobody hears since `sinceMs` is given up; null if it may go on. */
 export function unheardEndMs(sinceMs: number, { unheardSec }: CallLimits): number | null {
   return unheardSec === 0 ? null : sinceMs + unheardSec * SECOND_MS;
 }
 
-/** Since when nobody hears a closing call that is taken over from a node that lived until `sinceMs`; what its owner has told is told. */
+/** Since when nobody hears a closing call that is taken over from a node that lived until `sinceMs`, without what its owner has already told. */
 export function untoldMs({ hangup, unheardSinceMs }: CallRecord, sinceMs: number): number | null {
   if (hangup === 'asked') return unheardSinceMs;
   return (hangup === 'none' ? unheardSinceMs : null) ?? sinceMs;
 }
 
-/** When the session of a call that closes at a time is to end, unless another call follows; null where it goes on. */
+/** When the session of a call that closes at `at` is to end, unless another call follows; null if it goes on. */
 export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLimits): number | null {
   const effect = effectOf(reason);
   if (effect === 'goes on') return null;
@@ -81,15 +81,15 @@ export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLi
 
 type Effect = (typeof CLOSE_REASONS)[CloseReason]['session'];
 
-/** A record may name a reason that only a later version knows, while a service is updated or after it was taken back. */
+/** A record may name a reason that only a later version knows: during an update, or after one was rolled back. */
 const rows: Readonly<Record<string, { readonly session: Effect } | undefined>> = CLOSE_REASONS;
 
-/** What becomes of the session of a call that closed for the reason. One that is not known here ends it when its record says, if at all. */
+/** What happens to the session of a call that closed for this reason. For an unknown reason the session ends when its record says, if at all. */
 export function effectOf(reason: CloseReason): Effect {
   return rows[reason]?.session ?? 'ends after grace';
 }
 
-/** When the clock alone changes the call, the provider is to be asked again, or the session ends; Infinity when none ever comes. */
+/** When the clock alone changes the call, the provider is to be asked again, or the session ends; Infinity if none of these is due. */
 export function nextDeadline(call: CallRecord): number {
   const { state, hangup, overAtMs, giveUpAtMs, nextTryAtMs, graceUntilMs, providerEndsAtMs } = call;
   const endsAtMs = state === 'open' ? providerEndsAtMs : null;

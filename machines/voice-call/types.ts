@@ -5,17 +5,17 @@ export type { CloseReason, CloseRequest } from './close-reasons.ts';
 export type CallState = 'creating' | 'open' | 'closing' | 'closed';
 
 /**
- * What is known of the hang-up at the provider:
+ * What is known about the hang-up at the provider:
  * - `none`: not asked for
  * - `asked`: the provider has begun it
- * - `confirmed`: the provider has begun it when it was asked, and the call is over
- * - `already_over`: whenever the provider was asked, it knew the call no more
- * - `unconfirmed`: given up, because the provider itself has ended the call by now; of a call that is not closed: nobody here has the
- *   credential to ask for it
+ * - `confirmed`: the provider began it when it was asked, and the call is over
+ * - `already_over`: whenever the provider was asked, it no longer knew the call
+ * - `unconfirmed`: given up, because the provider itself must have ended the call by now; for a call that is not closed: this service has no
+ * credential to ask for it
  */
 export type Hangup = 'none' | 'asked' | 'confirmed' | 'already_over' | 'unconfirmed';
 
-/** What a call is created with, and what never changes of it. */
+/** What a call is created with; it never changes. */
 export interface CallTerms {
   /** Names the call to everybody but the provider, as `ref`: `call_` and 22 characters. */
   readonly id: string;
@@ -25,7 +25,7 @@ export interface CallTerms {
   readonly keyId: string | null;
   /** The provider's name. */
   readonly provider: string;
-  /** Of the provider, its address and the credential that the call was created with, a keyed hash; null for calls of before. */
+  /** A keyed hash of the provider, its address and the credential that the call was created with; null for old calls. */
   readonly fingerprint: string | null;
   readonly model: string;
 }
@@ -40,7 +40,7 @@ export interface CallRecord extends CallTerms {
   readonly providerCallId: string | null;
   readonly createdAtMs: number;
   readonly openedAtMs: number | null;
-  /** Since when it is to be hung up; null for one that nobody closes, or that a version without this field began to close. */
+  /** Since when it is to be hung up; null for a call that is not closing, or that a version without this field began to close. */
   readonly closingAtMs: number | null;
   readonly closedAtMs: number | null;
   /** Why it is closing or closed. */
@@ -49,41 +49,41 @@ export interface CallRecord extends CallTerms {
   /** How often the provider was asked to hang up. */
   readonly hangupTries: number;
   /**
-   * Since when the provider's answers say that the call is over, and nothing that was heard of it says otherwise; null where they do not.
-   * Of a call that its page may open again: from when on it may not, which may be still to come.
+   * Since when the provider's answers say that the call is over, with nothing heard that says otherwise; null if they do not. For a call that its
+   * page may open again: when it no longer may, which can be in the future.
    */
   readonly overAtMs: number | null;
-  /** Where the provider said so first: as a sideband was dialled or by itself on one, or as it was asked to hang up. */
+  /** Where the provider said so first: on a sideband or while one was dialled, or when it was asked to hang up. */
   readonly overDoor: Door | null;
-  /** When the provider is to be asked next; null where nothing is to be asked. */
+  /** When to ask the provider next; null if there is nothing to ask. */
   readonly nextTryAtMs: number | null;
-  /** Since when nobody hears the call's events, though somebody should; of a call that is closing, until its hang-up is asked. */
+  /** Since when nobody hears the call's events, though a node should; for a closing call, only until its hang-up is asked for. */
   readonly unheardSinceMs: number | null;
   /**
-   * Until when is waited for the provider's answer while the call is created, for somebody who hears it while it is open and nobody does,
-   * and for its hang-up while it is closing; null where nothing is waited for.
+   * How long to wait: for the provider's answer while the call is created; for a node that hears it while it is open and unheard; for its hang-up
+   * while it is closing. Null if there is nothing to wait for.
    */
   readonly giveUpAtMs: number | null;
   /** When the provider itself has ended the call at the latest; null until it is created. */
   readonly providerEndsAtMs: number | null;
-  /** When the session ends for how the call closes, unless another call follows one that was lost; null where it goes on, or was ended. */
+  /** When the session ends because of how the call closed, unless another call followed a lost one; null if it goes on, or was ended already. */
   readonly graceUntilMs: number | null;
   /** The node that holds the call. */
   readonly ownerNode: string;
-  /** Grows with each node that takes the call over. */
+  /** Increases with each node that takes the call over. */
   readonly fence: number;
-  /** Grows by one with every change; stores compare it before they save. */
+  /** Increases by one with every change; stores compare it before they save. */
   readonly version: number;
 }
 
 export interface CallLimits {
   /** CALL_GRACE_SEC. */
   readonly graceSec: number;
-  /** SIDEBAND_LOST_SEC; 0 is as long as its session. */
+  /** SIDEBAND_LOST_SEC; 0 lets the call go on as long as its session. */
   readonly unheardSec: number;
   /**
-   * Of calls that pages open: seconds for which a page may open its call again after it was hung up, so that it is hung up again as long;
-   * undefined of calls that we open.
+   * For calls that pages open: seconds for which a page may open its call again after it was hung up, during which it is hung up again; undefined for
+   * calls that we open.
    */
   readonly returnSec?: number | undefined;
 }
@@ -97,16 +97,16 @@ export type CallEvent = (
       readonly node: string;
       readonly giveUpAtMs: number;
     }
-  /** The provider has made the call, and ends it by itself at `providerEndsAtMs`. */
+  /** The provider has created the call, and will end it by itself at `providerEndsAtMs`. */
   | {
       readonly type: 'CREATED';
       readonly at: number;
       readonly providerCallId: string;
       readonly providerEndsAtMs: number;
     }
-  /** The provider has made none. */
+  /** The provider has created no call. */
   | { readonly type: 'CREATE_FAILED'; readonly at: number }
-  /** The call's events are heard, or nobody needs to hear them. */
+  /** The call's events are heard, or need not be heard. */
   | { readonly type: 'READY'; readonly at: number }
   | { readonly type: 'SIDEBAND_LOST'; readonly at: number }
   | { readonly type: 'CLOSE'; readonly at: number; readonly reason: CloseRequest }
@@ -117,7 +117,7 @@ export type CallEvent = (
       readonly answer: 'asked' | 'already_over' | 'failed';
       /** Whether the provider has closed the last sideband of the call. */
       readonly isLeft?: boolean;
-      /** What the provider said where it was also dialled, because its first word came from a hang-up. */
+      /** What the provider said when it was also dialled, because its first report came from a hang-up. */
       readonly dialled?: 'known' | 'unknown' | undefined;
     }
   /** The provider says over a sideband that the call is over. */
@@ -128,9 +128,12 @@ export type CallEvent = (
       /** Whether the provider has closed the last sideband of the call. */
       readonly isLeft?: boolean;
     }
-  /** Something was said in a call of which the provider says that it is over. */
+  /** Something was heard in a call that the provider says is over. */
   | { readonly type: 'HEARD'; readonly at: number }
-  /** Another node takes the call over, whose owner was last known to be alive at `unheardSinceMs`. `isForeign`: it cannot ask for the call. */
+  /**
+   * Another node takes the call over; its owner was last known to be alive at `unheardSinceMs`. `isForeign`: the new owner has no credential to ask
+   * for the call.
+   */
   | {
       readonly type: 'TAKEN';
       readonly at: number;
@@ -142,7 +145,7 @@ export type CallEvent = (
 ) &
   WithRequestId;
 
-/** Which request an event came by, for the trace. */
+/** The request that caused the event, for the trace. */
 interface WithRequestId {
   readonly requestId?: string | undefined;
 }

@@ -1,7 +1,7 @@
 interface EndReasonRow {
-  /** `machine`: its own rules, at a deadline or at a heartbeat that comes too late. `request`: an END event that names the reason. */
+  /** `machine`: the machine's own rules, at a deadline or at a heartbeat that comes too late. `request`: an END event that names the reason. */
   readonly causedBy: 'machine' | 'request';
-  /** Whether a limit was violated: a console caller's login is destroyed then (docs/contract.md, section 5.9). */
+  /** Whether a limit was violated: then a console caller's login is destroyed (docs/contract.md, section 5.9). */
   readonly isViolation: boolean;
 }
 
@@ -56,10 +56,10 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
-/** A record may name a reason that only a later version knows, while a service is updated or after it was taken back. */
+/** A record may name a reason that only a later version knows: during an update, or after one was rolled back. */
 const rows: Readonly<Record<string, EndReasonRow | undefined>> = END_REASONS;
 
-/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). One that is not known here costs none. */
+/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). An unknown reason destroys none. */
 export function isViolation(reason: EndReason | null): boolean {
   return reason !== null && rows[reason]?.isViolation === true;
 }

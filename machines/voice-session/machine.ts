@@ -12,7 +12,7 @@ import {
 } from './selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from './types.ts';
 
-/** The time of an event; never before what the record has settled, because nodes' clocks differ. */
+/** The time of an event, but never before what the record has settled, because nodes' clocks differ. */
 function timeOf({ context, event }: { readonly context: VoiceRecord; readonly event: VoiceEvent }): number {
   return Math.max(event.at, context.settledAtMs);
 }
@@ -24,9 +24,9 @@ function endOf(record: VoiceRecord, endedAtMs: number, endReason: EndReason): Pa
 }
 
 /**
- * The rules of a voice session (docs/contract.md, sections 5.4 and 10.3): OPEN makes its record, which is the machine's context; a live one
- * is engaged, then dormant (idle, then stale), and ends once. It reads no clock: each event carries its time, and one that comes after a
- * deadline first lets the machine follow the clock and is then met again, in the state that holds at its time.
+ * The rules of a voice session (docs/contract.md, sections 5.4 and 10.3). OPEN makes its record, which is the machine's context; a live one is
+ * engaged, then dormant (idle, then stale), and ends once. It reads no clock: each event carries its time. If an event comes after a deadline, the
+ * machine first follows the clock, then handles the event in the state that holds at its time.
  */
 export function createVoiceSessionMachine(limits: VoiceLimits) {
   return setup({
@@ -55,7 +55,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
         version: context.version + 1,
       })),
       meetAgain: raise(({ event }) => event),
-      // What these three do to the record, the fast paths in selectors.ts do as well.
+      // The fast paths in selectors.ts do the same to the record as these three.
       noteHeartbeat: assign(({ context, event }) => {
         assertEvent(event, 'HEARTBEAT');
         const seenAtMs = timeOf({ context, event });
@@ -97,7 +97,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
     },
   }).createMachine({
     id: 'voice-session',
-    // None, until OPEN makes it.
+    // There is no record until OPEN makes it.
     context: {} as VoiceRecord,
     initial: 'unopened',
     states: {
@@ -109,7 +109,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
         on: {
           END: { guard: 'isBeforeDeadline', target: 'ended', actions: 'endAsRequested' },
           CLOCK: { guard: 'isAfterDeadline', actions: 'followClock' },
-          // What the states below do not take in time: the clock goes first, then the event is met again.
+          // Events that the states below cannot take in time: the machine follows the clock first, then handles the event again.
           '*': { guard: 'isAfterDeadline', actions: ['followClock', 'meetAgain'] },
         },
         states: {
@@ -127,7 +127,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
           },
           dormant: {
             initial: 'idle',
-            // Activity ends no dormancy.
+            // Activity does not end dormancy.
             on: { HEARTBEAT: { guard: 'isBeforeDeadline', target: '#ended', actions: 'endAsIdle' } },
             states: {
               idle: { entry: 'tellIdle', always: { guard: 'hasGoneStale', target: 'stale' } },

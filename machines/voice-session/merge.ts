@@ -2,8 +2,8 @@ import { RESTORED_VERSION_STEP } from './selectors.ts';
 import type { VoiceRecord } from './types.ts';
 
 /**
- * What counts of two records of one session that changed apart from each other: an end wins over everything, and of two live ones every
- * later time counts. It is `one` itself when the other adds nothing, and of two ends `one` as well: the first argument is who knows best.
+ * Merges two records of one session that changed independently: an end wins over everything, and between two live records each later time counts.
+ * Returns `one` itself if the other adds nothing; between two ends `one` wins too, so pass the more reliable record first.
  */
 export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
   if (one.endedAtMs !== null) return one;
@@ -11,7 +11,7 @@ export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
   const lastSeenAtMs = Math.max(one.lastSeenAtMs, other.lastSeenAtMs);
   const lastActivityAtMs = Math.max(one.lastActivityAtMs, other.lastActivityAtMs);
   const heardUntilMs = Math.max(one.heardUntilMs, other.heardUntilMs);
-  // Words that were heard once are due no more.
+  // Once the visitor's first words were heard, they are no longer due.
   const wordsDueAtMs = Math.min(one.wordsDueAtMs, other.wordsDueAtMs);
   const settledAtMs = Math.max(one.settledAtMs, other.settledAtMs);
   const addsNothing =
@@ -32,7 +32,7 @@ export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
   };
 }
 
-/** The record, to be put into a registry that does not hold it, or holds `present`, which knows less. */
+/** The record as it is to be put into a registry that does not hold it, or that holds `present`, which knows less. */
 export function restored(record: VoiceRecord, present: VoiceRecord = record): VoiceRecord {
   const steps = Math.floor(Math.max(record.version, present.version) / RESTORED_VERSION_STEP);
   return { ...record, version: (steps + 1) * RESTORED_VERSION_STEP };

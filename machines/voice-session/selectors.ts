@@ -5,16 +5,16 @@ import type { EndReason, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord, VoiceS
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-/** A slot outlives the instant at which its session goes idle by this much: the clock frees it before it lapses. */
+/** A slot outlives the instant at which its session goes idle by this much: normally the clock frees it before it lapses. */
 const SLOT_GRACE = 5 * SECOND;
 
 /**
- * A record that comes from the history into the registry may be older than one that the registry lost. Its versions go on above all that
- * any node can remember of it, so that nothing is saved over it by accident: the history is never this many changes behind.
+ * A record that the history restores to the registry may be older than one that the registry lost. Its version starts above all that any node can
+ * remember of the session, so that nothing is saved over it by accident: the history is never this many changes behind.
  */
 export const RESTORED_VERSION_STEP = 1_000_000;
 
-/** Whether nothing has changed a record since it was restored: then its times may be older than what its client did. */
+/** Whether a record is unchanged since it was restored: then its times may be older than what its client did. */
 export function isAsRestored({ version }: VoiceRecord): boolean {
   return version % RESTORED_VERSION_STEP === 0;
 }
@@ -25,18 +25,21 @@ export function openedRecord(terms: VoiceTerms, at: number, wordsWithinSec = 0):
   return liveRecord(terms, at, at, at, 0, wordsDueAtMs, at, 1);
 }
 
-/** The last instant that the maximum duration allows, whatever else ends the session before. */
+/** The last instant that the maximum duration allows, even if something else ends the session earlier. */
 export function longestEndMs(record: VoiceRecord, limits: VoiceLimits): number {
   return record.startedAtMs + limits.maxMinutes * MINUTE;
 }
 
-/** The last instant of its duration, which is shorter while words of a new visitor are due; the session is over right after it. */
+/** The last instant of its duration, which is shorter while a new visitor's first words are due; the session is over right after it. */
 export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number {
   const longest = longestEndMs(record, limits);
   return record.wordsDueAtMs === 0 ? longest : Math.min(record.wordsDueAtMs, longest);
 }
 
-/** The last activity after a heartbeat at `seenAtMs` whose client has heard nobody for `idleSec`: while a call is heard here it tells nothing. */
+/**
+ * The last activity after a heartbeat at `seenAtMs` whose client reports `idleSec` of silence. While we hear a call, the client's report does not
+ * count.
+ */
 export function activityAtMs(
   { heardUntilMs, lastActivityAtMs }: VoiceRecord,
   seenAtMs: number,
@@ -60,7 +63,7 @@ export function abandonedAtMs(record: VoiceRecord, limits: VoiceLimits): number 
   return staleAtMs(record, limits) + limits.staleReapSec * SECOND;
 }
 
-/** Whether the duration ends before the session would go idle: a session that went idle first is ended by other rules. */
+/** Whether the duration ends before the session would go idle: a session that goes idle first is ended by other rules. */
 export function endsByDuration(record: VoiceRecord, limits: VoiceLimits): boolean {
   return durationEndMs(record, limits) < idleAtMs(record, limits);
 }
@@ -75,8 +78,8 @@ export function classify(record: VoiceRecord, at: number, limits: VoiceLimits): 
 }
 
 /**
- * The state in which the machine left a record. A record without an end is never `ended`, also when limits that were lowered
- * since say so: the clock must still end it, once, with a reason and a fact.
+ * The state in which the machine left a record. A record without an end is never `ended`, even if lowered limits say so: the clock must still end it,
+ * once, with a reason and a fact.
  */
 export function savedState(record: VoiceRecord, limits: VoiceLimits): VoiceState {
   const state = classify(record, record.settledAtMs, limits);
@@ -91,7 +94,7 @@ const stateValues = {
   ended: 'ended',
 } as const satisfies Record<VoiceState, StateValue>;
 
-/** `savedState` as the machine writes it: the way down its hierarchy. */
+/** `savedState` as the machine writes it: the path through its nested states. */
 export function stateValue(record: VoiceRecord, limits: VoiceLimits): StateValue {
   return stateValues[savedState(record, limits)];
 }
@@ -102,7 +105,7 @@ const statesAfter = {
   'session.ended': 'ended',
 } as const satisfies Record<VoiceFact['type'], VoiceState>;
 
-/** The state that a fact tells of having been entered. */
+/** The state that a fact says was entered. */
 export function stateAfter(fact: VoiceFact): VoiceState {
   return statesAfter[fact.type];
 }
@@ -115,20 +118,20 @@ export function nextDeadline(record: VoiceRecord, limits: VoiceLimits): number {
   return state === 'stale' ? abandonedAtMs(record, limits) : Infinity;
 }
 
-/** What the clock alone makes of a session next; undefined for an ended one. It is due at `nextDeadline`. */
+/** What the clock alone does to a session next, at `nextDeadline`; undefined for an ended session. */
 export function nextMove(
   record: VoiceRecord,
   limits: VoiceLimits,
 ): { readonly atMs: number; readonly to: VoiceState; readonly reason: EndReason | null } | undefined {
   if (record.endedAtMs !== null) return undefined;
   const atMs = nextDeadline(record, limits);
-  // With a grace of nothing a state is passed through at once.
+  // If a grace period is zero, its state is passed through at once.
   const to = classify(record, Math.max(atMs, record.settledAtMs), limits);
   if (to !== 'ended') return { atMs, to, reason: null };
   return { atMs, to, reason: endsByDuration(record, limits) ? 'duration_exceeded' : 'abandoned' };
 }
 
-/** Until when the session's slot is leased; undefined when it holds none, because it is not engaged. */
+/** Until when the session's slot is leased; undefined if it holds none, because it is not engaged. */
 export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number | undefined {
   const isEngaged = classify(record, record.settledAtMs, limits) === 'engaged';
   return isEngaged ? idleAtMs(record, limits) + SLOT_GRACE : undefined;
@@ -145,9 +148,9 @@ export function durationSec(record: VoiceRecord, at: number): number {
 }
 
 /**
- * The fast path beside the machine: the record after a heartbeat that moves no state, or after activity or word of a call as well, without
- * activating an actor; undefined when the machine must decide. A property test proves that it answers as the machine does, and whenever nothing moves: whoever changes what a heartbeat
- * does in the machine changes it here as well.
+ * The fast path beside the machine: the record after a heartbeat, activity, or a report about a heard call that moves no state, without activating an
+ * actor; undefined when the machine must decide. A property test proves that it answers as the machine does, whenever no state moves: a change of
+ * these events in the machine must be made here too.
  */
 export function fastPath(record: VoiceRecord, event: VoiceEvent, limits: VoiceLimits): VoiceRecord | undefined {
   const { type } = event;
@@ -160,7 +163,7 @@ export function fastPath(record: VoiceRecord, event: VoiceEvent, limits: VoiceLi
   return touched(record, lastSeenAtMs, lastActivityAtMs, event.untilMs, at);
 }
 
-/** Whether a record says more of its session than another one, whatever their versions are. */
+/** Whether `after` says something else about its session than `before`, apart from their versions. */
 export function movesOn(before: VoiceRecord, after: VoiceRecord): boolean {
   return (
     after.lastSeenAtMs !== before.lastSeenAtMs ||
@@ -172,7 +175,7 @@ export function movesOn(before: VoiceRecord, after: VoiceRecord): boolean {
   );
 }
 
-/** The time that an event counts at, which is never before what the record tells already; undefined unless the session is engaged then. */
+/** The time at which an event counts, never before the record's own; undefined unless the session is engaged then. */
 function engagedAt(record: VoiceRecord, at: number, limits: VoiceLimits): number | undefined {
   if (record.endedAtMs !== null) return undefined;
   const metAtMs = Math.max(at, record.settledAtMs);
@@ -200,8 +203,8 @@ function touched(
 }
 
 /**
- * A record of a session that goes on. Written out, so that all have one shape in memory: this runs for every heartbeat, and a spread of so
- * many fields costs eight times as much.
+ * A live session's record. Written out, so that all records have one shape in memory: this runs for every heartbeat, and spreading so many fields
+ * costs eight times as much.
  */
 function liveRecord(
   terms: VoiceTerms,

@@ -5,7 +5,7 @@ export type { EndReason, RequestedEnd } from './end-reasons.ts';
 /** The states as stores and clients name them; the machine nests them, see `stateValue`. */
 export type VoiceState = 'engaged' | 'idle' | 'stale' | 'ended';
 
-/** What a session is opened with, and what never changes of it. */
+/** What a session is opened with; it never changes. */
 export interface VoiceTerms {
   /** sm_session_id: `s:<subject>:<session_id>`. */
   readonly id: string;
@@ -23,31 +23,31 @@ export interface VoiceTerms {
   readonly provider: string;
   /** The provider's own session id. */
   readonly upstreamId: string;
-  /** Whether Switchboard hears its calls itself, and so knows what they use. */
+  /** Whether Switchboard itself hears the session's calls, and so knows what they use. */
   readonly isHeard: boolean;
 }
 
 /**
- * The truth of one voice session: what every store keeps (docs/architecture.md, section 3). Times are milliseconds since the Unix epoch.
- * Only the machine makes one, by its OPEN event.
+ * The truth of one voice session, which every store keeps (docs/architecture.md, section 3). Times are milliseconds since the Unix epoch. Only the
+ * machine makes one, by its OPEN event.
  */
 export interface VoiceRecord extends VoiceTerms {
   readonly startedAtMs: number;
   /** The last heartbeat. */
   readonly lastSeenAtMs: number;
   readonly lastActivityAtMs: number;
-  /** Until then a call of it is heard: what is heard there is activity, and what its client says is none. 0 when none ever was. */
+  /** A call of the session is heard until then: what is heard there is activity, and what the client reports is not. 0 if none was ever heard. */
   readonly heardUntilMs: number;
   /**
-   * Of a new visitor (docs/contract.md, section 4.5): the session ends then unless words of the visitor were heard before. 0 once some were,
-   * and of everybody else.
+   * For a new visitor (docs/contract.md, section 4.5): the session ends then, unless the visitor has spoken or written before. 0 once they have, and
+   * for everybody else.
    */
   readonly wordsDueAtMs: number;
   /** The instant up to which the machine has followed the clock: its state is `savedState(record, limits)`. */
   readonly settledAtMs: number;
   readonly endedAtMs: number | null;
   readonly endReason: EndReason | null;
-  /** Grows by one with every change; stores compare it before they save. */
+  /** Increases by one with every change; stores compare it before they save. */
   readonly version: number;
 }
 
@@ -61,7 +61,7 @@ export interface VoiceLimits {
 
 /** Every event carries its time: machines have no clock of their own. */
 export type VoiceEvent =
-  /** `wordsWithinSec`: of a new visitor, who is to say something by then. */
+  /** `wordsWithinSec`: for a new visitor, how soon they must say something. */
   (
     | {
         readonly type: 'OPEN';
@@ -69,20 +69,20 @@ export type VoiceEvent =
         readonly terms: VoiceTerms;
         readonly wordsWithinSec?: number | undefined;
       }
-    /** `idleSec`: how long nobody has spoken, as the client knows it. */
+    /** `idleSec`: how long nobody has spoken, as far as the client knows. */
     | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
-    /** Activity that is no heartbeat: a usage report. */
+    /** Activity other than a heartbeat: a usage report. */
     | { readonly type: 'ACTIVITY'; readonly at: number }
-    /** A call of it is heard, until `untilMs` at least; it is over when that is now. */
+    /** A call of the session is heard, until `untilMs` at least; `untilMs` equal to `at` says that the call is over. */
     | { readonly type: 'HEARD'; readonly at: number; readonly untilMs: number }
-    /** Words of its visitor were heard: they spoke, or wrote something. */
+    /** The visitor spoke, or wrote something. */
     | { readonly type: 'SPOKE'; readonly at: number }
     | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
     | { readonly type: 'CLOCK'; readonly at: number }
   ) &
     WithRequestId;
 
-/** Which request an event came by, for the trace. */
+/** The request that caused the event, for the trace. */
 interface WithRequestId {
   readonly requestId?: string | undefined;
 }

@@ -15,7 +15,7 @@ function disabled({ version }: EndpointRecord, disabledFor: DisabledFor): Partia
   };
 }
 
-/** @param probeAtMs the first probe */
+/** @param probeAtMs time of the first probe */
 function failing({ version }: EndpointRecord, at: number, probeAtMs: number): Partial<EndpointRecord> {
   return {
     state: 'failing',
@@ -30,8 +30,8 @@ function failing({ version }: EndpointRecord, at: number, probeAtMs: number): Pa
 }
 
 /**
- * The rules of one webhook endpoint: ADD makes its record, which is the machine's context. An endpoint that does not answer is asked by one
- * delivery now and then, so that it costs no request per event and holds up no other; one that does not come back is given up. It reads no
+ * The rules of one webhook endpoint. ADD makes its record, which is the machine's context. An endpoint that does not answer is probed with a single
+ * delivery now and then, so that it costs no request per event and holds up no other endpoint; if it does not come back, it is given up. It reads no
  * clock: each event carries its time.
  */
 export const webhookEndpointMachine = setup({
@@ -84,7 +84,7 @@ export const webhookEndpointMachine = setup({
   },
 }).createMachine({
   id: 'webhook-endpoint',
-  // None, until ADD makes it.
+  // There is no record until ADD makes it.
   context: {} as EndpointRecord,
   initial: 'unknown',
   states: {
