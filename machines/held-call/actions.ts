@@ -183,14 +183,14 @@ function ended(call: HeldCallContext, { at, id, isTold }: EventOf<'RESPONSE_DONE
   );
 }
 
-/** The page changed its session, which is reset where the page may change nothing. */
+/** The page changed its session, which is restored where the page may change nothing. */
 function configChanged(call: HeldCallContext, { at, isAsSdk }: EventOf<'CONFIG_CHANGED'>): Outcome {
   if (!call.terms.forbidsOverrides) return [call, []];
   const next = withStrikes(call, (strikes) => ({ ...changed(strikes, isAsSdk, at), isRestoreDue: !isHeard(call) }));
   return [next, isHeard(call) ? [{ type: 'restoreConfig' }] : []];
 }
 
-/** Asks responses that ran while nobody heard the call to end, and resets what the page changed meanwhile. */
+/** Asks responses that ran while nobody heard the call to end, and undoes what the page changed meanwhile. */
 function caughtUp(call: HeldCallContext, at: number): Outcome {
   const running = runningOf(call.responses).map(({ id }) => id);
   const [next, commands] = cancelled(call, running, at);

@@ -3,7 +3,7 @@ import type { Strikes } from './types.ts';
 /** The call is hung up at this many strikes. */
 const MAX_STRIKES = 3;
 const WINDOW_MS = 60_000;
-/** Changes in a minute that are only reset; each one more is a strike. */
+/** Changes in a minute that are only undone; each further one is a strike. */
 const MAX_CHANGES = 3;
 /** How often the provider's own SDK configures its session when it connects. It does so again for each agent that a tool hands over to. */
 const SDK_CONNECTS = 2;

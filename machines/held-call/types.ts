@@ -77,9 +77,9 @@ export interface Strikes {
   readonly changedAtMs: readonly number[];
   /** Changes that the provider's own SDK may still make. */
   readonly excused: number;
-  /** It changed its session, which is not reset yet. */
+  /** It changed its session, which is not restored yet. */
   readonly isChanged: boolean;
-  /** It did so before there was a sideband on which to reset it. */
+  /** It did so before there was a sideband on which to restore it. */
   readonly isRestoreDue: boolean;
 }
 

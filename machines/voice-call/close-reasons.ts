@@ -15,7 +15,7 @@ export const CLOSE_REASONS = {
   create_failed: { causedBy: 'request', session: 'goes on' },
   /** The page repeatedly changed what its key does not let it change. Only earlier versions use it; now it is `tampered`. */
   config_changed: { causedBy: 'request', session: 'ends' },
-  /** The page repeatedly broke rules that protect costs: too many or too long responses, or changes of its session. */
+  /** The page repeatedly did what it may not and what costs money: too many or too long responses, or changes of its session. */
   tampered: { causedBy: 'request', session: 'ends' },
   /** The page repeatedly answered for tools that the server runs. */
   tool_forged: { causedBy: 'request', session: 'ends' },

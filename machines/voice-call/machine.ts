@@ -135,7 +135,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       open: assign(({ context, event }) => changed(context, { state: 'open', openedAtMs: event.at, giveUpAtMs: null })),
       noteHeard: assign(({ context }) => changed(context, { unheardSinceMs: null, giveUpAtMs: null })),
       noteUnheard: assign(({ context, event }) => changed(context, unheard(event.at))),
-      // After a hang-up was asked for, nothing that is missed belongs to a gap: what is said then ends with the call.
+      // After a hang-up was asked for, losing the sideband opens no gap: what is still said ends with the call.
       noteUnheardClosing: assign(({ context, event }) =>
         changed(context, context.hangup === 'none' ? { unheardSinceMs: event.at } : {}),
       ),

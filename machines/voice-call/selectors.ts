@@ -18,7 +18,7 @@ export function tryDelayMs(tries: number): number {
   return TRY_DELAYS_MS[Math.min(tries, TRY_DELAYS_MS.length) - 1] ?? 0;
 }
 
-/** Until when a closing call may have gone on. If its hang-up was asked for, that is when the next check finds it done; otherwise until `at`. */
+/** Until when a closing call may have gone on. A hang-up that has begun is done at the next check, unless the provider said so earlier. */
 export function wentOnUntilMs({ hangup, overAtMs, nextTryAtMs, closingAtMs }: CallRecord, at: number): number {
   // Its page might have opened it again, but did not.
   if (overAtMs !== null && overAtMs > at) return Math.min(at, closingAtMs ?? at);

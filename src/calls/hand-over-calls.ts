@@ -18,7 +18,8 @@ interface HandOverDeps {
 
 /**
  * Hands calls to the other nodes. A node that could not count what it heard, or could not save when it stopped hearing, lets its lease lapse: the
- * node that takes its calls then marks a gap from this node's last sign of life on. @throws Unavailable
+ * node that takes its calls then marks a gap from this node's last sign of life on.
+ * @throws Unavailable
  */
 export async function handOverCalls(
   held: readonly HeldCall[],

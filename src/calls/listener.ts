@@ -10,7 +10,7 @@ import { createTurnNotices, type TurnNoticesDeps } from './turn-notices.ts';
 
 /** Noting activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
-/** How many messages too long to read a page may cause, each hiding usage from us, before its call is closed. */
+/** After this many messages that are too long to be read, the call is closed: with them a page could hide what it uses. */
 const MAX_LONG_FRAMES = 3;
 
 export interface ListenerDeps extends TurnNoticesDeps {

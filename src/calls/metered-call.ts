@@ -14,7 +14,7 @@ export function meteredCall(record: CallRecord, setup: SessionSetup | undefined)
 }
 
 const BYTES_A_TOKEN = 4;
-/** Most tokens that any model reads of a conversation: the limit for calls whose page may change the session's own limit. */
+/** No model reads more of a conversation than this. It applies where the page may change the session's own limit. */
 const MAX_UNBOUND_CONTEXT_TOKENS = 128_000;
 
 /** What limits the responses of a call, and after how much silence the agent asks. @param setup of its session, where it is still kept */

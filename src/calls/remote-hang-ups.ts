@@ -44,8 +44,8 @@ export class RemoteHangUps {
   }
 
   /**
-   * Closes the calls of a session that ended here, whichever nodes hold them. While the database is away, the next look tries again. @throws
-   * Unavailable
+   * Closes the calls of a session that ended here, whichever nodes hold them. While the database is away, the next look tries again.
+   * @throws Unavailable
    */
   async closeAll(sessionId: string, reason: CloseRequest): Promise<void> {
     const { store, host, clock, node } = this.#deps;

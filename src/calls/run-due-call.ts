@@ -21,7 +21,8 @@ interface RunDueCallDeps {
 
 /**
  * Does what a call of this node is due for: ends its session, moves it by the clock, asks for its hang-up. Each is done before it is saved, so that
- * if this node dies in between, the next one does it again. @throws Unavailable
+ * if this node dies in between, the next one does it again.
+ * @throws Unavailable
  */
 export async function runDueCall(record: CallRecord, deps: RunDueCallDeps): Promise<void> {
   const { host, clock } = deps;

@@ -76,7 +76,8 @@ const IN_TURN = 'tr';
 
 /**
  * Reads a session description by the grammar of RFC 8866, narrowed to what browsers and providers write: printable ASCII, lines that end with CRLF or
- * LF. @returns the lines, or what is wrong, quoting nothing of them
+ * LF.
+ * @returns the lines, or what is wrong, quoting nothing of them
  */
 function parseSdp(text: string): Sdp | string {
   // A parser that takes a bare CR for the end of a line would see lines that this one does not.

@@ -133,8 +133,9 @@ async function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Attaches to a call with the full setup that it was created with. A call that was open before is reset to that setup where its page may change
- * nothing: nobody has seen what the page did meanwhile. @throws what the provider's `attach` throws
+ * Attaches to a call with the full setup that it was created with. A call that was open before is restored to that setup where its page may change
+ * nothing: nobody has seen what the page did meanwhile.
+ * @throws what the provider's `attach` throws
  */
 export async function attach(
   provider: EndingProvider | undefined,

@@ -87,7 +87,8 @@ async function take(orphan: Orphan, isOrphan: boolean, deps: TakeOverDeps): Prom
 
 /**
  * Reloads held calls that other nodes may have changed: they end calls, take those that this node has no credential for, and hear about calls that
- * pages open. A call that no longer belongs to this node is let go. @throws Unavailable
+ * pages open. A call that no longer belongs to this node is let go.
+ * @throws Unavailable
  */
 export async function reloadChangedCalls(held: Iterable<HeldCall>, store: Pick<CallStore, 'load'>): Promise<void> {
   const touched = [...held].filter(

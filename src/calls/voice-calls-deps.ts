@@ -19,7 +19,7 @@ export interface VoiceCallsOptions
 }
 
 export interface VoiceCallsDeps extends Pick<HeldCallDeps, 'metering' | 'budgets' | 'clock' | 'pause' | 'serverTools'> {
-  /** This process' lease, as the owner of calls. */
+  /** The lease of this process, as the owner of calls. */
   readonly lease: NodeLease;
   /** Opens new calls. */
   readonly provider: EndingProvider;

@@ -212,7 +212,7 @@ export class Connection implements SocketListener {
     if (this.#isOver) return socketLeases.leave(lease);
     this.#lease = lease;
     if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
-    // The address' budget has already paid for this frame.
+    // The budget of the address has already paid for this frame.
     if (!sessions.spend(lease.budget, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
     this.#state ??= toldState(record, at, deps);

@@ -5,7 +5,8 @@ import type { ChannelDeps } from './deps.ts';
 
 /**
  * Destroys the login that opened a console session when its client is answered with a violation, as over HTTP (docs/contract.md, section 5.9). A push
- * does not count as an answer. @throws Unavailable (rejects) when the database is away: then the login goes on
+ * does not count as an answer.
+ * @throws Unavailable (rejects) when the database is away: then the login goes on
  */
 export function endLoginOnViolation(
   { loginId }: VoiceRecord,

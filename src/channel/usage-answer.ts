@@ -15,8 +15,8 @@ export interface UsageAnswer {
 }
 
 /**
- * Counts a usage frame of an attached session, in its address' window as a request would be.
- * @param from the address' name in its window, and the language of what its user reads
+ * Counts a usage frame of an attached session, in the window of its address as a request would be.
+ * @param from the name of the address in its window, and the language of what its user reads
  * @throws Unavailable when the database is away: then nothing is counted
  */
 export async function answerUsage(

@@ -69,7 +69,7 @@ interface CallWatch {
 
 /**
  * Watches the remaining budget of this node's calls: shortens their responses before a ceiling, warns their sessions, and ends sessions whose cost
- * depends on time when their budget is used up (docs/contract.md, section 5.12). Where responses cost, only a counted entry ends the session.
+ * depends on time when their budget is used up (docs/contract.md, section 5.12). Where responses are what costs, only their entries end it.
  */
 export class CallBudgets implements Budgets, MeteringListener {
   readonly #deps: CallBudgetsDeps;

@@ -63,7 +63,7 @@ export interface Budgets {
 export interface Metering {
   /** The provider has created the call: the minimum charge of its price is counted now, whatever happens to it. Repeating it does nothing. */
   begin(call: MeteredCall, atMs: number): void;
-  /** Counts usage, in the order of the calls for one voice call. Never throws. */
+  /** Counts usage; for one call in the order in which it is reported here. Never throws. */
   hear(call: MeteredCall, event: UsageEvent, atMs: number): void;
   /** Counts, at the expected price, an interval in which nobody heard the call. */
   gap(call: MeteredCall, fromMs: number, untilMs: number): void;

@@ -81,7 +81,7 @@ function geminiTurns({ detect, eagerness, silenceMs, interrupt }: Value<'turns'>
 const providers: Readonly<Record<string, Rows>> = {
   openai: realtime,
   azure: realtime,
-  // The echo has no model: it can greet, and ignores everything else.
+  // The echo has no model: it says what Switchboard has it say, and the other fields make no difference.
   local: {
     ...Object.fromEntries(BEHAVIOUR_FIELDS.map((field) => [field, 'always'])),
     greeting: 'ours',

@@ -102,7 +102,7 @@ export interface Sideband {
   readonly closed: Promise<SidebandEnd>;
   /** Limits the output of each response from now on. */
   limitResponses(maxOutputTokens: number): void;
-  /** Resets the session to what it was created with. */
+  /** Restores the session to what it was created with. */
   restoreConfig(): void;
   /** Adds an item to the conversation; it starts no response. */
   addItem(item: NewItem): void;

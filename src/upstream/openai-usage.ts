@@ -5,7 +5,7 @@ import { openAccount, request, type Account } from './provider-http.ts';
 
 /** Most pages of one day: more would not be an answer to this query. */
 const MAX_PAGES = 50;
-/** How often a provider that takes no more requests is asked again, after the time that it names, but at most this much later. */
+/** Most retries while the provider takes no more requests, each after the time that it names, and the longest such wait. */
 const MAX_WAITS = 5;
 const MAX_WAIT_MS = 60_000;
 

@@ -26,7 +26,7 @@ export interface RealtimeSidebandOptions {
   /** The provider's name in our messages. */
   readonly title: string;
   readonly setup: CallSetup;
-  /** The call was open before, and its page may have changed it: it is reset to its setup first. */
+  /** The call was open before, and its page may have changed it: its setup is restored first. */
   readonly isPutBack: boolean;
   /** How the provider reported the call before its page could change it, where that is known: see `spellingOf`. */
   readonly asCreated: ToldSession | undefined;

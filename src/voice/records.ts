@@ -233,7 +233,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   }
 
   /**
-   * The registry did not take the change. The change was based on what the registry said, or on this process' memory of it; others may know better,
+   * The registry did not take the change. It was based on what the registry said, or on what this process remembered of it; others may know better,
    * so the next load asks the history.
    */
   #ifNotSaved<T>(id: string, answer: T): (fault: unknown) => T {

@@ -78,7 +78,7 @@ export class ForgedAnswers {
     else this.#strike();
   }
 
-  /** An item was removed from the conversation. We never remove our own items, so one with such a name was removed or forged by a page. */
+  /** An item was removed from the conversation. We never remove our own: a page has removed it, or had forged one of that name. */
   removed(item: string): void {
     if (this.#ours.delete(item)) this.#strike();
   }

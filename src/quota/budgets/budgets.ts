@@ -133,8 +133,8 @@ export class BudgetLimits {
   }
 
   /**
-   * The same for subjects and keys, expressed as ceilings of the current day: the budget less what was used before today. @throws Unavailable when
-   * the database is away
+   * The same for subjects and keys, expressed as ceilings of the current day: the budget less what was used before today.
+   * @throws Unavailable when the database is away
    */
   async dayCeilingsOf(owner: BudgetOwner, atMs: number): Promise<readonly { account: string; ceilings: Ceilings }[]> {
     const all = (await this.#applying.to(owner)).filter(endsByUsage);
@@ -153,8 +153,8 @@ export class BudgetLimits {
   }
 
   /**
-   * What follows from time passing in calls, before it is counted: tells operators of thresholds of minutes, and ends sessions whose minutes are used
-   * up. Call it every second for the calls of this node.
+   * What follows from time passing in calls, independently of entries: tells operators of thresholds of minutes, and ends sessions whose minutes are
+   * used up. Call it every second for the calls of this node.
    * @returns for each owner, when its minutes will be used up if calls go on as now; Infinity where they will not be
    * @throws Unavailable when the database is away: the next call catches up
    */

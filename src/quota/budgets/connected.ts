@@ -16,7 +16,7 @@ const NOT_CONNECTED: ConnectedTime = { ms: 0, calls: 0 };
 interface ConnectedSum {
   readonly of: CallsOf;
   readonly fromMs: number;
-  /** `baseMs` covers the time until then; calls that ended by then no longer change it. */
+  /** The end of what `baseMs` covers; calls that ended by then no longer change. */
   cutMs: number;
   baseMs: number;
   recent: ConnectedTime;

@@ -129,7 +129,8 @@ export class UsedOfBudgets {
 
   /**
    * When a budget with a sole owner will be used up, at the pace of this hour and the one before; null where that is not within its period, and for
-   * subjects and sessions, which have no hourly sums. @throws Unavailable when the database is away
+   * subjects and sessions, which have no hourly sums.
+   * @throws Unavailable when the database is away
    */
   async projectedAtMs(budget: Budget, { resetAtMs }: Period, used: BudgetUsed, atMs: number): Promise<number | null> {
     const by = countedBy(budget);

@@ -132,7 +132,8 @@ export const takeKeySlot: CreateStep<string> = {
 };
 
 /**
- * Once the session is in the history: whether its slot of key and tenant was held without interruption. @throws Unavailable when the database is away
+ * Once the session is in the history: whether its slot of key and tenant was held without interruption.
+ * @throws Unavailable when the database is away
  */
 export async function confirmKeySlot(
   caller: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'shared'>,

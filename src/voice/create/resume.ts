@@ -8,7 +8,7 @@ import type { AdmittedCaller, CallerFound, CreateDeps, CreateStep, SessionFound 
 /** How long after a session's last heartbeat another page may continue it. */
 const RESUME_SEC = 120;
 
-/** `ofSession` includes calls that are over: a page resumes because a call was left. */
+/** `ofSession` includes calls that are over, as a page resumes after its call has been left. */
 type FindDeps = Pick<CreateDeps, 'calls' | 'sessions' | 'stores' | 'config'>;
 
 /**

@@ -96,7 +96,7 @@ export interface CreateInput {
   readonly ip: string;
   /** The key under which the address is counted. */
   readonly addressScope: string;
-  /** The address' rate-limit window, including this request. */
+  /** The rate-limit window of the address, including this request. */
   readonly window?: Pick<WindowCount, 'limit' | 'remaining'> | undefined;
   readonly request: {
     readonly method: string;
