@@ -16,43 +16,46 @@ type ServerFrameName = keyof typeof serverFrames;
 
 /** What each frame of a client is for, and which frames answer it. */
 const requests: Readonly<Record<ClientFrameName, { summary: string; answers: readonly ServerFrameName[] }>> = {
-  attach: { summary: 'Take a session; must come within 5 seconds', answers: ['attached', 'ended', 'error'] },
+  attach: { summary: 'Attach to a session; must be sent within 5 seconds', answers: ['attached', 'ended', 'error'] },
   heartbeat: { summary: 'Keep the session alive', answers: ['heartbeat', 'ended', 'error'] },
-  usage: { summary: "Add to the day's totals; counted once for each id", answers: ['usage', 'ended', 'error'] },
+  usage: { summary: 'Add to the day’s totals; each id is counted once', answers: ['usage', 'ended', 'error'] },
   end: { summary: 'End the session', answers: ['ended', 'error'] },
-  rate: { summary: 'Say how the conversation is, from 1 to 5; the last word counts', answers: ['error'] },
-  say: { summary: 'Say a text in the call, and have the agent answer it', answers: ['error'] },
-  interrupt: { summary: 'Have the agent stop', answers: ['error'] },
+  rate: { summary: 'Rate the conversation, from 1 to 5; the last rating counts', answers: ['error'] },
+  say: { summary: 'Send a text into the call; the agent answers it', answers: ['error'] },
+  interrupt: { summary: 'Make the agent stop speaking', answers: ['error'] },
   talk: {
-    summary: 'Say that the visitor presses the button that they hold to speak, or lets go of it',
+    summary: 'Report that the visitor pressed the button that they hold to speak, or released it',
     answers: ['error'],
   },
-  tool_result: { summary: 'Answer a tool that the page was asked to run; the first answer counts', answers: ['error'] },
+  tool_result: {
+    summary: 'Return the result of a tool that the page was asked to run; the first result counts',
+    answers: ['error'],
+  },
 };
 
 /** What the server sends unprompted. */
 const pushes = {
-  state: 'The session has changed its state',
-  warning: 'The session ends soon, or a daily total nears its ceiling',
-  call: 'The call of a brokered session is open, its agent speaks or listens, or it is over; `state` to sockets that want the call',
-  speech: 'Somebody began or stopped to speak; to sockets that want the call, as the next three',
-  transcript: 'What is said: all of an item until now, at most eight frames a second',
-  thinking: 'A tool of the server runs, and the agent waits for it, or no more',
-  tool: 'The page is to run one of its tools, within 30 seconds',
-  ended: `The session is over; the socket closes with ${closeCode.sessionOver}`,
-  error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
+  state: 'The session has changed state',
+  warning: 'The session will end soon, or a daily total is close to its ceiling',
+  call: 'The call of a brokered session is open, its agent is speaking or listening, or it is over; frames with `state` only to sockets that asked for the call',
+  speech: 'Somebody began or stopped speaking; only to sockets that asked for the call, like the next three frames',
+  transcript: 'What is said: the whole text of an item so far, at most eight frames a second',
+  thinking: 'A server tool is running and the agent is waiting for it, or none is running any more',
+  tool: 'Asks the page to run one of its tools, within 30 seconds',
+  ended: `The session is over; the socket then closes with ${closeCode.sessionOver}`,
+  error: 'A frame that could not be understood, or a server fault; the third bad frame closes the socket',
 } as const satisfies Partial<Record<ServerFrameName, string>>;
 
 /** What operators are sent, and when (docs/contract.md, section 8.1). */
 const told: Readonly<Record<keyof typeof feedFrames, string>> = {
-  hello: 'First, once it is known who watches',
-  tick: 'How the service stands, every two seconds; topic counts',
-  sessions: 'What became of sessions, at most four times a second; topic sessions',
-  event: 'An event of the session that is followed, at once',
-  refusals: 'What was refused, at most once a second; topic refusals',
-  node: 'A process told of itself, or is gone; topic nodes, for those who may see the installation',
-  audit: 'What an operator did, once it is done; topic audit',
-  gap: 'Something was left out: fetch again',
+  hello: 'The first frame, once the watcher is known',
+  tick: 'The state of the service, every two seconds; topic counts',
+  sessions: 'Changes of sessions, at most four times a second; topic sessions',
+  event: 'An event of the followed session, sent at once',
+  refusals: 'Refused requests, at most once a second; topic refusals',
+  node: 'A process reported its state, or is gone; topic nodes, for those who may see the installation',
+  audit: 'An operator’s action, once it is done; topic audit',
+  gap: 'Frames were dropped: fetch the data again',
 };
 
 const feedCloseCodes = Object.entries(feedCloseCode)
@@ -85,14 +88,14 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
       heartbeat: {
         address: path,
         title: 'Heartbeat channel',
-        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB, of a socket that wants the call 20 KiB. One socket serves one session; unknown fields are ignored on both sides. Close codes: ${closeCodes}.`,
+        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB, or 20 KiB on a socket that asked for the call. One socket serves one session; both sides ignore unknown fields. Close codes: ${closeCodes}.`,
         messages: namesOf(messages),
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },
       feed: {
         address: FEED_PATH,
         title: 'Feed for operators',
-        description: `Subprotocol ${FEED_SUBPROTOCOL}. JSON text frames. With the console cookie from a console origin, or with a service token. Close codes: ${feedCloseCodes}.`,
+        description: `Subprotocol ${FEED_SUBPROTOCOL}. JSON text frames. Open it with the console cookie from a console origin, or with a service token. Close codes: ${feedCloseCodes}.`,
         messages: namesOf(feedMessages),
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },
@@ -116,7 +119,7 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
       ...sentOn('heartbeat', 'push', 'server', pushes),
       watch: {
         action: 'receive',
-        summary: 'Say what is to be told from now on, in the place of what was wanted before',
+        summary: 'Choose what to receive from now on, replacing the earlier choice',
         channel: { $ref: '#/channels/feed' },
         messages: [refer('feed', 'operator.watch')],
       },

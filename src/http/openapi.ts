@@ -20,27 +20,30 @@ import { sample } from './samples.ts';
 
 const tags = [
   { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },
-  { name: 'Usage', description: 'Tokens and dollars that count against the day of a user.' },
-  { name: 'Vendor paths', description: 'The same for software that speaks to a vendor, under the vendor’s own paths.' },
+  { name: 'Usage', description: 'Tokens and dollars that count against a user’s daily totals.' },
+  {
+    name: 'Vendor paths',
+    description: 'The same requests for software written for a vendor, under the vendor’s own paths.',
+  },
   { name: 'Console login', description: 'Logging administrators in with a code sent by e-mail.' },
-  { name: 'Operators', description: 'Watching and ending sessions.' },
-  { name: 'Operations', description: 'Whether the service is up, and how it does.' },
+  { name: 'Operators', description: 'Watching, controlling and ending sessions.' },
+  { name: 'Operations', description: 'Health and metrics of the service.' },
 ];
 
 /** Headers of replies by name: what they hold, and an example. */
 const replyHeaders = {
   'X-Request-Id': {
-    description: 'Under this id the log tells why.',
+    description: 'The id under which the log explains the reply.',
     schema: { type: 'string' },
     example: sample.requestId,
   },
   'X-RateLimit-Limit': {
-    description: 'Requests a minute in the tighter window.',
+    description: 'Requests a minute that the tighter window allows.',
     schema: { type: 'integer', 'x-unit': 'count' },
     example: 60,
   },
   'X-RateLimit-Remaining': {
-    description: 'Requests that are left in this window.',
+    description: 'Requests left in this window.',
     schema: { type: 'integer', 'x-unit': 'count' },
     example: 59,
   },
@@ -50,23 +53,23 @@ const replyHeaders = {
     example: 1_893_456_060,
   },
   Location: {
-    description: 'The path of what was made.',
+    description: 'The path of the new resource.',
     schema: { type: 'string' },
     example: '/api/realtime/calls/call_kX2vQ9mB4tYw7nLcR1sZ0A',
   },
   'Set-Cookie': {
     description:
-      'The cookie `tenant_session`: `HttpOnly`, and `Secure` over https. `Max-Age=0` clears it. A login sets a second one, `tenant_device_` and a hash of the address, by which the browser is known when it asks for codes again.',
+      'The cookie `tenant_session`: `HttpOnly`, and `Secure` over https. `Max-Age=0` clears it. A login also sets a second cookie, named `tenant_device_` and a hash of the address, which identifies the browser when it asks for codes again.',
     schema: { type: 'string' },
     example: 'tenant_session=eyJhbGciOiJIUzI1NiJ9...; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=Lax',
   },
   'Content-Language': {
-    description: 'Of an error: the language of `userMessage`.',
+    description: 'In error replies: the language of `userMessage`.',
     schema: { type: 'string', enum: [...LANGUAGES] },
     example: DEFAULT_LANGUAGE,
   },
   'Retry-After': {
-    description: "Seconds to wait; the body's `retryAfter`.",
+    description: 'Seconds to wait; equal to `retryAfter` in the body.',
     schema: { type: 'integer', 'x-unit': 'seconds' },
     example: 30,
   },
@@ -91,7 +94,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
         title: 'Switchboard',
         version,
         description:
-          'A session broker for real-time voice agents. Fields and codes are added under these paths, never renamed or removed: ignore what you do not know.',
+          'A session broker for real-time voice agents. Fields and codes may be added under these paths, but are never renamed or removed: ignore those that you do not know.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         contact: { name: 'Whoever runs this installation' },
       },
@@ -105,7 +108,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
             in: 'cookie',
             name: 'tenant_session',
             description:
-              'A console login; set by /api/auth/otp/verify, and renewed by whatever reads it, at most once a minute.',
+              'A console login; set by /api/auth/otp/verify and renewed by any request that reads it, at most once a minute.',
           },
           ticket: {
             type: 'http',
@@ -115,13 +118,14 @@ export function describeRoutes(routes: readonly Route[], version: string, server
           widgetKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'A widget key, from a page of its origin: what is public already in the tag of the page.',
+            description:
+              'A widget key, sent from a page of its origin: the public key that is in the page’s tag anyway.',
           },
           webhook: {
             type: 'apiKey',
             in: 'header',
             name: 'Authorization',
-            description: 'A token that LiveKit signs with the secret of LIVEKIT_API_KEY, for exactly this body.',
+            description: 'A token that LiveKit signs with the secret of LIVEKIT_API_KEY for exactly this body.',
           },
           service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
         },

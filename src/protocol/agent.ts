@@ -11,21 +11,24 @@ export const tool = z
   .looseObject({
     kind: text(64).meta({
       description:
-        'Who runs it: `server_tool` of a tenant’s file is called by Switchboard, every other kind by the page',
+        'Who runs the tool: Switchboard calls a `server_tool` of a tenant’s file; the page runs tools of every other kind',
       examples: ['http_tool'],
     }),
     name: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores')
-      .meta({ description: 'What the model calls it', examples: ['lookup_order'] }),
+      .meta({ description: 'The name by which the model calls the tool', examples: ['lookup_order'] }),
     description: z
       .string()
       .max(8192)
       .optional()
-      .meta({ description: 'When to use it, as the model is told', examples: ['Finds an order by its number.'] }),
+      .meta({
+        description: 'What the tool does and when to use it, as the model is told',
+        examples: ['Finds an order by its number.'],
+      }),
   })
   .meta({
-    description: 'Further fields pass through, for example parameters (a JSON schema).',
+    description: 'Further fields are passed on, for example parameters (a JSON schema).',
     examples: [{ kind: 'http_tool', name: 'show_map', parameters: { type: 'object' } }],
   });
 
@@ -35,23 +38,23 @@ export type Tool = Readonly<z.infer<typeof tool>>;
 export const agentSettings = z.object({
   model: text(128)
     .optional()
-    .meta({ ...model.meta(), description: 'The model of the provider; by default the agent’s' }),
+    .meta({ ...model.meta(), description: 'The provider’s model; by default the agent’s' }),
   voice: text(128)
     .optional()
-    .meta({ description: 'The voice of the provider; by default the agent’s', examples: ['marin'] }),
+    .meta({ description: 'The provider’s voice; by default the agent’s', examples: ['marin'] }),
   instructions: z
     .string()
     .refine((value) => Buffer.byteLength(value) <= MAX_INSTRUCTION_BYTES, 'must be at most 32 KiB (as UTF-8)')
     .optional()
     .meta({
-      description: 'What the agent is told to be and do, at most 32 KiB; by default the agent’s',
+      description: 'System instructions for the agent, at most 32 KiB; by default the agent’s own',
       examples: ['You are the friendly guide of a small science museum.'],
     }),
   tools: z
     .array(tool)
     .max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`)
     .optional()
-    .meta({ description: 'What the agent can do beside talking; by default the agent’s' }),
+    .meta({ description: 'The tools that the agent can call; by default the agent’s own' }),
   ...behaviour.shape,
 });
 

@@ -64,16 +64,22 @@ const turns = z
   .strictObject({
     detect: z.enum(['semantic', 'silence', 'push']).optional().meta({
       description:
-        'How the end of a turn is found: `semantic` (default) by what was said, `silence` by a pause, `push` by a button that the visitor holds while they speak',
+        'How the end of the visitor’s turn is detected: `semantic` (default) by what was said, `silence` by a pause, `push` by a button that the visitor holds while they speak',
     }),
-    eagerness: z.enum(['low', 'medium', 'high']).optional().meta({ description: 'Of `semantic`: how soon it answers' }),
+    eagerness: z
+      .enum(['low', 'medium', 'high'])
+      .optional()
+      .meta({ description: 'Only with `semantic`: how soon the agent answers' }),
     silenceMs: z
       .int()
       .min(200)
       .max(3000)
       .optional()
-      .meta({ description: 'Of `silence`: how long nobody speaks before it answers', ...inUnit('milliseconds', 500) }),
-    interrupt: z.boolean().optional().meta({ description: 'Whether the visitor interrupts the agent by speaking' }),
+      .meta({
+        description: 'Only with `silence`: how long the pause lasts before the agent answers',
+        ...inUnit('milliseconds', 500),
+      }),
+    interrupt: z.boolean().optional().meta({ description: 'Whether the visitor can interrupt the agent by speaking' }),
   })
   .superRefine(({ detect = 'semantic', eagerness, silenceMs, interrupt }, context) => {
     const needs = (path: string, wanted: string): void =>
@@ -89,13 +95,13 @@ const silence = z.strictObject({
     .min(5)
     .max(600)
     .meta({
-      description: 'How long nobody says anything before the agent asks, once',
+      description: 'How long nobody has spoken when the agent asks, once',
       ...inUnit('seconds', 30),
     }),
   say: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
-    .meta({ description: 'These words, or `true` (default) for its own' }),
+    .meta({ description: 'What the agent asks: these words, or `true` (default) for its own' }),
 });
 
 const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => {
@@ -110,13 +116,16 @@ export const behaviour = z.object({
   greeting: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
-    .meta({ description: 'Said once when the call opens: these words, or `true` for what the instructions say' }),
+    .meta({
+      description:
+        'What the agent says first, once, when the first call opens: these words, or `true` to follow the instructions',
+    }),
   wrapUp: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
     .optional()
     .meta({
       description:
-        'Said about 30 seconds before the time or the budget is over: these words, or `true` for a short goodbye',
+        'What the agent says about 30 seconds before the time or the budget runs out: these words, or `true` for a short goodbye',
     }),
   language: z
     .string()
@@ -124,8 +133,11 @@ export const behaviour = z.object({
     .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z\d]{1,8})*$/, { error: NO_LANGUAGE, abort: true })
     .refine((tag) => languageName(tag) !== undefined, NO_LANGUAGE)
     .optional()
-    .meta({ description: 'BCP 47: what the agent speaks, and what visitors are understood in', examples: ['de-AT'] }),
-  turns: turns.optional().meta({ description: 'When it is whose turn to speak' }),
+    .meta({
+      description: 'The language, as a BCP 47 tag, that the agent speaks and visitors are understood in',
+      examples: ['de-AT'],
+    }),
+  turns: turns.optional().meta({ description: 'How turns are taken in the conversation' }),
   transcribe: z
     .union(
       [
@@ -136,33 +148,37 @@ export const behaviour = z.object({
             .min(1)
             .max(128)
             .optional()
-            .meta({ description: 'The model that writes it down', examples: ['gpt-transcribe'] }),
+            .meta({ description: 'The transcription model', examples: ['gpt-transcribe'] }),
           words: z
             .array(z.string().min(1).max(64))
             .max(50)
             .optional()
-            .meta({ description: 'Names that may come up', examples: [['Archaeopteryx', 'Burgess Shale']] }),
+            .meta({ description: 'Names that visitors may say', examples: [['Archaeopteryx', 'Burgess Shale']] }),
         }),
       ],
       'must be false, or an object with a model and at most 50 words of 1 to 64 characters',
     )
     .optional()
     .meta({
-      description: 'Whether what visitors say is written down, for captions; on where the call has no data channel',
+      description:
+        'Whether visitors’ speech is transcribed for captions, and how; on by default where the call has no data channel',
     }),
   noise: z.enum(['near', 'far', 'off']).optional().meta({
-    description: 'Whether noise is taken away as of a headset (`near`), of a microphone in the room (`far`), or not',
+    description: 'Noise reduction for a headset (`near`), for a microphone in the room (`far`), or none',
   }),
   speed: z
     .number()
     .min(0.5)
     .max(1.5)
     .optional()
-    .meta({ description: 'How fast the agent speaks; 1 is as usual', ...inUnit('factor', 1.1) }),
-  effort: z.enum(['minimal', 'low', 'medium', 'high']).optional().meta({ description: 'How long the model thinks' }),
-  silence: silence.optional().meta({ description: 'The agent asks whether somebody is there' }),
+    .meta({ description: 'How fast the agent speaks; 1 is normal speed', ...inUnit('factor', 1.1) }),
+  effort: z
+    .enum(['minimal', 'low', 'medium', 'high'])
+    .optional()
+    .meta({ description: 'How much the model reasons before it answers' }),
+  silence: silence.optional().meta({ description: 'When and how the agent asks whether the visitor is still there' }),
   extra: extra.optional().meta({
-    description: "Further fields of the provider's own session, merged into it: at most 4 KiB",
+    description: 'Further fields of the provider’s own session object, merged into it: at most 4 KiB',
     examples: [{ temperature: 0.8 }],
   }),
   tellAi: z
@@ -170,7 +186,7 @@ export const behaviour = z.object({
     .optional()
     .meta({
       description:
-        'Whether the element tells visitors that they speak with an AI; default true. `greeting`: the greeting says it, where there is one',
+        'Whether the element tells visitors that they speak with an AI; default true. `greeting`: the agent’s greeting says so; without a greeting the element does',
     }),
 });
 

@@ -32,13 +32,13 @@ const amountOf = (what: string, most: number) =>
     .nullable();
 
 const dollars = amountOf('an amount of dollars', MAX_DOLLARS).meta({
-  description: 'What may be used in its period, with at most 6 decimals; null for any amount',
+  description: 'The dollars that may be used in a period, with at most 6 decimals; null for no limit',
   ...inUnit('dollars', 2000),
 });
 
 const minutes = amountOf('a number of minutes', MAX_MINUTES).meta({
   description:
-    'How long brokered calls may be connected in its period, added up over calls; at most 6 decimals; null for any',
+    'How long brokered calls may be connected in a period, added up over all calls; at most 6 decimals; null for no limit',
   ...inUnit('minutes', 600),
 });
 
@@ -48,7 +48,7 @@ const tokens = z
   .max(MAX_TOKENS, `must be at most ${MAX_TOKENS}`)
   .nullable()
   .meta({
-    description: 'How many may be used in its period, input and output together; null for any number',
+    description: 'The tokens that may be used in a period, input and output together; null for no limit',
     ...inUnit('tokens', 3_000_000),
   });
 
@@ -59,14 +59,14 @@ const warnAt = z
   .max(5, 'must have at most 5 entries')
   .refine((all) => all.every((one, at) => at === 0 || one > (all[at - 1] ?? 0)), 'must ascend')
   .meta({
-    description: 'At most 5 thresholds, ascending: operators are told once a period that each is reached',
+    description: 'At most 5 thresholds, ascending: operators are told once in a period that each one is reached',
     'x-unit': 'percent',
     examples: [[50, 80, 95]],
   });
 
 const then = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
   description:
-    '`end` refuses creates and ends live sessions, `refuse` refuses creates and lets live sessions go on, `tell` only tells operators',
+    'What happens when the budget is used up: `end` refuses creates and ends live sessions, `refuse` refuses creates and lets live sessions continue, `tell` only tells operators',
 });
 
 const OF = /^(?:installation|tenant|user|(?:key|agent|user):[A-Za-z0-9._:-]{1,200})$/;
@@ -90,7 +90,7 @@ const tell = z
   .meta({
     examples: [['finance@acme.example']],
     description:
-      'At most 10 e-mail addresses that are told of thresholds; null is those of the tenant’s admins, or of the operators; none where it is empty',
+      'At most 10 e-mail addresses that are mailed when a threshold is reached or the budget is used up; null means the tenant’s admins, or the operators for a budget of the installation; an empty list means nobody',
   });
 
 /** What may be changed of a budget. */
@@ -113,17 +113,19 @@ const identity = {
     .regex(OF, 'must be installation, tenant, key:ID, agent:ID, user or user:SUBJECT')
     .meta({
       description:
-        'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each for itself) or `user:SUBJECT`',
+        'Whose usage counts: `installation`, `tenant`, `key:ID`, `agent:ID`, `user` (each user separately) or `user:SUBJECT`',
       examples: ['tenant', 'key:site'],
     }),
   period: z.enum(BUDGET_PERIODS, wanted(BUDGET_PERIODS.join(', '))).meta({
     description:
-      'How long it counts until it begins anew: a session, a calendar day, week (ISO) or month of QUOTA_TIMEZONE; `once` never does',
+      'The period after which counting starts again: a session, or a calendar day, week (ISO) or month in QUOTA_TIMEZONE; `once` never starts again',
   }),
   from: calendarDay
     .nullable()
     .default(null)
-    .meta({ description: 'Of `once` alone: the first day that counts; by default the day on which it is made' }),
+    .meta({
+      description: 'Only with `once`: the first day that counts; by default the day on which the budget is created',
+    }),
 };
 
 /** The fields of a budget (docs/contract.md, section 3). Whoever adds fields to them checks them with `checkBudget` as well. */
@@ -180,10 +182,10 @@ export const budgetChanges = z.object({
 export const budgetNamed = z.object({
   id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
   of: z.string().meta({ description: 'Whose usage counts', examples: ['tenant', 'key:site'] }),
-  period: z.enum(BUDGET_PERIODS).meta({ description: 'How long it counts until it begins anew' }),
+  period: z.enum(BUDGET_PERIODS).meta({ description: 'The period after which counting starts again' }),
   resetAt: instant
     .nullable()
-    .meta({ description: 'When it begins anew, so that asking again may succeed; null for one that never does' }),
+    .meta({ description: 'When the next period starts, so that a retry may succeed; null if there is none' }),
 });
 
 export type BudgetNamed = z.infer<typeof budgetNamed>;

@@ -10,7 +10,7 @@ const MAX_TOOL_OUTPUT_BYTES = 16 * 1024;
 export const MAX_CAPTION_BYTES = 2048;
 
 const who = z.enum(['visitor', 'agent']).meta({ description: 'Who speaks or writes' });
-const callName = callRef.meta({ description: 'The name of the call, as `Location` of its exchange has it' });
+const callName = callRef.meta({ description: 'The name of the call, as in `Location` of the reply that opened it' });
 const itemId = z.string().meta({ examples: ['item_C9CwUVUzUzYIssh3ELY1d'] });
 const toolCallId = z.string().meta({ examples: ['call_C9CwUVUzUzYIss'] });
 
@@ -22,7 +22,10 @@ export const callRequestFrames = {
       .string()
       .min(1)
       .max(255)
-      .meta({ description: 'Said once in a call, however often it is sent', examples: ['say-1'] }),
+      .meta({
+        description: 'Identifies the text: it is said once in a call, however often it is sent',
+        examples: ['say-1'],
+      }),
     text: z
       .string()
       .max(2000)
@@ -36,7 +39,11 @@ export const callRequestFrames = {
   interrupt: z.object({ type: frameType('interrupt') }),
   talk: z.object({
     type: frameType('talk'),
-    on: z.boolean().meta({ description: 'The visitor presses the button that they hold to speak, or lets go of it' }),
+    on: z
+      .boolean()
+      .meta({
+        description: 'Whether the visitor presses the button that they hold to speak (true), or releases it (false)',
+      }),
   }),
   tool_result: z.object({
     type: frameType('tool_result'),
@@ -44,12 +51,12 @@ export const callRequestFrames = {
       .string()
       .min(1)
       .max(256)
-      .meta({ ...toolCallId.meta(), description: 'Which tool call it answers: the `id` of its `tool` frame' }),
+      .meta({ ...toolCallId.meta(), description: 'The tool call that this answers: the `id` of its `tool` frame' }),
     output: z
       .unknown()
       .refine((value) => value !== undefined && isShortJson(value), 'must be JSON of at most 16 KiB')
       .meta({
-        description: 'What the model is told: a text as it is, everything else as JSON; at most 16 KiB',
+        description: 'What the tool returns to the model: a string unchanged, anything else as JSON; at most 16 KiB',
         examples: [{ opens: '10:00' }],
       }),
   }),
@@ -74,42 +81,42 @@ export const callFrames = {
   speech: z.object({
     type: frameType('speech'),
     who,
-    on: z.boolean().meta({ description: 'Whether they begin to speak, or stop' }),
+    on: z.boolean().meta({ description: 'Whether they began to speak (true) or stopped (false)' }),
   }),
   transcript: z.object({
     type: frameType('transcript'),
-    id: itemId.meta({ description: 'What is said in one go; later frames with the same `id` have more of it' }),
+    id: itemId.meta({
+      description: 'The item of the conversation; later frames with the same `id` have more of its text',
+    }),
     who,
     text: z.string().meta({
-      description: 'All of the item until now, at most 2 KiB',
+      description: 'The whole text of the item so far, at most 2 KiB',
       examples: ['We open at ten, and close at six.'],
     }),
-    final: z.boolean().meta({ description: 'Whether no more of the item comes' }),
-    cut: z.literal(true).optional().meta({ description: 'The beginning is left out' }),
+    final: z.boolean().meta({ description: 'Whether the item is complete' }),
+    cut: z.literal(true).optional().meta({ description: 'Present if the beginning of the text is missing' }),
     cutAtMs: z
       .int()
       .optional()
       .meta({
-        description: 'The visitor interrupted the agent, and heard so much of it',
+        description: 'Present if the visitor interrupted the agent: how much they had heard',
         ...inUnit('milliseconds', 1800),
       }),
   }),
   thinking: z.object({
     type: frameType('thinking'),
-    on: z
-      .boolean()
-      .meta({ description: 'Whether a tool of the server runs, so that the agent says nothing for a while' }),
+    on: z.boolean().meta({ description: 'Whether a server tool is running, so that the agent is silent for a while' }),
     tool: z
       .string()
       .optional()
-      .meta({ description: 'The name of the tool that runs', examples: ['lookup_order'] }),
+      .meta({ description: 'The name of the tool that is running', examples: ['lookup_order'] }),
   }),
   tool: z.object({
     type: frameType('tool'),
-    id: toolCallId.meta({ description: 'Names this call of the tool: send it back in `tool_result`' }),
-    name: z.string().meta({ description: 'Which of its tools the page is to run', examples: ['show_map'] }),
+    id: toolCallId.meta({ description: 'Identifies this tool call: send it back in `tool_result`' }),
+    name: z.string().meta({ description: 'The name of the tool that the page is to run', examples: ['show_map'] }),
     arguments: z.string().meta({
-      description: 'As the model wrote them: JSON, but nobody has checked that',
+      description: 'The arguments as the model wrote them: meant to be JSON, but not checked',
       examples: ['{"place":"entrance"}'],
     }),
   }),
@@ -119,7 +126,8 @@ export const callFrames = {
 export const callEventFrame = z.object({
   type: frameType('call'),
   event: z.enum(['ready', 'speaking', 'listening', 'over']).meta({
-    description: '`ready`: the call is open; `speaking` and `listening`: what the agent does; `over`: the call is over',
+    description:
+      '`ready`: the call is open; `speaking` and `listening`: what the agent is doing; `over`: the call is over',
   }),
   call: callName,
 });
@@ -129,11 +137,11 @@ export const callStateFrame = z.object({
   type: frameType('call'),
   state: z
     .enum(['connecting', 'open', 'closing', 'closed'])
-    .meta({ description: 'How far the call is; a state may be told twice' }),
+    .meta({ description: 'The state of the call; the same state may be sent twice' }),
   reason: z
     .string()
     .optional()
-    .meta({ description: 'Why it closes', examples: ['session_ended', 'remote'] }),
+    .meta({ description: 'Why the call is closing or has closed', examples: ['session_ended', 'remote'] }),
   call: callName,
 });
 

@@ -17,14 +17,14 @@ export type DataChannel = z.infer<typeof dataChannel>;
 /** How the page of a session opens its call, in the reply to a create. */
 export const callTerms = z.object({
   mode: z.string().meta({
-    description: "`direct`: the client secret is the provider's; `brokered`: it is a ticket of Switchboard",
+    description: '`direct`: the client secret comes from the provider; `brokered`: it is a ticket for Switchboard',
     examples: ['direct', 'brokered'],
   }),
   url: z
     .string()
     .nullable()
     .meta({
-      description: 'Where the offer is posted, with the client secret as a bearer token; null where no offer is taken',
+      description: 'Where to post the offer, with the client secret as a bearer token; null if no offer is accepted',
       examples: ['https://api.openai.com/v1/realtime/calls'],
     }),
   dataChannel: z.string().meta({
@@ -36,7 +36,7 @@ export const callTerms = z.object({
     .optional()
     .meta({
       description:
-        'Tools of the agent that Switchboard calls: the page answers none of these. Absent where there are none',
+        'The agent’s tools that Switchboard runs, so that the page must not answer them; absent if there are none',
       examples: [['lookup_order']],
     }),
 });

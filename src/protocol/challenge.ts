@@ -15,17 +15,19 @@ export const CHALLENGE_HEADER = 'X-Switchboard-Challenge';
 
 /** A challenge that its caller may solve to be let in (docs/contract.md, section 4.2). */
 export const challenge = z.object({
-  provider: z.enum(CHALLENGE_PROVIDERS).meta({ description: 'Who sets it: whose script the page loads' }),
+  provider: z
+    .enum(CHALLENGE_PROVIDERS)
+    .meta({ description: 'The provider of the challenge, whose script the page loads' }),
   siteKey: z
     .string()
     .optional()
     .meta({
-      description: "The provider's name for the site; altcha has none",
+      description: 'The site key at the provider; altcha has none',
       examples: ['0x4AAAAAAADnPIDROrmt1Wwj'],
     }),
   action: z.literal(CHALLENGE_ACTION).meta({ description: 'What the challenge is solved for' }),
   data: z.string().meta({
-    description: 'Binds the solution to the widget key, its origin and five minutes',
+    description: 'Binds the solution to the widget key, its origin and a period of five minutes',
     examples: ['5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt'],
   }),
 });
@@ -38,7 +40,7 @@ export const challengeHeader = z.object({
     .string()
     .optional()
     .meta({
-      description: 'The token of the challenge that a BOT_BLOCKED before it asked for',
+      description: 'The token of a solved challenge, which a BOT_BLOCKED reply asked for',
       examples: ['0.zrSnRHO7h0HwSjSCU8oyzbjEtD8p'],
     }),
 });
@@ -48,18 +50,18 @@ export const challengeQuery = z.object({ widgetKey });
 
 /** A proof of work as ALTCHA has it, version 1. */
 export const altchaChallenge = z.object({
-  algorithm: z.literal('SHA-256').meta({ description: 'The hash that is computed' }),
+  algorithm: z.literal('SHA-256').meta({ description: 'The hash algorithm' }),
   challenge: z.string().meta({
-    description: 'SHA-256 of the salt with the number after it, in hexadecimal digits: find that number',
+    description: 'The SHA-256 of the salt followed by the secret number, in hexadecimal: find that number',
     examples: ['37b5bd8f2ee9f0fa4b6ea4d9a8b5c7a1f7b2b1f19e5dd9b35e6f9b4a7d1c2e60'],
   }),
-  maxnumber: z.int().meta({ description: 'The number is at most this', ...inUnit('none', 250_000) }),
+  maxnumber: z.int().meta({ description: 'The largest possible number', ...inUnit('none', 250_000) }),
   salt: z.string().meta({
-    description: 'What stands before the number when it is hashed',
+    description: 'The text that precedes the number when it is hashed',
     examples: ['5yFq0kVx3v8Jr1zJt0cWbA.Qm9vdGhzIGFyZSBt?expires=1893499560&'],
   }),
   signature: z.string().meta({
-    description: 'Proves that Switchboard has set it: send it back in the token as it is',
+    description: 'Proves that Switchboard issued the challenge: return it unchanged in the token',
     examples: ['0d4c3b7f1b6a8c2f9d2e7a5b4c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d'],
   }),
 });

@@ -21,7 +21,7 @@ export const metadata = z
   )
   .meta({
     description:
-      'Notes of whoever creates it, for operators: at most 8 pairs of texts, 512 bytes in all; nothing here acts on them',
+      'The creator’s notes for operators: at most 8 name-value pairs of strings, 512 bytes in all; Switchboard itself ignores them',
     examples: [{ page: 'checkout' }],
   });
 
@@ -36,7 +36,7 @@ const context = z
   )
   .meta({
     description:
-      'With a service token only: an object of at most 2 KiB that the servers of the agent’s tools are given, and no page, model or operator',
+      'Only with a service token: an object of at most 2 KiB that is given to the servers of the agent’s tools, and never to a page, model or operator',
     examples: [{ customer: 'c_1041' }],
   });
 
@@ -44,18 +44,18 @@ const context = z
 export const createRequest = z.object({
   widgetKey: widgetKey
     .optional()
-    .meta({ description: 'Of widget callers: the key of the page. Others send the cookie of a console login' }),
+    .meta({ description: 'The page’s widget key. Console callers leave it out and send their login cookie' }),
   agentId: text(128)
     .optional()
     .meta({
       ...agentId.meta(),
-      description: 'Who is to speak, by its id; needed where the key is pinned to several agents',
+      description: 'The id of the agent to speak with; required if the key is pinned to several agents',
     }),
   tenantId: tenantNamed.optional().meta({
-    description: 'Of console callers whom several tenants admit: which one. Of widget callers the key tells it',
+    description: 'Required from console callers who may use several tenants. For widget callers the key determines it',
   }),
   email: email.optional().meta({
-    description: 'Names the user, who then has limits of their own; heartbeats must then send it as well',
+    description: 'Identifies the user, who then has limits of their own; heartbeats must then send it as well',
   }),
   metadata: metadata.optional(),
   context: context.optional(),
@@ -63,7 +63,7 @@ export const createRequest = z.object({
     .optional()
     .meta({
       description:
-        'A resume token of the `attached` frame: the page goes on with its session, and nothing is opened. Then only `widgetKey`, `tenantId` and `email` count beside it',
+        'A resume token from the `attached` frame: the page continues its session, and no new one is opened. Only `widgetKey`, `tenantId` and `email` are then also read',
       examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
     }),
   ...agentSettings.shape,
@@ -75,7 +75,7 @@ export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
 export const clientSecret = z.object({
   value: z.string().meta({
     description:
-      'The secret, as a bearer token: it opens one call; of a brokered session it is a ticket of Switchboard',
+      'The secret, to be sent as a bearer token: it opens one call; in a brokered session it is a ticket for Switchboard',
     examples: ['ek_68af296e8e408191a1120ab6383263c2'],
   }),
   expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
@@ -85,12 +85,12 @@ export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
 /** What a page has to know of the agent before it speaks. */
 export const agentTerms = z.object({
-  captions: z.boolean().meta({ description: 'Whether what both sides say is written down for the page' }),
+  captions: z.boolean().meta({ description: 'Whether the page gets captions of both sides' }),
   greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
   push: z.boolean().meta({
-    description: 'Whether the visitor is heard only while they hold a button, which the page tells by `talk` frames',
+    description: 'Whether the visitor is heard only while they hold a button, which the page reports by `talk` frames',
   }),
-  tellAi: z.boolean().meta({ description: 'Whether the page has to tell its visitor that they speak with an AI' }),
+  tellAi: z.boolean().meta({ description: 'Whether the page must tell its visitor that they speak with an AI' }),
 });
 
 export type AgentTerms = Readonly<z.infer<typeof agentTerms>>;
@@ -100,7 +100,7 @@ export const agentQuery = z.object({
   widgetKey,
   agentId: text(128)
     .optional()
-    .meta({ ...agentId.meta(), description: 'As in a create: needed where the key is pinned to several' }),
+    .meta({ ...agentId.meta(), description: 'As in a create: required if the key is pinned to several agents' }),
 });
 
 /** What GET /api/realtime/agent replies: the terms that a create would have, and what is of its element. */
@@ -111,11 +111,11 @@ export const agentReply = z.object({
         .record(z.string(), z.unknown())
         .optional()
         .meta({
-          description: 'How the element looks and speaks for it, where `agents[].element` says so',
+          description: 'The element’s look and texts for this agent, if `agents[].element` sets them',
           examples: [{ colours: { accent: '#0b6651' } }],
         }),
     })
-    .meta({ description: 'What the page has to know of the agent' }),
+    .meta({ description: 'What the page needs to know about the agent' }),
 });
 
 export type AgentReply = Readonly<z.infer<typeof agentReply>>;
@@ -123,30 +123,34 @@ export type AgentReply = Readonly<z.infer<typeof agentReply>>;
 /** Its reply (docs/contract.md, section 5.1). */
 export const createReply = z.object({
   id: z.string().meta({
-    description: 'The session at the provider, prefix sess_; of a brokered session an id of Switchboard',
+    description: 'The provider’s session id, with the prefix sess_; in a brokered session an id from Switchboard',
     examples: ['sess_C9CwUVUzUzYIssh3ELY1d'],
   }),
   sm_session_id: z.string().meta({
-    description: 'The session here: whoever has it may keep the session alive and end it, so keep it secret',
+    description:
+      'The session id at Switchboard: anyone who has it can keep the session alive and end it, so keep it secret',
     examples: [sessionIdExample],
   }),
-  client_secret: clientSecret.meta({ description: 'What opens the first call' }),
+  client_secret: clientSecret.meta({ description: 'The secret that opens the first call' }),
   heartbeat: heartbeatInterval
     .extend({
       url: z.string().meta({
-        description: 'Where heartbeats are posted',
+        description: 'Where to post heartbeats',
         examples: ['https://voice.example.com/api/realtime/heartbeat'],
       }),
       socketUrl: z.string().meta({
-        description: 'The WebSocket that may be held instead of posting heartbeats',
+        description: 'The WebSocket that can be used instead of posting heartbeats',
         examples: ['wss://voice.example.com/api/realtime/socket'],
       }),
     })
     .meta({ description: 'How the session is kept alive' }),
-  limits: sessionLimits.meta({ description: 'What ends the session by itself' }),
+  limits: sessionLimits.meta({ description: 'The limits at which the session ends by itself' }),
   call: callTerms.meta({ description: 'How the page opens the call' }),
-  agent: agentTerms.optional().meta({ description: 'What the page has to know of the agent' }),
-  resumed: z.literal(true).optional().meta({ description: 'The session was there before: see `resume`' }),
+  agent: agentTerms.optional().meta({ description: 'What the page needs to know about the agent' }),
+  resumed: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Present if an existing session was continued: see `resume`' }),
 });
 
 export type CreateReply = z.infer<typeof createReply>;
@@ -156,5 +160,5 @@ export const ticketRequest = sessionProof;
 
 /** Its reply. */
 export const ticketReply = z.object({
-  client_secret: clientSecret.meta({ description: 'What opens another call of the session' }),
+  client_secret: clientSecret.meta({ description: 'The secret that opens another call of the session' }),
 });

@@ -47,17 +47,21 @@ const texts = z
  * it comes from. All of it is public.
  */
 export const elementSettings = z.strictObject({
-  texts: texts.optional().meta({ description: 'Words in the place of the element’s, by their names; shown as text' }),
+  texts: texts.optional().meta({ description: 'Texts that replace the element’s own, by name; shown as plain text' }),
   colours: z
     .partialRecord(z.enum(ELEMENT_COLOURS), colour)
     .optional()
-    .meta({ description: 'By the names of its custom properties', examples: [{ accent: '#0b6651' }] }),
+    .meta({
+      description: 'Colours, by the names of the element’s custom properties',
+      examples: [{ accent: '#0b6651' }],
+    }),
   placement: z
     .enum(['bottom-right', 'bottom-left', 'top-right', 'top-left'])
     .optional()
-    .meta({ description: 'The corner of its button' }),
+    .meta({ description: 'The corner of the page in which the button stands' }),
   consent: z.string().min(1).max(500).optional().meta({
-    description: 'A line that the visitor agrees to before the first conversation; links as [words](address)',
+    description:
+      'A sentence that the visitor must agree to before the first conversation; write links as [words](address)',
   }),
 });
 

@@ -24,7 +24,7 @@ export const optionalEmail = z
   .transform((address) => (address === null || address === '' ? undefined : address))
   .optional()
   .meta({
-    description: 'Needed when the session was created for an e-mail address; "" and null are as if left out',
+    description: 'Required if the session was created with an e-mail address; "" and null count as left out',
     examples: ['ada@example.com'],
   });
 

@@ -8,40 +8,50 @@ import { inUnit } from './values.ts';
 
 /** One field, parameter or header that is wrong. */
 const detail = z.object({
-  path: z.string().meta({ description: 'Which one, as a path of names and places', examples: ['tools.0.name'] }),
-  message: z.string().meta({ description: 'What is wrong with it, for a developer', examples: ['is missing'] }),
+  path: z
+    .string()
+    .meta({
+      description: 'The wrong field, parameter or header, as a path of names and list positions',
+      examples: ['tools.0.name'],
+    }),
+  message: z.string().meta({ description: 'What is wrong with it, for developers', examples: ['is missing'] }),
 });
 
 /** The body of every error (docs/contract.md, section 2.2). */
 export const errorBody = z.object({
   error: z.string().meta({
-    description: 'What is wrong and what to do, for a developer',
+    description: 'What is wrong and what to do about it, for developers',
     examples: ['sm_session_id: is missing'],
   }),
-  code: z.string().meta({ description: 'What clients decide by; more may be added', examples: ['INVALID_REQUEST'] }),
+  code: z
+    .string()
+    .meta({
+      description: 'The error code, which clients should act on; more codes may be added',
+      examples: ['INVALID_REQUEST'],
+    }),
   userMessage: z.string().meta({
-    description: 'What can be shown to an end user as it is, in the language of `Content-Language`',
+    description: 'A message that can be shown to end users unchanged, in the language of `Content-Language`',
     examples: ['Something in this request is not right. Please check it and try again.'],
   }),
   retryAfter: z
     .int()
     .optional()
-    .meta({ description: 'How long to wait before asking again', ...inUnit('seconds', 30) }),
+    .meta({ description: 'How long to wait before trying again', ...inUnit('seconds', 30) }),
   reason: endReason.optional(),
   maxMinutes: z
     .int()
     .optional()
     .meta({
-      description: 'With SESSION_DURATION_EXCEEDED: how long a session may last',
+      description: 'With SESSION_DURATION_EXCEEDED: the longest duration of a session',
       ...inUnit('minutes', 15),
     }),
   counted: z
     .literal(true)
     .optional()
-    .meta({ description: 'A usage report: it was counted although it is refused, so do not send it again' }),
-  usage: usage.optional().meta({ description: 'With counted: the totals right after the report' }),
+    .meta({ description: 'For a usage report: it was counted although it was refused, so do not send it again' }),
+  usage: usage.optional().meta({ description: 'With counted: the totals directly after the report' }),
   budget: budgetNamed.optional().meta({
-    description: 'With DAILY_QUOTA_EXCEEDED: the budget of which nothing is left, where it is not a ceiling of the day',
+    description: 'With DAILY_QUOTA_EXCEEDED: the budget that is used up, unless a daily ceiling was reached',
   }),
   matched: z
     .int()
@@ -49,7 +59,7 @@ export const errorBody = z.object({
     .meta({ description: 'With COUNT_CHANGED: how many match now', ...inUnit('count', 212) }),
   challenge: challenge
     .optional()
-    .meta({ description: 'With BOT_BLOCKED: who solves it and sends the create once more with its token is let in' }),
+    .meta({ description: 'With BOT_BLOCKED: a challenge; solve it and repeat the create with its token to be let in' }),
   details: z.array(detail).optional().meta({ description: 'What is wrong, field by field' }),
 });
 

@@ -12,9 +12,9 @@ export const keyId = z.string().meta({ description: 'The id of the widget key in
 export const agentId = z.string().meta({ description: 'The id of the agent in its tenant', examples: ['support'] });
 
 /** What lists are filtered by, and what a body names. */
-export const tenantAsked = text(128).meta({ description: 'Only what is of this tenant, by its id', examples: [acme] });
+export const tenantAsked = text(128).meta({ description: 'Only entries of this tenant, by its id', examples: [acme] });
 export const keyAsked = text(200).meta({
-  description: 'Only what is of this widget key, by its id',
+  description: 'Only entries of this widget key, by its id',
   examples: ['site'],
 });
 export const agentAsked = text(128).meta({
@@ -24,33 +24,34 @@ export const agentAsked = text(128).meta({
 export const tenantNamed = text(128).meta({ description: 'The id of the tenant', examples: [acme] });
 
 export const widgetKey = text(256).meta({
-  description: 'The widget key of the page; it works from its own origin alone',
+  description: 'The page’s widget key; it works only from its own origin',
   examples: ['w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5'],
 });
 
 export const subject = z.string().meta({
-  description: 'Whose usage it is: 32 hexadecimal digits that stand for a user, and tell no address',
+  description: 'The user whose usage it is: 32 hexadecimal digits from which the e-mail address cannot be read',
   examples: [subjectExample],
 });
 
 export const sessionRef = z.string().meta({
-  description: 'The first 42 characters of the id, as the log has them: names the session, and proves nothing',
+  description:
+    'The first 42 characters of the session id, as in the log: it identifies the session but gives no access to it',
   examples: [sessionIdExample.slice(0, 42)],
 });
 
 export const callRef = z.string().meta({
-  description: "Switchboard's name of the call",
+  description: 'Switchboard’s own id of the call',
   examples: ['call_kX2vQ9mB4tYw7nLcR1sZ0A'],
 });
 
 export const requestId = z.string().meta({
-  description: 'The `X-Request-Id` of the request, under which the log tells more',
+  description: 'The `X-Request-Id` of the request, under which the log has more',
   examples: ['req_AMumvXlM6'],
 });
 
-export const nodeId = z.string().meta({ description: 'The process, by its id', examples: ['Jm4c0Vb1T2yq8s5nXk9ZwA'] });
+export const nodeId = z.string().meta({ description: 'The id of the process', examples: ['Jm4c0Vb1T2yq8s5nXk9ZwA'] });
 export const provider = z.string().meta({ description: 'The model provider', examples: ['openai'] });
-export const model = z.string().meta({ description: 'The model that was asked for', examples: ['gpt-realtime-2.1'] });
+export const model = z.string().meta({ description: 'The requested model', examples: ['gpt-realtime-2.1'] });
 export const origin = z
   .string()
   .meta({ description: 'An origin, as browsers send it', examples: ['https://www.acme.example'] });
@@ -61,21 +62,21 @@ export const auditReason = z
   .string()
   .max(500)
   .optional()
-  .meta({ description: 'Why, for the audit', examples: ['the visitor asked us to'] });
+  .meta({ description: 'The reason, for the audit', examples: ['the visitor asked us to'] });
 
 /** Somebody who did something, as operators are told. */
 export const actor = z.string().meta({
   description:
-    'Who did it: an e-mail address, `service:` and what tells one token from another, or `cli`; viewers and admins of tenants see the addresses of others masked',
+    'Who did it: an e-mail address, `service:` and what distinguishes the token, or `cli`; viewers and admins of tenants see other people’s addresses masked',
   examples: ['ops@example.com'],
 });
 
 /** The type of a frame. */
 export const frameType = <const T extends string>(type: T) =>
-  z.literal(type).meta({ description: 'Which frame it is' });
+  z.literal(type).meta({ description: 'The type of the frame' });
 
 /** A tenant as pages name it. */
 export const namedTenant = z.object({
   id: tenantId,
-  name: z.string().meta({ description: 'The name of the tenant, for people', examples: ['Acme'] }),
+  name: z.string().meta({ description: 'The display name of the tenant', examples: ['Acme'] }),
 });

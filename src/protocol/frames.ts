@@ -11,7 +11,7 @@ import { inUnit } from './values.ts';
 /** Named by the client, repeated in the answer. */
 const frameId = z
   .union([z.string().max(255), z.int()])
-  .meta({ description: 'Named by the client, and repeated in the answer', examples: ['r1'], 'x-unit': 'none' });
+  .meta({ description: 'An id chosen by the client and repeated in the answer', examples: ['r1'], 'x-unit': 'none' });
 
 /** A BCP 47 tag; its first subtag counts. */
 const language = z
@@ -20,7 +20,7 @@ const language = z
   .regex(/^[A-Za-z]{1,8}(?:-[A-Za-z\d]{1,8})*$/)
   .meta({
     description:
-      'Of each `userMessage` to this socket, as a BCP 47 tag; one that is not spoken here leaves the language of the upgrade (Accept-Language)',
+      'The language of each `userMessage` sent to this socket, as a BCP 47 tag; if it is not supported, the language of the upgrade request (Accept-Language) stays',
     examples: ['de-AT'],
   });
 
@@ -28,7 +28,10 @@ const language = z
 const wants = z
   .array(z.string().max(40))
   .max(8)
-  .meta({ description: '`call`: what belongs to the call of a brokered session', examples: [['call']] });
+  .meta({
+    description: 'What else the client understands. `call`: frames about the call of a brokered session',
+    examples: [['call']],
+  });
 
 /** Frames that a client sends (docs/contract.md, section 7.2); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
@@ -47,7 +50,10 @@ export const clientFrames = {
       .string()
       .min(1)
       .max(255)
-      .meta({ description: 'The idempotency key: counted once in this session for 24 hours', examples: ['u1'] }),
+      .meta({
+        description: 'The idempotency key: within 24 hours it is counted once in this session',
+        examples: ['u1'],
+      }),
   }),
   end: z.object({ type: frameType('end') }),
   rate: rateFrame,
@@ -72,13 +78,13 @@ const { error, code, userMessage, retryAfter, counted } = errorBody.shape;
 
 /** What is about to end a session. */
 export const warning = z.object({
-  reason: z.enum(['duration', 'idle', 'quota']).meta({ description: 'Which limit is near' }),
+  reason: z.enum(['duration', 'idle', 'quota']).meta({ description: 'The limit that is near' }),
   secondsLeft: z
     .int()
     .optional()
     .meta({
       description:
-        'How long until it ends the session; absent where a daily total has crossed 80 or 95 % of its ceiling',
+        'Time left until the limit ends the session; absent if a daily total has crossed 80 or 95 % of its ceiling',
       ...inUnit('seconds', 60),
     }),
 });
@@ -98,7 +104,7 @@ export const serverFrames = {
       .meta({
         examples: ['rs_Zm9yIG9uZSBwYWdlIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ'],
         description:
-          'Of a brokered session, to sockets that want `call`: the next page of the visitor goes on with the session by it (`resume` of POST /api/session), once. It replaces the one before',
+          'In brokered sessions, for sockets that asked for `call`: the token with which the visitor’s next page can continue the session, once (`resume` of POST /api/session). It replaces any earlier one',
       }),
   }),
   heartbeat: z.object({
@@ -109,7 +115,7 @@ export const serverFrames = {
   }),
   usage: z.object({
     type: frameType('usage'),
-    id: z.string().meta({ description: 'The `id` of the frame that is answered', examples: ['u1'] }),
+    id: z.string().meta({ description: 'The `id` of the frame that this answers', examples: ['u1'] }),
     usage,
     counted: uncounted,
   }),
@@ -118,7 +124,7 @@ export const serverFrames = {
     state: sessionState,
     session: sessionView
       .optional()
-      .meta({ description: 'Once words of a new visitor were heard: it ends no sooner than others' }),
+      .meta({ description: 'Sent once a new visitor has said something: the session no longer ends early' }),
   }),
   warning: z.object({ type: frameType('warning'), ...warning.shape }),
   call: z.union([callEventFrame, callStateFrame]),
@@ -128,14 +134,14 @@ export const serverFrames = {
     code,
     reason: endReason,
     userMessage,
-    maxMinutes: z.int().meta({ description: 'How long a session may last', ...inUnit('minutes', 15) }),
+    maxMinutes: z.int().meta({ description: 'The longest duration of a session', ...inUnit('minutes', 15) }),
   }),
   error: z.object({
     type: frameType('error'),
     code,
     error: error.optional(),
     userMessage,
-    retryAfter: retryAfter.meta({ description: 'After how long the same frame may succeed' }),
+    retryAfter: retryAfter.meta({ description: 'How long to wait before sending the same frame again' }),
     id: frameId.optional(),
     counted,
     usage: usage.optional(),

@@ -8,7 +8,8 @@ export const idleSec = z
   .min(0)
   .optional()
   .meta({
-    description: 'How long nobody has spoken, as the client knows it; without it the heartbeat itself is activity',
+    description:
+      'How long nobody has spoken, according to the client; if left out, the heartbeat itself counts as activity',
     ...inUnit('seconds', 0),
   });
 
@@ -19,5 +20,5 @@ export type HeartbeatRequest = Readonly<z.infer<typeof heartbeatRequest>>;
 
 /** How often a client should send a heartbeat. */
 export const heartbeatInterval = z.object({
-  intervalSec: z.int().meta({ description: 'How often a client sends a heartbeat', ...inUnit('seconds', 45) }),
+  intervalSec: z.int().meta({ description: 'How often clients send a heartbeat', ...inUnit('seconds', 45) }),
 });

@@ -18,13 +18,13 @@ const key = (minLength: number, description: string) =>
 /** The header that makes a request safe to repeat (docs/contract.md, section 5.2). */
 export const idempotencyHeader = key(
   1,
-  'Repeating a request with the same key and body answers the same and does nothing twice. Draw it at random.',
+  'Repeating a request with the same key and body gives the same reply and does nothing twice. Use a random value.',
 );
 
 /** The same for a create. */
 export const createIdempotencyHeader = key(
   MIN_CREATE_KEY,
-  'Repeating a create with the same key and body, from the same page and network, answers with the same session and mints nothing twice. Draw it at random.',
+  'Repeating a create with the same key and body, from the same page and network, returns the same session and mints nothing twice. Use a random value.',
 );
 
 /** INVALID_REQUEST for an Idempotency-Key of a length that is not kept. */

@@ -11,13 +11,13 @@ export const keyBots = z
       provider: z
         .enum(CHALLENGE_PROVIDERS, `${wanted} ${CHALLENGE_PROVIDERS.join(', ')}`)
         .optional()
-        .meta({ description: 'Who sets challenges' }),
+        .meta({ description: 'The provider of challenges' }),
       siteKey: z
         .string('must be a text')
         .regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable ASCII characters without spaces')
         .optional()
         .meta({
-          description: "The provider's name for the site; altcha has none",
+          description: 'The site key at the provider; altcha has none',
           examples: ['0x4AAAAAAADnPIDROrmt1Wwj'],
         }),
       secret: z
@@ -28,19 +28,19 @@ export const keyBots = z
         )
         .optional()
         .meta({
-          description: 'Which secret of the tenant the provider is asked with; altcha has none',
+          description: 'The tenant’s secret that is sent to the provider, by name; altcha has none',
           examples: ['${secret:turnstile}'],
         }),
       challenge: z
         .enum(['suspect', 'always'], `${wanted} suspect, always`)
         .optional()
-        .meta({ description: 'Who is challenged: callers who are suspect, or everybody' }),
+        .meta({ description: 'Who is challenged: only suspect callers, or everybody' }),
       minScore: z
         .number('must be a number from 0 to 1')
         .min(0, 'must be at least 0')
         .max(1, 'must be at most 1')
         .optional()
-        .meta({ description: 'Of reCAPTCHA: the least score that passes', ...inUnit('share', 0.5) }),
+        .meta({ description: 'Only for reCAPTCHA: the lowest score that passes', ...inUnit('share', 0.5) }),
     },
     'must be an object',
   )

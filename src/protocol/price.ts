@@ -6,35 +6,35 @@ const rate = z.int().min(0).max(1_000_000_000_000).meta(inUnit('micro-dollars', 
 
 /** What a model costs, by the classes that providers bill. Input classes leave out what was cached. */
 export const tokenRates = z.strictObject({
-  textIn: rate.meta({ description: 'Text that the model reads, without what is cached' }),
-  textCached: rate.meta({ description: 'Text that it reads from its cache' }),
-  textOut: rate.meta({ description: 'Text that it writes' }),
-  audioIn: rate.meta({ description: 'Audio that it hears, without what is cached' }),
-  audioCached: rate.meta({ description: 'Audio that it hears from its cache' }),
-  audioOut: rate.meta({ description: 'Audio that it speaks' }),
-  imageIn: rate.meta({ description: 'Images that it sees, without what is cached' }),
-  imageCached: rate.meta({ description: 'Images that it sees from its cache' }),
+  textIn: rate.meta({ description: 'Text that the model reads, except what is cached' }),
+  textCached: rate.meta({ description: 'Text that the model reads from its cache' }),
+  textOut: rate.meta({ description: 'Text that the model writes' }),
+  audioIn: rate.meta({ description: 'Audio that the model hears, except what is cached' }),
+  audioCached: rate.meta({ description: 'Audio that the model hears from its cache' }),
+  audioOut: rate.meta({ description: 'Audio that the model speaks' }),
+  imageIn: rate.meta({ description: 'Images that the model sees, except what is cached' }),
+  imageCached: rate.meta({ description: 'Images that the model sees from its cache' }),
 });
 
 /** A model's price (docs/operations.md, Prices): for tokens, for time, or both. */
 export const modelPrice = z
   .strictObject({
-    per1M: tokenRates.partial().optional().meta({ description: 'For a million tokens of each class' }),
-    perMinute: rate.optional().meta({ description: 'For a minute of connected time' }),
+    per1M: tokenRates.partial().optional().meta({ description: 'Prices of a million tokens, by class' }),
+    perMinute: rate.optional().meta({ description: 'The price of a connected minute' }),
     minimumSec: seconds.max(86_400).optional().meta({
-      description: 'Connected time that each call is charged from its start, and that its first seconds use up',
+      description: 'The shortest connected time that a call is charged for, from its start',
     }),
     estimatePerMinute: rate.meta({
-      description: 'What a minute is expected to cost, for what is held back and for gaps',
+      description: 'The estimated cost of a minute, for amounts held back and for gaps',
     }),
     source: z
       .string()
       .optional()
-      .meta({ description: 'Where the price was read', examples: ['https://openai.com/api/pricing'] }),
+      .meta({ description: 'The source of the price', examples: ['https://openai.com/api/pricing'] }),
     read: z.iso
       .date()
       .optional()
-      .meta({ description: 'The day on which it was read', examples: ['2026-11-01'] }),
+      .meta({ description: 'The day on which the price was read', examples: ['2026-11-01'] }),
     shutdown: z.iso
       .date()
       .optional()

@@ -15,21 +15,21 @@ export const sessionState = z
   } satisfies { readonly [S in VoiceState]: S })
   .meta({
     description:
-      '`engaged`: it goes on; `idle`: nobody spoke for too long, and the next heartbeat ends it; `stale`: the same, for very long; `ended` is final',
+      '`engaged`: the session is in use; `idle`: nobody spoke for too long, and the next heartbeat ends it; `stale`: the same, for much longer; `ended` is final',
   });
 
 export type SessionState = z.infer<typeof sessionState>;
 
 export const caller = z
   .enum({ widget: 'widget', console: 'console' } satisfies { readonly [C in VoiceRecord['caller']]: C })
-  .meta({ description: 'Who opened it: a page with a widget key, or somebody who is logged in' });
+  .meta({ description: 'Who opened the session: a page with a widget key, or a console user' });
 
 export type { EndReason, RequestedEnd };
 
 const endReasons = Object.keys(END_REASONS) as EndReason[];
 
 const reasonsKnown = {
-  description: `Why it ended: one of ${endReasons.join(', ')}; more may be added`,
+  description: `Why the session ended: one of ${endReasons.join(', ')}; more may be added`,
   examples: endReasons,
 };
 
@@ -40,7 +40,7 @@ export const endReason = z.string().meta(reasonsKnown);
 export const endReasonOrNull = z
   .string()
   .nullable()
-  .meta({ ...reasonsKnown, description: `${reasonsKnown.description}; null while it goes on` });
+  .meta({ ...reasonsKnown, description: `${reasonsKnown.description}; null while it is open` });
 
 /** What names a voice session: its whole id, or its ref. */
 export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22})$/;
@@ -48,41 +48,45 @@ export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22
 /** A session as its client sees it (docs/contract.md, section 5.3). */
 export const sessionView = z
   .object({
-    active: z.boolean().meta({ description: 'Whether it is open' }),
-    startedAt: instant.meta({ description: 'When it was opened' }),
-    lastSeenAt: instant.meta({ description: 'When its last heartbeat came' }),
+    active: z.boolean().meta({ description: 'Whether the session is open' }),
+    startedAt: instant.meta({ description: 'When the session was opened' }),
+    lastSeenAt: instant.meta({ description: 'When the last heartbeat arrived' }),
     durationSec: z
       .int()
-      .meta({ description: 'How long it lasts; of an ended one, how long it lasted', ...inUnit('seconds', 90) }),
+      .meta({
+        description: 'How long the session has lasted, until its end if it has ended',
+        ...inUnit('seconds', 90),
+      }),
     idleSec: z.int().meta({
-      description: 'How long it has had no activity; of an ended one, at its end',
+      description: 'How long there has been no activity, until its end if it has ended',
       ...inUnit('seconds', 0),
     }),
     endsAt: instant.optional().meta({
       description:
-        'Only while words of a new visitor are due (newVisitorSeconds of the key): it ends then unless some are heard',
+        'Only while a new visitor has said nothing yet (newVisitorSeconds of the key): when the session ends unless they speak',
     }),
   })
-  .meta({ description: 'The session as the server sees it' });
+  .meta({ description: 'The state of the session at the server' });
 
 export type SessionView = Readonly<z.infer<typeof sessionView>>;
 
 /** What ends a session by itself. */
 export const sessionLimits = z
   .object({
-    maxMinutes: z.int().meta({ description: 'How long the session may last', ...inUnit('minutes', 15) }),
+    maxMinutes: z.int().meta({ description: 'The longest duration of the session', ...inUnit('minutes', 15) }),
     maxIdleSec: z
       .int()
-      .meta({ description: 'After how long without activity it goes idle', ...inUnit('seconds', 300) }),
+      .meta({ description: 'How long without activity until the session goes idle', ...inUnit('seconds', 300) }),
     newVisitorSeconds: z
       .int()
       .optional()
       .meta({
-        description: 'Only while words of a new visitor are due: it ends so long after its start unless some are heard',
+        description:
+          'Only while a new visitor has said nothing yet: how long after its start the session ends unless they speak',
         ...inUnit('seconds', 60),
       }),
   })
-  .meta({ description: 'What ends the session by itself' });
+  .meta({ description: 'The limits at which the session ends by itself' });
 
 export type SessionLimits = Readonly<z.infer<typeof sessionLimits>>;
 
@@ -92,7 +96,7 @@ export const sessionProof = z.object({
     .string()
     .max(128)
     .meta({
-      description: '`sm_session_id` of the reply to the create: `s:<email_hash>:<session_id>`',
+      description: 'The `sm_session_id` from the reply to the create: `s:<email_hash>:<session_id>`',
       examples: [sessionIdExample],
     }),
   email: optionalEmail,

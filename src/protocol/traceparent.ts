@@ -7,7 +7,7 @@ export const traceparentHeader = z.object({
     .optional()
     .meta({
       description:
-        'The trace of the session, as W3C Trace Context has it: followed with a service token, else a link. One that is none is ignored',
+        'The caller’s trace (W3C Trace Context): the session joins it if a service token is sent, otherwise its own trace links to it. A malformed value is ignored',
       examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
     }),
 });

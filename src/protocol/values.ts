@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What bodies and frames have in common: `true` of a success, instants, texts with a bound, numbers in a unit. */
-export const ok = z.literal(true).meta({ description: 'What was asked for is done' });
+export const ok = z.literal(true).meta({ description: 'Always true: the request was carried out' });
 
 /** A reply that says no more than that it is done. */
 export const done = z.object({ ok });
@@ -70,6 +70,6 @@ export const ordinal = z.int().min(0).meta(inUnit('none', 1));
 /** An instant that is asked for, as milliseconds since the Unix epoch. */
 export const instantAsked = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2030-01-01T12:00:00Z' })
-  .meta({ description: 'ISO 8601 with a zone', examples: ['2030-01-01T12:00:00Z'] })
+  .meta({ description: 'An ISO 8601 time with a time zone', examples: ['2030-01-01T12:00:00Z'] })
   .transform((text) => Date.parse(text))
-  .meta({ description: 'ISO 8601 with a zone' });
+  .meta({ description: 'An ISO 8601 time with a time zone' });

@@ -8,18 +8,21 @@ export const modelsReply = z.object({
   data: z
     .array(
       z.object({
-        id: z.string().meta({ description: 'The name of the model', examples: ['gpt-realtime-2.1'] }),
+        id: z.string().meta({ description: 'The id of the model', examples: ['gpt-realtime-2.1'] }),
         object: z.literal('model').meta({ description: 'Always `model`' }),
         created: z
           .int()
-          .meta({ description: 'Always 0: when a model was made is not known here', ...inUnit('Unix seconds', 0) }),
-        owned_by: z.string().meta({ description: 'The provider that is in use', examples: ['openai'] }),
+          .meta({
+            description: 'Always 0: Switchboard does not know when a model was created',
+            ...inUnit('Unix seconds', 0),
+          }),
+        owned_by: z.string().meta({ description: 'The model provider in use', examples: ['openai'] }),
         agents: z
           .array(z.string().meta({ examples: ['support'] }))
-          .meta({ description: 'The agents of the tenant that speak with it' }),
+          .meta({ description: 'The tenant’s agents that use this model' }),
         price: modelPrice.optional().meta({
           description:
-            'In micro-dollars: for a million tokens of each class, or for a minute; absent where no list has it',
+            'In micro-dollars: the price of a million tokens of each class, or of a minute; absent if no price list has the model',
         }),
       }),
     )

@@ -16,10 +16,10 @@ const agentDispatch = z
   .strictObject({
     agent_name: text(128)
       .optional()
-      .meta({ description: 'The `agentName` of an agent of the tenant, which is then asked for', examples: ['clerk'] }),
-    metadata: said('What the agent is told', '{"language":"de"}'),
+      .meta({ description: 'The `agentName` of the tenant’s agent to use', examples: ['clerk'] }),
+    metadata: said('Metadata that the agent receives', '{"language":"de"}'),
   })
-  .meta({ description: 'An agent that is sent to the room', examples: [{ agent_name: 'clerk' }] });
+  .meta({ description: 'An agent to send to the room', examples: [{ agent_name: 'clerk' }] });
 
 /** The body of POST /v1/livekit/token, as LiveKit's own clients send it (docs/contract.md, section 5.17). A field that it does not have is refused. */
 export const roomTokenRequest = z
@@ -27,20 +27,20 @@ export const roomTokenRequest = z
     room_name: z
       .string()
       .optional()
-      .meta({ description: 'Never taken: each session has a room of its own', examples: ['my-room'] }),
+      .meta({ description: 'Always refused: each session has its own room', examples: ['my-room'] }),
     participant_identity: z
       .string()
       .optional()
-      .meta({ description: 'Never taken: it is the session that says who joins', examples: ['user-17'] }),
+      .meta({ description: 'Always refused: the session determines the identity', examples: ['user-17'] }),
     participant_name: text(128)
       .optional()
-      .meta({ description: 'How the visitor is called in the room', examples: ['Ada'] }),
-    participant_metadata: said('What others in the room read of the visitor', '{"plan":"free"}'),
+      .meta({ description: 'The visitor’s name in the room', examples: ['Ada'] }),
+    participant_metadata: said('Metadata about the visitor that others in the room can read', '{"plan":"free"}'),
     participant_attributes: z
       .record(text(64), z.string().max(256))
       .refine((all) => Object.keys(all).length <= MAX_ATTRIBUTES, `must be at most ${MAX_ATTRIBUTES} attributes`)
       .optional()
-      .meta({ description: 'The same as names and values', examples: [{ language: 'de' }] }),
+      .meta({ description: 'Such metadata as names and values', examples: [{ language: 'de' }] }),
     room_config: z
       .strictObject({
         agents: z
@@ -50,7 +50,7 @@ export const roomTokenRequest = z
           .meta({ description: 'At most one agent' }),
       })
       .optional()
-      .meta({ description: 'Which agent is asked for', examples: [{ agents: [{ agent_name: 'clerk' }] }] }),
+      .meta({ description: 'The agent to use', examples: [{ agents: [{ agent_name: 'clerk' }] }] }),
   })
   .optional();
 
@@ -58,9 +58,11 @@ export type RoomTokenRequest = z.infer<typeof roomTokenRequest>;
 
 /** Its reply. */
 export const roomTokenReply = z.object({
-  server_url: z.string().meta({ description: 'Where the page connects', examples: ['wss://example.livekit.cloud'] }),
+  server_url: z
+    .string()
+    .meta({ description: 'The address that the page connects to', examples: ['wss://example.livekit.cloud'] }),
   participant_token: z.string().meta({
-    description: 'The token with which it joins the room',
+    description: 'The token with which the page joins the room',
     examples: ['eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6e319.x'],
   }),
 });

@@ -5,46 +5,49 @@ import { inUnit, text } from './values.ts';
 
 const functionTool = z
   .looseObject({
-    type: z.literal('function').meta({ description: 'No other kind is taken' }),
-    name: z.string().meta({ description: 'What the model calls it', examples: ['show_map'] }),
+    type: z.literal('function').meta({ description: 'The only kind that is accepted' }),
+    name: z.string().meta({ description: 'The name by which the model calls the function', examples: ['show_map'] }),
   })
   .meta({
-    description: 'A function that the page answers, as OpenAI describes it: name, description, parameters',
+    description: 'A function that the page runs, in OpenAI’s format: name, description, parameters',
     examples: [{ type: 'function', name: 'show_map', parameters: { type: 'object' } }],
   });
 
 /** A session as OpenAI's own clients describe it. Fields beyond these are handed on to the provider, where the key allows them. */
 const vendorSession = z
   .looseObject({
-    type: z.literal('realtime').optional().meta({ description: 'No other kind of session is opened' }),
+    type: z.literal('realtime').optional().meta({ description: 'The only kind of session that is accepted' }),
     model: text(128)
       .optional()
-      .meta({ description: 'In the place of the agent’s', examples: ['gpt-realtime-2.1'] }),
+      .meta({ description: 'Overrides the agent’s', examples: ['gpt-realtime-2.1'] }),
     instructions: z
       .string()
       .optional()
-      .meta({ description: 'In the place of the agent’s', examples: ['Be brief.'] }),
+      .meta({ description: 'Overrides the agent’s', examples: ['Be brief.'] }),
     audio: z
       .looseObject({
         output: z
           .looseObject({
             voice: text(128)
               .optional()
-              .meta({ description: 'In the place of the agent’s', examples: ['marin'] }),
+              .meta({ description: 'Overrides the agent’s', examples: ['marin'] }),
             speed: z
               .number()
               .optional()
-              .meta({ description: 'How fast the agent speaks, 0.5 to 1.5; 1 is as usual', ...inUnit('factor', 1.1) }),
+              .meta({
+                description: 'How fast the agent speaks, 0.5 to 1.5; 1 is normal speed',
+                ...inUnit('factor', 1.1),
+              }),
           })
           .optional()
-          .meta({ description: 'How the agent sounds', examples: [{ voice: 'marin' }] }),
+          .meta({ description: 'The agent’s voice and speed', examples: [{ voice: 'marin' }] }),
       })
       .optional()
-      .meta({ description: 'What is spoken and heard', examples: [{ output: { voice: 'marin' } }] }),
-    tools: z.array(functionTool).optional().meta({ description: 'In the place of the agent’s' }),
+      .meta({ description: 'Settings of the audio', examples: [{ output: { voice: 'marin' } }] }),
+    tools: z.array(functionTool).optional().meta({ description: 'Overrides the agent’s' }),
   })
   .meta({
-    description: 'What the session should be; what is left out is the agent’s',
+    description: 'The settings of the session; the agent supplies what is left out',
     examples: [{ type: 'realtime', instructions: 'Be brief.' }],
   });
 
@@ -55,7 +58,7 @@ export const clientSecretsRequest = z
       .looseObject({})
       .optional()
       .meta({
-        description: 'Taken and not heeded: `expires_at` of the reply says how long the secret lives',
+        description: 'Accepted and ignored: `expires_at` in the reply says when the secret expires',
         examples: [{ anchor: 'created_at', seconds: 600 }],
       }),
     session: vendorSession.optional(),
@@ -68,7 +71,10 @@ export type ClientSecretsRequest = z.infer<typeof clientSecretsRequest>;
 export const clientSecretsReply = z.object({
   value: z
     .string()
-    .meta({ description: 'Opens one call: the bearer token of an offer', examples: ['ek_sb_3kX2vQ9mB4'] }),
+    .meta({
+      description: 'The secret that opens one call: the bearer token of an offer',
+      examples: ['ek_sb_3kX2vQ9mB4'],
+    }),
   expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
   session: z
     .object({
@@ -76,11 +82,11 @@ export const clientSecretsReply = z.object({
       object: z.literal('realtime.session').meta({ description: 'Always `realtime.session`' }),
       id: createReply.shape.id,
     })
-    .meta({ description: 'The session as OpenAI’s clients read it' }),
+    .meta({ description: 'The session in the format of OpenAI’s clients' }),
   switchboard: createReply
     .omit({ id: true, client_secret: true })
-    .extend({ keyId: z.string().meta({ description: 'The widget key whose limits hold', examples: ['site'] }) })
-    .meta({ description: 'What a create replies beside' }),
+    .extend({ keyId: z.string().meta({ description: 'The widget key whose limits apply', examples: ['site'] }) })
+    .meta({ description: 'The other fields of Switchboard’s reply to a create' }),
 });
 
 export type ClientSecretsReply = z.infer<typeof clientSecretsReply>;

@@ -10,16 +10,16 @@ export function agentRoute({ describeAgent }: Pick<Services, 'describeAgent'>): 
     method: 'GET',
     path: '/api/realtime/agent',
     operationId: 'getAgent',
-    summary: 'What a page has to know of an agent before a conversation',
+    summary: 'Get what a page needs to know about an agent',
     description:
-      'Whether visitors have to be told that they speak with an AI, whether there are captions, whether the agent speaks first, whether visitors hold a button to speak; how the element looks and speaks for it. The same for everybody; may be cached for a minute.',
+      'Ask before a conversation whether visitors must be told that they speak with an AI, whether there are captions, whether the agent speaks first, whether visitors hold a button to speak, and how the element looks and speaks for the agent. The reply is the same for everybody and may be cached for a minute.',
     tag: 'Voice sessions',
     access: 'public',
     cors: 'widgets',
     query: agentQuery,
     replies: {
       200: {
-        description: 'The agent, as a page has to know it',
+        description: 'What the page needs to know about the agent',
         schema: agentReply,
         example: { agent: { captions: true, greets: true, push: false, tellAi: true } },
       },

@@ -18,9 +18,9 @@ export function callTicketRoute(services: TicketServices): Route {
     method: 'POST',
     path: '/api/realtime/ticket',
     operationId: 'getCallTicket',
-    summary: 'Another client secret of a live session',
+    summary: 'Get another client secret for a live session',
     description:
-      'For another call of a brokered session, after a change of the network for example; the call before is hung up when the new one is opened. A session may open `CALLS_PER_SESSION` calls: after them it is refused, and the call that there is goes on.',
+      'For a further call of a brokered session, for example after a change of network; opening it hangs up the call before. A session may open `CALLS_PER_SESSION` calls: after that the request is refused, and the current call continues.',
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',

@@ -11,9 +11,9 @@ export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
     method: 'GET',
     path: '/api/realtime/challenge',
     operationId: 'getCreateChallenge',
-    summary: 'A proof of work for a create',
+    summary: 'Get a proof of work for a create',
     description:
-      'For a page whose create was refused with a challenge of `altcha`: ALTCHA, proof of work version 1. It counts for this widget key, for five minutes and once. 404 where challenges are those of another provider.',
+      'For a page whose create was refused with an `altcha` challenge: ALTCHA, proof of work version 1. The solution is valid for this widget key, for five minutes and once. The reply is 404 if challenges come from another provider.',
     tag: 'Voice sessions',
     // No cache may give two pages the same.
     access: 'proof',
@@ -21,7 +21,7 @@ export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
     query: challengeQuery,
     replies: {
       200: {
-        description: 'What is to be computed',
+        description: 'The proof of work to compute',
         schema: altchaChallenge,
         example: {
           algorithm: 'SHA-256',

@@ -34,7 +34,7 @@ export function createSessionRoute(services: CreateServices): Route {
     operationId: 'createSession',
     summary: 'Create a real-time voice session',
     description:
-      'Widget callers send widgetKey from the origin it is bound to; console callers send their cookie. All other fields are optional where the key or the agent supplies them.',
+      'Widget callers send widgetKey from the origin that the key is bound to; console callers send their cookie. All other fields are optional if the key or the agent supplies them.',
     tag: 'Voice sessions',
     access: 'console',
     cors: 'widgets',

@@ -21,7 +21,7 @@ export function endSessionRoute({ sessions, identity, suspects }: EndServices): 
     operationId: 'endSession',
     summary: 'End a session',
     description:
-      'Idempotent: ending an ended session changes nothing and answers the same. 503 while the end cannot be kept: the session is over, and ending it again tells when it is.',
+      'Idempotent: ending an ended session changes nothing and gets the same reply. 503 means that the end could not be saved yet: the session is over all the same, and repeating the request tells when the end is saved.',
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',

@@ -18,7 +18,7 @@ export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions'
     operationId: 'sendHeartbeat',
     summary: 'Keep a session alive',
     description:
-      'Send one every `heartbeat.intervalSec` of the create reply. Every heartbeat to an ended session gets the same terminal 403, whose `reason` tells why it ended.',
+      'Send a heartbeat every `heartbeat.intervalSec` seconds, as given in the reply to the create. Every heartbeat to an ended session gets the same final 403, whose `reason` says why it ended.',
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
@@ -27,7 +27,7 @@ export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions'
     bodyExample: { sm_session_id: sample.sm_session_id, idleSec: 0 },
     replies: {
       200: {
-        description: 'The session goes on',
+        description: 'The session is open',
         schema: sessionReply,
         example: { ok: true, session: sample.session },
       },

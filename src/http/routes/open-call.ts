@@ -49,13 +49,13 @@ function callRoute(place: Pick<Route, 'path' | 'operationId' | 'summary' | 'tag'
     ...place,
     method: 'POST',
     description:
-      'Send the offer of a WebRTC connection with the client secret of the session as a bearer token, from the origin of its widget key; the answer comes back. The ticket is spent when all is right with the request; what opening comes to then does not bring it back.',
+      'Send the WebRTC offer with the session’s client secret as a bearer token, from the origin of its widget key; the reply is the answer. The ticket is spent as soon as the request has passed all checks, even if opening the call then fails.',
     access: 'proof',
     cors: 'widgets',
     text: { contentType: SDP, maxBytes: MAX_SDP_BYTES, example: exampleOffer },
     replies: {
       201: {
-        description: 'The answer of the provider; `Location` names the call',
+        description: 'The provider’s answer; `Location` names the call',
         contentType: SDP,
         example: exampleAnswer,
       },

@@ -33,8 +33,8 @@ function listRoute({ core }: OwnServices): Route {
     method: 'GET',
     path: '/api/auth/logins',
     operationId: 'listOwnLogins',
-    summary: 'Where one is logged in',
-    description: 'The active logins of the own address, newest first, at most 100. An id proves nothing.',
+    summary: 'List your own logins',
+    description: 'The active logins of the caller’s address, newest first, at most 100. Knowing an id proves nothing.',
     tag: TAG,
     access: 'console',
     replies: {
@@ -55,14 +55,18 @@ function revokeRoute({ core, identity }: OwnServices): Route {
     method: 'POST',
     path: '/api/auth/logins/{id}/revoke',
     operationId: 'revokeOwnLogin',
-    summary: 'End a login of one’s own',
+    summary: 'End one of your own logins',
     description:
-      'On every node within a second. Of the login that asks it clears the cookie as well. Again changes nothing.',
+      'Takes effect on every node within a second. If it is the login that sent the request, the cookie is cleared as well. Repeating it changes nothing.',
     params,
     tag: TAG,
     access: 'console',
     replies: {
-      200: { description: 'It is over', schema: revokeOwnLoginReply, example: { ok: true, alreadyEnded: false } },
+      200: {
+        description: 'The login has ended',
+        schema: revokeOwnLoginReply,
+        example: { ok: true, alreadyEnded: false },
+      },
     },
     refusals: ['AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['cookie'],

@@ -19,16 +19,16 @@ export function rateSessionRoute({
     method: 'POST',
     path: '/api/realtime/rate',
     operationId: 'rateSession',
-    summary: 'Say how a conversation was',
+    summary: 'Rate a conversation',
     description:
-      'During the session and for five minutes after its end; the last word counts. Operators see it as `rating` of the session.',
+      'Possible during the session and for five minutes after its end; the last rating counts. Operators see it as `rating` of the session.',
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
     body: ratedSession,
     bodyExample: { sm_session_id: sample.sm_session_id, value: 5 },
     replies: {
-      200: { description: 'It is kept', schema: z.object({ ok }), example: { ok: true } },
+      200: { description: 'The rating is saved', schema: z.object({ ok }), example: { ok: true } },
     },
     refusals: ['SESSION_NOT_FOUND', 'SESSION_DURATION_EXCEEDED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     async handle({ body, request, isService }) {

@@ -15,20 +15,20 @@ export const whomHeaders = z.object({
   'X-Switchboard-Tenant': text(128)
     .optional()
     .meta({
-      description: 'The tenant; needed with a service token where there are several',
+      description: 'The tenant; required with a service token if there are several',
       examples: ['acme'],
     }),
   'X-Switchboard-Agent': text(128)
     .optional()
     .meta({
-      description: 'The agent of the tenant; needed with a service token where it has several',
+      description: 'The tenant’s agent; required with a service token if there are several',
       examples: ['support'],
     }),
   'X-Switchboard-Key': text(128)
     .optional()
     .meta({
       description:
-        'With a service token: the id of the widget key whose limits hold, and from whose origin the call is opened; by default the first that may use the agent',
+        'With a service token: the id of the widget key whose limits apply and from whose origin the call is opened; by default the first key that may use the agent',
       examples: ['site'],
     }),
 });

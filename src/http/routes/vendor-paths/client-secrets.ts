@@ -25,7 +25,7 @@ export function clientSecretsRoute(services: SecretServices): Route {
     operationId: 'createClientSecret',
     summary: 'Create a session as OpenAI’s clients do',
     description:
-      'For software that speaks to OpenAI: its base URL is this server’s address with /v1, its key a service token, or the widget key of the page that asks.',
+      'For software written for OpenAI: set its base URL to this server’s address with /v1, and its API key to a service token, or to the widget key of the page that sends the request.',
     tag: 'Vendor paths',
     access: 'proof',
     cors: 'widgets',

@@ -14,9 +14,9 @@ export function liveKitWebhookRoute(services: WebhookServices): Route {
     method: 'POST',
     path: '/v1/livekit/webhook',
     operationId: 'hearRoom',
-    summary: 'Hear what LiveKit tells of rooms',
+    summary: 'Receive LiveKit’s webhooks about rooms',
     description:
-      'For LiveKit itself: the address of a webhook of the project, signed with the key of LIVEKIT_API_KEY. A joined visitor begins the minutes of the session; one that left, or a room that is finished, ends it. What is told twice changes nothing.',
+      'For LiveKit itself: the address to set as a webhook of the project, signed with the key LIVEKIT_API_KEY. When the visitor joins, the session’s minutes begin; when they leave or the room is finished, the session ends. Events delivered twice change nothing.',
     tag: 'Vendor paths',
     access: 'public',
     // The wide one: all webhooks come from a few addresses.
@@ -26,7 +26,7 @@ export function liveKitWebhookRoute(services: WebhookServices): Route {
       maxBytes: MAX_BYTES,
       example: '{"event":"room_finished","room":{"name":"call_kX2vQ9mB4tYw7nLcR1sZ0A"}}',
     },
-    replies: { 200: { description: 'It was heard', schema: done, example: { ok: true } } },
+    replies: { 200: { description: 'The event was received', schema: done, example: { ok: true } } },
     refusals: ['AUTH_REQUIRED', 'UPSTREAM_ERROR', 'SERVICE_UNAVAILABLE'],
     credentials: ['webhook'],
     handle: (call) => hear(call, services),
