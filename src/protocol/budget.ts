@@ -120,12 +120,9 @@ const identity = {
     description:
       'The period after which counting starts again: a session, or a calendar day, week (ISO) or month in QUOTA_TIMEZONE; `once` never starts again',
   }),
-  from: calendarDay
-    .nullable()
-    .default(null)
-    .meta({
-      description: 'Only with `once`: the first day that counts; by default the day on which the budget is created',
-    }),
+  from: calendarDay.nullable().default(null).meta({
+    description: 'Only with `once`: the first day that counts; by default the day on which the budget is created',
+  }),
 };
 
 /** The fields of a budget (docs/contract.md, section 3). Whoever adds fields to them checks them with `checkBudget` as well. */

@@ -39,11 +39,9 @@ export const callRequestFrames = {
   interrupt: z.object({ type: frameType('interrupt') }),
   talk: z.object({
     type: frameType('talk'),
-    on: z
-      .boolean()
-      .meta({
-        description: 'Whether the visitor presses the button that they hold to speak (true), or releases it (false)',
-      }),
+    on: z.boolean().meta({
+      description: 'Whether the visitor presses the button that they hold to speak (true), or releases it (false)',
+    }),
   }),
   tool_result: z.object({
     type: frameType('tool_result'),

@@ -8,12 +8,10 @@ import { inUnit } from './values.ts';
 
 /** One field, parameter or header that is wrong. */
 const detail = z.object({
-  path: z
-    .string()
-    .meta({
-      description: 'The wrong field, parameter or header, as a path of names and list positions',
-      examples: ['tools.0.name'],
-    }),
+  path: z.string().meta({
+    description: 'The wrong field, parameter or header, as a path of names and list positions',
+    examples: ['tools.0.name'],
+  }),
   message: z.string().meta({ description: 'What is wrong with it, for developers', examples: ['is missing'] }),
 });
 
@@ -23,12 +21,10 @@ export const errorBody = z.object({
     description: 'What is wrong and what to do about it, for developers',
     examples: ['sm_session_id: is missing'],
   }),
-  code: z
-    .string()
-    .meta({
-      description: 'The error code, which clients should act on; more codes may be added',
-      examples: ['INVALID_REQUEST'],
-    }),
+  code: z.string().meta({
+    description: 'The error code, which clients should act on; more codes may be added',
+    examples: ['INVALID_REQUEST'],
+  }),
   userMessage: z.string().meta({
     description: 'A message that can be shown to end users unchanged, in the language of `Content-Language`',
     examples: ['Something in this request is not right. Please check it and try again.'],

@@ -51,12 +51,10 @@ export const sessionView = z
     active: z.boolean().meta({ description: 'Whether the session is open' }),
     startedAt: instant.meta({ description: 'When the session was opened' }),
     lastSeenAt: instant.meta({ description: 'When the last heartbeat arrived' }),
-    durationSec: z
-      .int()
-      .meta({
-        description: 'How long the session has lasted, until its end if it has ended',
-        ...inUnit('seconds', 90),
-      }),
+    durationSec: z.int().meta({
+      description: 'How long the session has lasted, until its end if it has ended',
+      ...inUnit('seconds', 90),
+    }),
     idleSec: z.int().meta({
       description: 'How long there has been no activity, until its end if it has ended',
       ...inUnit('seconds', 0),

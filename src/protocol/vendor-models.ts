@@ -10,12 +10,10 @@ export const modelsReply = z.object({
       z.object({
         id: z.string().meta({ description: 'The id of the model', examples: ['gpt-realtime-2.1'] }),
         object: z.literal('model').meta({ description: 'Always `model`' }),
-        created: z
-          .int()
-          .meta({
-            description: 'Always 0: Switchboard does not know when a model was created',
-            ...inUnit('Unix seconds', 0),
-          }),
+        created: z.int().meta({
+          description: 'Always 0: Switchboard does not know when a model was created',
+          ...inUnit('Unix seconds', 0),
+        }),
         owned_by: z.string().meta({ description: 'The model provider in use', examples: ['openai'] }),
         agents: z
           .array(z.string().meta({ examples: ['support'] }))

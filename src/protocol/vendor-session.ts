@@ -69,12 +69,10 @@ export type ClientSecretsRequest = z.infer<typeof clientSecretsRequest>;
 
 /** Its reply. */
 export const clientSecretsReply = z.object({
-  value: z
-    .string()
-    .meta({
-      description: 'The secret that opens one call: the bearer token of an offer',
-      examples: ['ek_sb_3kX2vQ9mB4'],
-    }),
+  value: z.string().meta({
+    description: 'The secret that opens one call: the bearer token of an offer',
+    examples: ['ek_sb_3kX2vQ9mB4'],
+  }),
   expires_at: z.int().meta({ description: 'When it expires', ...inUnit('Unix seconds', 1_893_499_260) }),
   session: z
     .object({

@@ -4,14 +4,14 @@ import { count, instant } from '../values.ts';
 import { asOf } from './page.ts';
 
 const tallies = {
-  started: count.meta({ description: 'Sessions that were opened' }),
-  ended: z.record(z.string(), count).meta({ description: 'Sessions that ended, by reason' }),
-  refused: z.record(z.string(), count).meta({ description: 'Requests that were refused, by code' }),
+  started: count.meta({ description: 'Sessions opened' }),
+  ended: z.record(z.string(), count).meta({ description: 'Sessions ended, by reason' }),
+  refused: z.record(z.string(), count).meta({ description: 'Requests refused, by code' }),
 };
 
 const span = z.object({
   ...tallies,
-  previous: z.object(tallies).meta({ description: 'The same of the span before, which was as long' }),
+  previous: z.object(tallies).meta({ description: 'The same counts for the preceding span of equal length' }),
 });
 
 const tallied = z.object(tallies);
@@ -25,11 +25,11 @@ export const activity = z.object({
     .extend({
       usual: tallied.nullable().meta({
         description:
-          'The median of the same 60 minutes of the last seven days; null where fewer than three days are known, or there is too much to add up',
+          'The median of the same 60 minutes on the last seven days; null if fewer than three days are known, or if there is too much to add up',
       }),
     })
-    .meta({ description: 'The last 60 minutes, the present one among them' }),
-  day: span.meta({ description: 'The last 24 hours, the present one among them' }),
+    .meta({ description: 'The last 60 minutes, including the current one' }),
+  day: span.meta({ description: 'The last 24 hours, including the current one' }),
 });
 
 export type OperatorActivity = z.infer<typeof activity>;
@@ -40,26 +40,26 @@ export const activityAsked = z.object({
     .enum(['hour', 'day'])
     .default('hour')
     .meta({
-      description: 'The last 60 minutes by the minute, or the last 24 hours by the hour',
+      description: 'The last 60 minutes by minute, or the last 24 hours by hour',
       examples: ['day'],
     }),
   tenantId: tenantAsked.optional(),
 });
 
 export const activitySeries = z.object({
-  seriesBy: z.enum(['minute', 'hour']).meta({ description: 'What an entry of the series is' }),
+  seriesBy: z.enum(['minute', 'hour']).meta({ description: 'The time that one entry of the series covers' }),
   series: z
     .array(
       z.object({
         at: instant.meta({ description: 'When the minute or hour begins' }),
-        started: count.meta({ description: 'Sessions that were opened in it' }),
-        ended: count.meta({ description: 'Sessions that ended in it' }),
-        refused: count.meta({ description: 'Requests that were refused in it' }),
+        started: count.meta({ description: 'Sessions opened in it' }),
+        ended: count.meta({ description: 'Sessions ended in it' }),
+        refused: count.meta({ description: 'Requests refused in it' }),
       }),
     )
-    .meta({ description: 'Each minute or hour, the present one last' }),
+    .meta({ description: 'Each minute or hour, the current one last' }),
   isCounted: z.boolean().meta({
-    description: 'Not where there is too much to add up: `series` is empty; `tenantId` makes it less',
+    description: 'False if there is too much to add up, and then `series` is empty; ask with a `tenantId` for less',
   }),
   asOf,
 });
@@ -69,10 +69,10 @@ export type ActivitySeries = z.infer<typeof activitySeries>;
 const judged = z.enum(['fine', 'degraded', 'unknown']);
 
 export const verdict = z.object({
-  us: judged.meta({ description: 'How the service does: its dependencies, its processes, its own faults' }),
-  provider: judged.meta({ description: 'How the provider does: `unknown` where it was asked too little to tell' }),
+  us: judged.meta({ description: 'The health of the service: its dependencies, its processes, its own faults' }),
+  provider: judged.meta({ description: 'The health of the provider: `unknown` after too few requests to tell' }),
   sentence: z.string().meta({
-    description: 'The same in words, with the figures that decided',
+    description: 'The verdict in words, with the figures behind it',
     examples: ['Provider: 40 % of mints failed in 5 min (timeout, openai). Us: fine.'],
   }),
 });

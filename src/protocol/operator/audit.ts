@@ -11,49 +11,53 @@ export const auditRow = z.object({
     .string()
     .nullable()
     .meta({
-      description: 'The role by which they did it, or `cli`; null for what earlier versions kept',
+      description: 'The role in which they did it, or `cli`; null in rows of earlier versions',
       examples: ['operator'],
     }),
-  action: z.string().meta({ description: 'What was done', examples: ['session.end', 'key.revoke'] }),
+  action: z.string().meta({ description: 'The action', examples: ['session.end', 'key.revoke'] }),
   target: z.string().meta({
-    description: 'The ref of a session, `<tenant>/<id>` of a key, or what else was acted on',
+    description: 'What was acted on: the ref of a session, `<tenant>/<id>` of a key, or another name',
     examples: ['acme/site'],
   }),
-  tenantId: tenantId.nullable().meta({ description: 'Whose it was; null where it is of no tenant' }),
+  tenantId: tenantId.nullable().meta({ description: 'The tenant concerned; null if it belongs to no tenant' }),
   reason: z
     .string()
     .nullable()
-    .meta({ description: 'Why, as they said; null where they said nothing', examples: ['the visitor asked us to'] }),
-  requestId: requestId.nullable().meta({ description: 'The `X-Request-Id` of the request; null where none did it' }),
+    .meta({ description: 'The reason that they gave; null if none', examples: ['the visitor asked us to'] }),
+  requestId: requestId
+    .nullable()
+    .meta({ description: 'The `X-Request-Id` of the request; null if it was not done by a request' }),
   batchId: z
     .string()
     .nullable()
     .meta({
-      description: 'The same for all that was changed together; null for what was done alone',
+      description: 'The same for everything changed together; null for a single change',
       examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'],
     }),
   result: z
     .string()
     .nullable()
     .meta({
-      description: '`done`, `unchanged` or `failed`; null while it is not known',
+      description: '`done`, `unchanged` or `failed`; null while unknown',
       examples: ['done', 'unchanged', 'failed'],
     }),
-  count: count.nullable().meta({ description: 'How many it concerned; null where that is not said' }),
+  count: count.nullable().meta({ description: 'How many items were affected; null if not recorded' }),
 });
 
 export type AuditRow = z.infer<typeof auditRow>;
 
 /** Of those who did something: a URL holds it in the place of an address. */
 const actorRef = text(32).meta({
-  description: 'Names whoever did it without telling the address',
+  description: 'Identifies who did it without revealing the address',
   examples: ['9f86d081884c7d659a2feaa0c55ad015'],
 });
 
 export const listedAuditRow = auditRow.extend({
   actorRef: actorRef
     .nullable()
-    .meta({ description: 'Whoever did it, for `actorRef` of this list; null for whom the address is masked' }),
+    .meta({
+      description: 'Identifies who did it, for the `actorRef` filter of this list; null for users who see it masked',
+    }),
 });
 
 export type ListedAuditRow = z.infer<typeof listedAuditRow>;
@@ -62,32 +66,33 @@ export const auditFilters = z.object({
   actor: text(254)
     .optional()
     .meta({
-      description: 'Only what they did, by the whole name that the audit has; nothing for whom it is masked',
+      description:
+        'Only actions of this actor, by the full name in the audit; finds nothing for users who see it masked',
       examples: ['ops@example.com'],
     }),
   actorRef: actorRef
     .optional()
-    .meta({ description: 'Only what whoever has this `actorRef` did; nothing for whom the address is masked' }),
+    .meta({ description: 'Only actions of the actor with this `actorRef`; finds nothing for users who see it masked' }),
   action: text(64)
     .optional()
-    .meta({ description: 'Only acts of this name', examples: ['session.end'] }),
+    .meta({ description: 'Only this action', examples: ['session.end'] }),
   target: text(256)
     .optional()
-    .meta({ description: 'Only what was done to this', examples: ['acme/site'] }),
+    .meta({ description: 'Only actions on this target', examples: ['acme/site'] }),
   batchId: text(64)
     .optional()
-    .meta({ description: 'Only what was changed together', examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'] }),
+    .meta({ description: 'Only the changes made together in this batch', examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'] }),
   batches: z
     .enum(['listed', 'folded'])
     .default('listed')
     .meta({
       description:
-        'With `folded`, what was changed together is the row of the act as a whole, with its `count`, and its parts are found by `batchId`. They are rows all the same for whoever is not shown that row, and for `target`, `batchId` and the action of the parts',
+        'With `folded`, changes made together are one row for the whole act, with its `count`; find its parts by `batchId`. The parts are still rows for users who may not see that row, and with the filters `target`, `batchId` or the action of the parts',
       examples: ['folded'],
     }),
   tenantId: tenantAsked.optional(),
-  from: instantAsked.optional().meta({ description: 'Only what was done then or later' }),
-  to: instantAsked.optional().meta({ description: 'Only what was done before' }),
+  from: instantAsked.optional().meta({ description: 'Only actions at or after this time' }),
+  to: instantAsked.optional().meta({ description: 'Only actions before this time' }),
   ...pageAsked,
 });
 

@@ -5,7 +5,9 @@ import { inUnit, instant, ok, ordinal, percent, text } from '../values.ts';
 import { asOf } from './page.ts';
 import { toUsed, used } from './usage.ts';
 
-const tenantId = tenantNamed.optional().meta({ description: 'Whose budget it is; without it of the installation' });
+const tenantId = tenantNamed
+  .optional()
+  .meta({ description: 'The tenant of the budget; leave it out for a budget of the installation' });
 
 const fields = z.object(budgetFields);
 
@@ -14,7 +16,7 @@ const budgetUsed = used.extend({
   minutes: z
     .number()
     .optional()
-    .meta({ description: 'Connected minutes, of a budget that has `minutes`', ...inUnit('minutes', 41.5) }),
+    .meta({ description: 'Connected minutes, if the budget has `minutes`', ...inUnit('minutes', 41.5) }),
 });
 
 /** Amounts of a budget as operators read them. @param connectedMs null for a budget without minutes */
@@ -38,38 +40,41 @@ const account = z.string().meta({
 
 /** A budget as operators see it (docs/contract.md, section 8). */
 export const operatorBudget = fields.extend({
-  tenantId: tenantIdField.nullable().meta({ description: 'Whose it is; null for a budget of the installation' }),
-  version: ordinal.meta({ description: 'To be sent with a change: of two at once one is refused' }),
+  tenantId: tenantIdField
+    .nullable()
+    .meta({ description: 'The tenant of the budget; null for a budget of the installation' }),
+  version: ordinal.meta({ description: 'Send it with a change: of two concurrent changes one is refused' }),
   madeBy: z
     .string()
     .nullable()
-    .meta({ description: 'The role of who made it; null for the tenants file', examples: ['operator'] }),
-  isInFile: z.boolean().meta({ description: 'Whether TENANTS_FILE names it: then it cannot be deleted here' }),
-  mayChange: z.boolean().meta({ description: 'Whether whoever asks may change and delete it' }),
-  changedAt: instant.meta({ description: 'When it was changed last' }),
+    .meta({ description: 'The role of its creator; null if it comes from the tenants file', examples: ['operator'] }),
+  isInFile: z.boolean().meta({ description: 'Whether TENANTS_FILE has it: it then cannot be deleted here' }),
+  mayChange: z.boolean().meta({ description: 'Whether you may change and delete it' }),
+  changedAt: instant.meta({ description: 'When it was last changed' }),
   periodName,
   firstDay: z.string().meta({ description: 'The first day that counts, in QUOTA_TIMEZONE', examples: ['2030-01-28'] }),
-  resetAt: instant.nullable().meta({ description: 'When it begins anew; null where it does not' }),
+  resetAt: instant.nullable().meta({ description: 'When its next period starts; null if there is none' }),
   used: budgetUsed.nullable().meta({
     description:
-      'What is used in this period; null where it counts for each user or session of several, and while it cannot be read',
+      'What was used in this period; null if it counts separately for each of several users or sessions, and while it cannot be read',
   }),
   percent: percent.nullable().meta({
     description:
-      'How much is used of the limit that is used most; 100 or more where nothing is left, null where `used` is',
+      'The share used of the limit that is closest to being used up; 100 or more if nothing is left, null if `used` is',
   }),
   projectedAt: instant.nullable().meta({
-    description: 'When it will be used up, if all goes on as in the last one to two hours; null where it will not',
+    description:
+      'When it will be used up at the pace of the last one to two hours; null if it will not be in this period',
   }),
   told: z
     .array(
       z.object({
         account,
-        percent: percent.meta({ description: 'The highest threshold that was told' }),
-        exceededAt: instant.nullable().meta({ description: 'When it was used up; null where something is left' }),
+        percent: percent.meta({ description: 'The highest threshold that operators were told of' }),
+        exceededAt: instant.nullable().meta({ description: 'When it was used up; null if something is left' }),
       }),
     )
-    .meta({ description: 'What operators were told of in this period, the highest first, at most 20' }),
+    .meta({ description: 'What operators were told in this period, the highest threshold first, at most 20' }),
 });
 
 export type OperatorBudget = z.infer<typeof operatorBudget>;
@@ -77,36 +82,39 @@ export type OperatorBudget = z.infer<typeof operatorBudget>;
 const budgetFact = z.object({
   at: instant.meta({ description: 'When it happened' }),
   code: z.enum(['budget.warned', 'budget.exceeded', 'budget.raised']).meta({
-    description: 'A threshold was reached, nothing was left, or one that was used up has something left again',
+    description:
+      'What happened: a threshold was reached, the budget was used up, or a used-up budget has something left again',
   }),
-  tenantId: tenantIdField.nullable().meta({ description: 'Whose budget; null for the installation' }),
+  tenantId: tenantIdField.nullable().meta({ description: 'The tenant of the budget; null for the installation' }),
   id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
   periodName,
   account,
-  percent: percent.meta({ description: 'The threshold that was told; 100 where nothing is left' }),
-  used: budgetUsed.meta({ description: 'What was used then' }),
+  percent: percent.meta({ description: 'The threshold; 100 if nothing was left' }),
+  used: budgetUsed.meta({ description: 'What had been used at that time' }),
 });
 
 export type BudgetFactRow = z.infer<typeof budgetFact>;
 
 export const budgetFilters = z.object({
-  tenantId: tenantNamed.optional().meta({ description: 'Only budgets of this tenant; all that are shown without it' }),
+  tenantId: tenantNamed
+    .optional()
+    .meta({ description: 'Only budgets of this tenant; by default all that you may see' }),
 });
 
 export const budgetOf = z.object({ tenantId });
 
 export const operatorBudgets = z.object({
-  budgets: z.array(operatorBudget).meta({ description: 'The budgets, and what is used of them' }),
-  facts: z.array(budgetFact).meta({ description: 'What was told of budgets, the newest first, at most 50' }),
+  budgets: z.array(operatorBudget).meta({ description: 'The budgets, with what was used of them' }),
+  facts: z.array(budgetFact).meta({ description: 'What operators were told about budgets, newest first, at most 50' }),
   tenants: z
     .array(
       z.object({
         ...namedTenant.shape,
-        keys: z.array(keyId).meta({ description: 'The ids of its keys' }),
-        agents: z.array(agentId).meta({ description: 'The ids of its agents' }),
+        keys: z.array(keyId).meta({ description: 'The ids of the tenant’s keys' }),
+        agents: z.array(agentId).meta({ description: 'The ids of the tenant’s agents' }),
       }),
     )
-    .meta({ description: 'What budgets may be of' }),
+    .meta({ description: 'The tenants, keys and agents that can have budgets' }),
   asOf,
 });
 
@@ -115,7 +123,7 @@ export const makeBudgetRequest = z
   .superRefine(checkBudget);
 
 export const changeBudgetRequest = z.strictObject({
-  version: ordinal.meta({ description: 'The version that is changed, as it was read' }),
+  version: ordinal.meta({ description: 'The version on which the change is based, as it was read' }),
   ...budgetChanges.shape,
   reason: auditReason,
 });

@@ -4,28 +4,31 @@ import { instant, inUnit } from '../values.ts';
 
 /** GET /api/operator/changes: what differs from the span of the same length before (docs/contract.md, section 8). */
 export const operatorChanges = z.object({
-  from: instant.meta({ description: 'Where the span begins that is told of' }),
-  to: instant.meta({ description: 'Where it ends: the time of the request' }),
-  previousFrom: instant.meta({ description: 'Where the span before it begins' }),
+  from: instant.meta({ description: 'The start of the span' }),
+  to: instant.meta({ description: 'The end of the span: the time of the request' }),
+  previousFrom: instant.meta({ description: 'The start of the preceding span' }),
   moved: z
     .array(
       z.object({
         what: z.string().meta({ description: 'What was counted', examples: ['sessions started (widget)'] }),
         now: z.number().meta({
-          description: 'How much it is in the span: a count, or what the name says it is in',
+          description: 'The value in the span: a count, or in the unit that the name says',
           ...inUnit('varies', 412),
         }),
-        before: z.number().meta({ description: 'The same in the span before', ...inUnit('varies', 96) }),
+        before: z.number().meta({ description: 'The value in the preceding span', ...inUnit('varies', 96) }),
         factor: z
           .number()
           .nullable()
           .meta({
-            description: '`now` divided by `before`; null where there was none before',
+            description: '`now` divided by `before`; null if `before` is 0',
             ...inUnit('factor', 4.29),
           }),
       }),
     )
-    .meta({ description: 'Counts of at least ten that changed by the factor 1.5 or more, up or down, the most first' }),
+    .meta({
+      description:
+        'Counts of at least ten that changed by a factor of 1.5 or more, up or down, the largest change first',
+    }),
   happened: z
     .array(
       z.object({
@@ -39,19 +42,17 @@ export const operatorChanges = z.object({
           .string()
           .nullable()
           .meta({
-            description: 'The page of the console that tells more; null where there is none',
+            description: 'The console page with more about it; null if there is none',
             examples: ['/console/nodes'],
           }),
       }),
     )
-    .meta({ description: 'Which processes started and what operators did; empty for admins of tenants' }),
+    .meta({ description: 'Processes that started and actions of operators; empty for admins of tenants' }),
 });
 
 export type OperatorChanges = z.infer<typeof operatorChanges>;
 
 export const changesSince = z.object({
-  since: instant
-    .optional()
-    .meta({ description: 'Where the span begins: at most 31 days ago, and a day ago without it' }),
+  since: instant.optional().meta({ description: 'The start of the span: at most 31 days ago, by default one day ago' }),
   tenantId: tenantAsked.optional(),
 });

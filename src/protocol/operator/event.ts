@@ -17,7 +17,7 @@ export type About = (typeof ABOUT)[number];
 
 const eventKind = z.enum([...TRANSITIONS, ...NOTES, ...AROUND]).meta({
   description:
-    'What the machine did with the event (`stayed`: it left the state as it was); or what else happened to a session: it was silent (`gap`), a socket came or went, it was warned, it used something; and, only where `about` asks for it: a call of a `tool`, the `delivery` of a webhook, the `act` of an operator, a `refusal` of its subject',
+    'What the machine did with the event (`stayed`: it stayed in its state), or what else happened to the session: its client was silent (`gap`), a socket connected or disconnected, its client was warned, it used something; only with `about` also: a call of a `tool`, the `delivery` of a webhook, the `act` of an operator, a `refusal` of its subject',
 });
 
 export type ActorEventKind = (typeof TRANSITIONS)[number] | NoteKind;
@@ -37,60 +37,64 @@ export const operatorEvent = z.object({
   about: z
     .enum(ABOUT)
     .optional()
-    .meta({ description: 'What it is about; absent in lists of what one machine did', examples: ['call'] }),
+    .meta({ description: 'What the event is about; absent in lists of what one machine did', examples: ['call'] }),
   event: eventName.nullable().meta({
     description:
-      'The event that the machine was sent, the name of the tool, the type of the webhook, the action of the operator or the code of the refusal; null for other kinds',
+      'The event sent to the machine, the name of the tool, the type of the webhook, the action of the operator or the code of the refusal; null for other kinds',
   }),
-  from: state.nullable().meta({ description: 'The state before; null where the event opened it' }),
-  to: state.nullable().meta({ description: 'The state after it; null for kinds that change no state' }),
+  from: state.nullable().meta({ description: 'The state before; null if the event opened it' }),
+  to: state.nullable().meta({ description: 'The state afterwards; null for kinds that change no state' }),
   steps: z
     .array(
       z.object({
-        event: eventName.meta({ description: 'What it took; empty where the step follows from the one before' }),
-        from: path.meta({ description: 'The state that it left' }),
-        to: path.meta({ description: 'The state that it entered' }),
-        guard: guard.nullable().meta({ description: 'The guard that let it pass; null where none was asked' }),
+        event: eventName.meta({
+          description: 'The event of the transition; empty if it follows from the transition before',
+        }),
+        from: path.meta({ description: 'The state left' }),
+        to: path.meta({ description: 'The state entered' }),
+        guard: guard.nullable().meta({ description: 'The guard that allowed it; null if none was evaluated' }),
         actions: z
           .array(z.string())
-          .meta({ description: 'What the machine changed in its record', examples: [['followClock']] }),
+          .meta({ description: 'The actions that changed the record', examples: [['followClock']] }),
       }),
     )
-    .meta({ description: 'The transitions it took, by the paths of the states' }),
+    .meta({ description: 'The transitions taken, by the paths of the states' }),
   guards: z
     .array(
       z.object({
         name: guard.meta({ description: 'The name of the guard' }),
-        passed: z.boolean().meta({ description: 'Whether it let the event pass' }),
+        passed: z.boolean().meta({ description: 'Whether it allowed the event' }),
       }),
     )
-    .meta({ description: 'The guards in the order in which they were asked' }),
+    .meta({ description: 'The guards, in the order of evaluation' }),
   record: z
     .object({
-      version: ordinal.nullable().meta({ description: 'The version that was saved' }),
-      lastSeenAt: instant.nullable().meta({ description: 'The last heartbeat of a session' }),
-      lastActivityAt: instant.nullable().meta({ description: 'Its last activity' }),
-      settledAt: instant.nullable().meta({ description: 'Up to when its machine has followed the clock' }),
+      version: ordinal.nullable().meta({ description: 'The saved version' }),
+      lastSeenAt: instant.nullable().meta({ description: 'The session’s last heartbeat' }),
+      lastActivityAt: instant.nullable().meta({ description: 'The session’s last activity' }),
+      settledAt: instant.nullable().meta({ description: 'The time up to which its machine has followed the clock' }),
     })
-    .meta({ description: 'The record after it; each is null in other machines and in kinds that change none' }),
+    .meta({
+      description: 'The record afterwards; each field is null for other machines and for kinds that change none',
+    }),
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
-    description: 'What else is known of it, by name, with the unit in the name; it depends on the kind',
+    description: 'Further facts by name, with the unit in the name; they depend on the kind',
     examples: [{ silentSec: 120 }],
     'x-unit': 'varies',
   }),
   node: nodeId
     .nullable()
-    .meta({ description: 'The process in which it happened; null for who is shown some tenants only' }),
-  requestId: requestId.nullable().meta({ description: 'The request that caused it; null where none did' }),
+    .meta({ description: 'The process in which it happened; null for users limited to some tenants' }),
+  requestId: requestId.nullable().meta({ description: 'The request that caused it; null if none did' }),
 });
 
 export type OperatorEvent = z.infer<typeof operatorEvent>;
 
 /** What a machine did, beside the record of its actor, the newest first. */
 export const actorTold = {
-  machine: z.string().meta({ description: 'Whose rules it follows: the `id` of a machine', examples: ['voice-call'] }),
+  machine: z.string().meta({ description: 'The machine that it follows, by its `id`', examples: ['voice-call'] }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
-  moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),
+  moreEvents: z.boolean().meta({ description: 'Whether there are older events' }),
 };
 
 export const operatorEventPage = z.object({
@@ -100,14 +104,14 @@ export const operatorEventPage = z.object({
     .optional()
     .meta({
       description:
-        'How many there are by what they are about, refusals up to 200, webhooks up to 1,000, others up to 10,000; only on the first page, with `about`',
+        'The number of events by subject (`about`), refusals up to 200, webhooks up to 1,000, others up to 10,000; only on the first page, and only with `about`',
       examples: [{ session: 12, call: 4, usage: 31 }],
     }),
   atLeast: z
     .array(z.enum(ABOUT))
     .optional()
     .meta({
-      description: 'Those whose number in `counts` is a bound that was reached: there may be more',
+      description: 'Subjects whose number in `counts` reached its maximum, so that there may be more events',
       examples: [['refusal']],
     }),
   nextCursor,
@@ -117,7 +121,7 @@ export const operatorEventPage = z.object({
 export const pageOfEvents = z.object({
   about: commaList(ABOUT).optional().meta({
     description:
-      'What the list is about: one or more of these, separated by commas. Without it: what the session’s machine did, and its notes',
+      'What to list: one or more of these, separated by commas. By default what the session’s machine did, and its notes',
   }),
   ...pageAsked,
 });

@@ -11,7 +11,7 @@ const exportFormat = z.enum(['ndjson', 'csv']);
 export type ExportFormat = z.infer<typeof exportFormat>;
 
 const format = exportFormat.default('ndjson').meta({
-  description: '`ndjson`: a JSON object a line; `csv`: as RFC 4180 has it, the names of the columns first',
+  description: '`ndjson`: one JSON object per line; `csv`: as in RFC 4180, with the column names first',
 });
 
 /** Which sessions are exported: those of a list, without what orders it, cuts it into pages, or looks for one of them. */
@@ -21,8 +21,8 @@ export const exportedSessionsAsked = sessionFilters
 
 /** Of which days usage is exported. */
 export const exportedUsageAsked = z.object({
-  from: instantAsked.optional().meta({ description: 'An instant of the first day; by default of the present one' }),
-  to: instantAsked.optional().meta({ description: 'An instant of the last day; by default now' }),
+  from: instantAsked.optional().meta({ description: 'Any time on the first day; by default today' }),
+  to: instantAsked.optional().meta({ description: 'Any time on the last day; by default now' }),
   tenantId: tenantAsked.optional(),
   format,
 });
@@ -50,7 +50,7 @@ export type ExportedSession = z.infer<typeof exportedSession>;
 
 /** What one subject used on one day, by what served it. */
 export const exportedUsage = z.object({
-  day: z.string().meta({ description: 'A calendar day of QUOTA_TIMEZONE' }),
+  day: z.string().meta({ description: 'A calendar day in QUOTA_TIMEZONE' }),
   subject,
   tenantId: tenantId.nullable(),
   keyId: keyId.nullable(),

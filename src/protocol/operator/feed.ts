@@ -38,31 +38,31 @@ export const watchFrame = z.object({
     .array(z.string().max(32))
     .max(16)
     .meta({
-      description: `What is told: some of ${FEED_TOPICS.join(', ')}; others are left out`,
+      description: `What to send: any of ${FEED_TOPICS.join(', ')}; unknown topics are ignored`,
       examples: [['counts', 'sessions']],
     }),
   filter: feedFilter
     .optional()
-    .meta({ description: 'Which sessions are told of; refusals are filtered by tenant and key alone' }),
+    .meta({ description: 'Which sessions to report; refusals are filtered by tenant and key only' }),
   ref: z
     .string()
     .regex(sessionName)
     .nullish()
-    .meta({ ...sessionRef.meta(), description: 'A session whose events are told as well' }),
+    .meta({ ...sessionRef.meta(), description: 'A session whose events are sent as well' }),
 });
 
 /** What became of a session. */
 export const sessionChange = z.object({
   ref: sessionRef,
   state: sessionState,
-  was: sessionState.nullable().meta({ description: 'The state before; null where it was just opened' }),
+  was: sessionState.nullable().meta({ description: 'The state before; null if the session was just opened' }),
   reason: endReasonOrNull,
   at: instant.meta({ description: 'When it changed' }),
   tenantId,
-  agentId: agentId.nullable().meta({ description: 'Its agent; null where it has none' }),
-  keyId: keyId.nullable().meta({ description: 'Its widget key; null for one of a console caller' }),
+  agentId: agentId.nullable().meta({ description: 'Its agent; null if it has none' }),
+  keyId: keyId.nullable().meta({ description: 'Its widget key; null for console callers' }),
   caller,
-  deadline: instant.nullable().meta({ description: 'When the clock alone changes it next' }),
+  deadline: instant.nullable().meta({ description: 'When the clock will next change it' }),
   next: sessionDeadline,
 });
 
@@ -70,9 +70,9 @@ export type SessionChange = z.infer<typeof sessionChange>;
 
 const lossy = z
   .boolean()
-  .meta({ description: 'Whether this node is cut off from the others: then it tells its own changes alone' });
+  .meta({ description: 'Whether this node is cut off from the others and sends only its own changes' });
 
-const seq = ordinal.meta({ description: 'One more with each frame of this socket' });
+const seq = ordinal.meta({ description: 'A number that increases by one with each frame of this socket' });
 
 /** What the feed sends (docs/contract.md, section 8.1). */
 export const feedFrames = {
@@ -80,8 +80,10 @@ export const feedFrames = {
     type: frameType('hello'),
     seq,
     at: instant.meta({ description: 'When it was sent' }),
-    node: nodeId.nullable().meta({ description: 'The process that tells; null for who is shown some tenants only' }),
-    role: z.string().meta({ description: 'The role of whoever watches', examples: ['operator'] }),
+    node: nodeId
+      .nullable()
+      .meta({ description: 'The process that sends the feed; null for users limited to some tenants' }),
+    role: z.string().meta({ description: 'The role of the watcher', examples: ['operator'] }),
     lossy,
   }),
   tick: z.object({
@@ -90,47 +92,47 @@ export const feedFrames = {
     at: instant.meta({ description: 'When it was sent' }),
     byState: countsByState
       .nullable()
-      .meta({ description: 'Sessions by state; this and what follows is null where it cannot be read now' }),
+      .meta({ description: 'Sessions by state; this and the fields below are null while they cannot be read' }),
     endingSoon: count
       .nullable()
-      .meta({ description: 'Sessions that end by the clock within a minute if nothing comes in between' }),
+      .meta({ description: 'Sessions that the clock will end within a minute unless something else happens' }),
     perMinute: z
       .object({
-        started: count.meta({ description: 'Sessions that were opened' }),
-        ended: count.meta({ description: 'Sessions that ended' }),
-        refused: count.meta({ description: 'Requests that were refused' }),
+        started: count.meta({ description: 'Sessions opened' }),
+        ended: count.meta({ description: 'Sessions ended' }),
+        refused: count.meta({ description: 'Requests refused' }),
       })
       .nullable()
       .meta({ description: 'What happened in the last whole minute' }),
     dependencies: z
       .array(dependencyState)
       .nullable()
-      .meta({ description: 'What the process that tells stands on; null for who is shown some tenants only' }),
+      .meta({ description: 'The dependencies of the sending process; null for users limited to some tenants' }),
     lossy,
   }),
   sessions: z.object({
     type: frameType('sessions'),
     seq,
-    changes: z.array(sessionChange).meta({ description: 'The last change of each session, at most 100' }),
-    more: count.meta({ description: 'Sessions that changed as well and are not told' }),
+    changes: z.array(sessionChange).meta({ description: 'The latest change of each session, at most 100' }),
+    more: count.meta({ description: 'Further sessions that changed and are not listed' }),
   }),
   refusals: z.object({
     type: frameType('refusals'),
     seq,
-    byCode: z.record(z.string(), count).meta({ description: 'What was refused since the last such frame, by code' }),
-    samples: z.array(operatorRefusal).meta({ description: 'Some of these, at most 20' }),
-    more: count.meta({ description: 'Refusals of byCode that are no samples' }),
+    byCode: z.record(z.string(), count).meta({ description: 'Refusals since the last such frame, by code' }),
+    samples: z.array(operatorRefusal).meta({ description: 'Some of these refusals, at most 20' }),
+    more: count.meta({ description: 'Refusals counted in byCode but not in samples' }),
   }),
   node: z.object({
     type: frameType('node'),
     seq,
-    node: operatorNode.meta({ description: 'The process, as it tells of itself' }),
-    gone: z.boolean().meta({ description: 'It left, or is not heard any more: this is how it was last' }),
+    node: operatorNode.meta({ description: 'The process, as it reports itself' }),
+    gone: z.boolean().meta({ description: 'Whether it stopped or is no longer heard: this is then its last state' }),
   }),
   audit: z.object({
     type: frameType('audit'),
     seq,
-    row: auditRow.meta({ description: 'What an operator did, as the audit has it' }),
+    row: auditRow.meta({ description: 'The operator’s action, as in the audit' }),
   }),
   event: z.object({
     type: frameType('event'),
@@ -143,7 +145,7 @@ export const feedFrames = {
     seq,
     dropped: count
       .nullable()
-      .meta({ description: 'How many frames were left out; null when nobody knows. Fetch again' }),
+      .meta({ description: 'How many frames were dropped; null if unknown. Fetch the data again' }),
   }),
 };
 

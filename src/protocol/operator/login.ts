@@ -9,18 +9,18 @@ import { page, pageAsked } from './page.ts';
 export const operatorLogin = z.object({
   id: loginId,
   email: z.string().meta({
-    description: 'The address that is logged in; viewers see its first letter and its domain',
+    description: 'The e-mail address that is logged in; viewers see its first letter and its domain',
     examples: ['ada@example.com'],
   }),
-  createdAt: instant.meta({ description: 'When the code was entered' }),
-  renewedAt: instant.meta({ description: 'When it was last used, give or take a minute' }),
-  expiresAt: instant.meta({ description: 'When it ends, unless activity renews it' }),
-  state: z.enum(['active', 'destroyed']).meta({ description: 'Whether it goes on' }),
+  createdAt: instant.meta({ description: 'When the user logged in with the code' }),
+  renewedAt: instant.meta({ description: 'When it was last used, to within a minute' }),
+  expiresAt: instant.meta({ description: 'When it expires unless activity renews it' }),
+  state: z.enum(['active', 'destroyed']).meta({ description: 'Whether it is active' }),
   reason: z
     .string()
     .nullable()
-    .meta({ description: 'Why it was destroyed; null while it goes on', examples: ['logout', 'violation'] }),
-  endedAt: instant.nullable().meta({ description: 'When it was destroyed; null while it goes on' }),
+    .meta({ description: 'Why it ended; null while it is active', examples: ['logout', 'violation'] }),
+  endedAt: instant.nullable().meta({ description: 'When it ended; null while it is active' }),
 });
 
 export type OperatorLogin = z.infer<typeof operatorLogin>;
@@ -29,15 +29,15 @@ export type OperatorLogin = z.infer<typeof operatorLogin>;
 export const operatorChallenge = z.object({
   id: z
     .string()
-    .meta({ description: 'The id of the code, which is not the code', examples: ['Zq3v0m8XcQf1rT6uYp2sLw'] }),
-  subject: subject.meta({ description: 'The keyed hash of the address that it was sent to' }),
+    .meta({ description: 'The id of the code’s record, not the code itself', examples: ['Zq3v0m8XcQf1rT6uYp2sLw'] }),
+  subject: subject.meta({ description: 'The keyed hash of the address to which it was sent' }),
   issuedAt: instant.meta({ description: 'When it was sent' }),
-  expiresAt: instant.meta({ description: 'Until when it works' }),
-  attempts: count.meta({ description: 'How often a code was tried against it' }),
-  maxAttempts: count.meta({ description: 'After how many attempts it is locked' }),
+  expiresAt: instant.meta({ description: 'When it expires' }),
+  attempts: count.meta({ description: 'How many codes were tried against it' }),
+  maxAttempts: count.meta({ description: 'The number of attempts after which it is locked' }),
   state: z.enum(['pending', 'verified', 'locked', 'expired', 'superseded']).meta({
     description:
-      '`pending`: it can be entered; `verified`: it was; `locked`: too many were wrong; `superseded`: a newer one was sent',
+      '`pending`: it can be used; `verified`: it was used; `locked`: too many wrong attempts; `superseded`: a newer one was sent',
   }),
 });
 
@@ -66,12 +66,12 @@ export const loginPage = z.object({
   ...page,
 });
 export const challengePage = z.object({
-  challenges: z.array(operatorChallenge).meta({ description: 'Login codes that were sent, newest first' }),
+  challenges: z.array(operatorChallenge).meta({ description: 'Login codes, newest first' }),
   ...page,
 });
 
 export const revokeLoginRequest = z.strictObject({ reason: auditReason });
 export const revokeLoginReply = z.object({
   ok,
-  alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before' }),
+  alreadyEnded: z.boolean().meta({ description: 'Whether it had already ended' }),
 });

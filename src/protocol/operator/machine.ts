@@ -4,12 +4,12 @@ import { inUnit } from '../values.ts';
 const pixels = z.number().meta(inUnit('pixels', 240));
 
 const point = {
-  x: pixels.meta({ description: 'How far it is from the left' }),
-  y: pixels.meta({ description: 'How far it is from the top' }),
+  x: pixels.meta({ description: 'Distance from the left' }),
+  y: pixels.meta({ description: 'Distance from the top' }),
 };
 const size = {
-  width: pixels.meta({ description: 'How wide it is' }),
-  height: pixels.meta({ description: 'How high it is' }),
+  width: pixels.meta({ description: 'Width' }),
+  height: pixels.meta({ description: 'Height' }),
 };
 const box = { ...point, ...size };
 const path = z.string().meta({ description: 'The path of the state', examples: ['live.engaged'] });
@@ -17,15 +17,15 @@ const path = z.string().meta({ description: 'The path of the state', examples: [
 /** By the paths of states, as the steps of an event have them. */
 const transition = z.object({
   event: z.string().meta({
-    description: 'The event that it takes; empty where it follows from the transition before',
+    description: 'The event of the transition; empty if it follows from the transition before',
     examples: ['HEARTBEAT'],
   }),
   guard: z
     .string()
     .nullable()
-    .meta({ description: 'The guard that must let it pass; null where none is asked', examples: ['isBeforeDeadline'] }),
-  from: path.meta({ description: 'The path of the state that it leaves' }),
-  to: path.meta({ description: 'The path of the state that it enters' }),
+    .meta({ description: 'The guard that must allow it; null if there is none', examples: ['isBeforeDeadline'] }),
+  from: path.meta({ description: 'The path of the state that is left' }),
+  to: path.meta({ description: 'The path of the state that is entered' }),
 });
 
 /** A drawing of a machine. */
@@ -39,25 +39,25 @@ export const chart = z.object({
         name: z.string().meta({ description: 'The name of the state', examples: ['engaged'] }),
         kind: z
           .enum(['start', 'state', 'group', 'final'])
-          .meta({ description: '`start`: before its first event. `group`: states are in it' }),
-        loops: z.array(transition).meta({ description: 'Transitions that stay in it' }),
+          .meta({ description: '`start`: the point before the first event. `group`: a state that contains states' }),
+        loops: z.array(transition).meta({ description: 'Transitions that stay in the state' }),
       }),
     )
     .meta({ description: 'The states, as boxes' }),
   edges: z
     .array(
       z.object({
-        from: path.meta({ description: 'The path of the state where it begins' }),
-        to: path.meta({ description: 'The path of the state where it ends' }),
+        from: path.meta({ description: 'The path of the state from which it starts' }),
+        to: path.meta({ description: 'The path of the state to which it leads' }),
         points: z.array(z.object(point)).meta({ description: 'The points of its line' }),
-        label: z.object(box).nullable().meta({ description: 'The box of its label; null where it has none' }),
+        label: z.object(box).nullable().meta({ description: 'The box of its label; null if it has none' }),
         lines: z
           .array(z.string())
-          .meta({ description: 'The events and guards that its label names', examples: [['heartbeat']] }),
-        transitions: z.array(transition).meta({ description: 'The transitions that it stands for' }),
+          .meta({ description: 'The lines of its label: events and guards', examples: [['heartbeat']] }),
+        transitions: z.array(transition).meta({ description: 'The transitions that it represents' }),
       }),
     )
-    .meta({ description: 'One for all transitions from one state to another' }),
+    .meta({ description: 'The edges, each for all transitions from one state to another' }),
 });
 
 export type Chart = z.infer<typeof chart>;
@@ -67,8 +67,8 @@ export type ChartTransition = z.infer<typeof transition>;
 
 /** A drawing for wide pages, which goes to the right, and one for narrow ones, which goes down. */
 export const charts = z.object({
-  right: chart.meta({ description: 'A drawing for wide pages, which goes to the right' }),
-  down: chart.meta({ description: 'A drawing for narrow pages, which goes down' }),
+  right: chart.meta({ description: 'A drawing for wide pages, from left to right' }),
+  down: chart.meta({ description: 'A drawing for narrow pages, from top to bottom' }),
 });
 
 export type Charts = z.infer<typeof charts>;
@@ -76,19 +76,19 @@ export type Charts = z.infer<typeof charts>;
 /** The rules of one kind of actor, and how to show them (docs/contract.md, section 8). */
 const operatorMachine = z.object({
   id: z.string().meta({ description: 'The name of the machine', examples: ['voice-session'] }),
-  version: z.string().meta({ description: 'Changes with the definition', examples: ['4f1c0e8b7d2a'] }),
+  version: z.string().meta({ description: 'A version that changes with the definition', examples: ['4f1c0e8b7d2a'] }),
   definition: z
     .record(z.string(), z.unknown())
-    .meta({ description: 'The machine as XState takes it', examples: [{ id: 'voice-session', initial: 'live' }] }),
-  charts: charts.meta({ description: 'Drawings of it' }),
+    .meta({ description: 'The machine in XState’s format', examples: [{ id: 'voice-session', initial: 'live' }] }),
+  charts: charts.meta({ description: 'Drawings of the machine' }),
   words: z.record(z.string(), z.string()).meta({
-    description: 'Each event and guard in at most 16 characters, with the limits of this installation',
+    description: 'A label of at most 16 characters for each event and guard, with the limits of this installation',
     examples: [{ HEARTBEAT: 'heartbeat', isPastDuration: '15 min over' }],
   }),
 });
 
 export const operatorMachines = z.object({
-  machines: z.array(operatorMachine).meta({ description: 'The machines, each with its rules' }),
+  machines: z.array(operatorMachine).meta({ description: 'The machines' }),
 });
 
 export type OperatorMachine = z.infer<typeof operatorMachine>;

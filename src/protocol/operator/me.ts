@@ -6,26 +6,29 @@ import { instant, inUnit } from '../values.ts';
 export const operatorMe = z.object({
   email: z
     .string()
-    .meta({ description: 'Their address, or the name of their service token', examples: ['ops@example.com'] }),
+    .meta({ description: 'The e-mail address, or the name of the service token', examples: ['ops@example.com'] }),
   role: z.enum(['operator', 'service', 'viewer', 'tenant_admin']).meta({
     description:
-      '`operator` and `service` see and change everything, `viewer` sees everything, `tenant_admin` what is of its tenants',
+      'The role. `operator` and `service` see and change everything, `viewer` sees everything, `tenant_admin` sees and changes what belongs to its tenants',
   }),
   tenants: z
     .union([z.literal('*'), z.array(tenantId)])
-    .meta({ description: 'Whose sessions are shown; `*` is everybody’s' }),
+    .meta({ description: 'The tenants whose sessions are shown; `*` means all' }),
   tenantNames: z
     .array(namedTenant)
-    .meta({ description: 'The tenants that are shown and still there, by name; at most 500' }),
+    .meta({ description: 'The tenants that are shown and still exist, by name; at most 500' }),
   can: z
     .array(z.enum(['see', 'change', 'see-installation', 'change-installation']))
-    .meta({ description: 'What they may do: with what is of tenants, and with what is of the whole installation' }),
-  now: instant.meta({ description: 'What time it is here' }),
-  timeZone: z.string().meta({ description: 'QUOTA_TIMEZONE: where the day of usage begins', examples: ['UTC'] }),
+    .meta({
+      description:
+        'What is permitted: `see` and `change` for what belongs to tenants, and the others for the whole installation',
+    }),
+  now: instant.meta({ description: 'The time at the server' }),
+  timeZone: z.string().meta({ description: 'The time zone of the usage day (QUOTA_TIMEZONE)', examples: ['UTC'] }),
   version,
   retention: z
     .record(z.string(), z.int().min(0).meta(inUnit('days', 400)))
-    .meta({ description: 'For how many days things are kept, by what they are; 0 is for ever' }),
+    .meta({ description: 'How many days each kind of data is kept; 0 means for ever' }),
 });
 
 export type OperatorMe = z.infer<typeof operatorMe>;
@@ -41,25 +44,25 @@ export const operatorSettings = z.object({
         value: z
           .string()
           .nullable()
-          .meta({ description: 'What holds; null for secrets, and where nothing is set', examples: ['15'] }),
-        isSecret: z.boolean().meta({ description: 'Whether its value is told to nobody' }),
-        isSet: z.boolean().meta({ description: 'Whether it is set, rather than left to its default' }),
-        default: z.string().meta({ description: 'What holds where it is not set, in words', examples: ['15'] }),
+          .meta({ description: 'The value in force; null for secrets, and if nothing is set', examples: ['15'] }),
+        isSecret: z.boolean().meta({ description: 'Whether it is secret, so that its value is never shown' }),
+        isSet: z.boolean().meta({ description: 'Whether it is set explicitly' }),
+        default: z.string().meta({ description: 'The default, in words', examples: ['15'] }),
       }),
     )
     .meta({ description: 'All variables, in the order of the table in docs/operations.md' }),
   differs: z.array(variable).meta({
-    description: 'Variables that not all nodes have the same value of; `nodes` tells which are set otherwise',
+    description: 'Variables whose values differ between nodes; `nodes` shows which nodes differ',
   }),
   nodes: z
     .array(
       z.object({
         id: nodeId.meta({ description: 'The id of the process' }),
-        host: z.string().meta({ description: 'The machine on which it runs', examples: ['voice-2'] }),
+        host: z.string().meta({ description: 'The name of the host', examples: ['voice-2'] }),
         isSame: z.boolean().meta({ description: 'Whether its settings equal those of the process that answers' }),
       }),
     )
-    .meta({ description: 'The processes that are here, and whether each is set as the one that answers' }),
+    .meta({ description: 'The running processes, and whether each has the same settings as the one that answers' }),
 });
 
 export type OperatorSettings = z.infer<typeof operatorSettings>;

@@ -6,7 +6,7 @@ const cursor = 'WzE4OTM0OTkyMDAwMDAsNDFd';
 export const nextCursor = z
   .string()
   .nullable()
-  .meta({ description: 'Send it as `cursor` for the next page; null on the last one', examples: [cursor] });
+  .meta({ description: 'Send it as `cursor` to get the next page; null on the last page', examples: [cursor] });
 
 export const asOf = instant.meta({ description: 'When the reply was made' });
 
@@ -15,7 +15,8 @@ export const page = {
   nextCursor,
   asOf,
   searchedTo: instant.nullable().meta({
-    description: 'How far was looked, where a page is short because it looked at 10,000 rows; its cursor goes on',
+    description:
+      'How far the search went, if the page is short because 10,000 rows were read; its cursor continues from there',
   }),
 };
 
@@ -25,12 +26,15 @@ export const pageAsked = {
     .string()
     .max(512)
     .optional()
-    .meta({ description: 'The `nextCursor` of the page before; the first page without it', examples: [cursor] }),
+    .meta({
+      description: 'The `nextCursor` of the previous page; leave it out for the first page',
+      examples: [cursor],
+    }),
   limit: z.coerce
     .number()
     .int()
     .min(1)
     .max(200)
     .default(50)
-    .meta({ description: 'How many rows a page has at most', ...inUnit('count', 20) }),
+    .meta({ description: 'The largest number of rows in a page', ...inUnit('count', 20) }),
 };

@@ -4,11 +4,11 @@ import { dollars, instant, tokens } from '../values.ts';
 
 const reconciledRow = z.object({
   model: z.string().meta({ description: 'The model, without the date of a snapshot', examples: ['gpt-realtime'] }),
-  class: z.enum(TOKEN_CLASSES as [string, ...string[]]).meta({ description: 'Which tokens, by how they are billed' }),
-  ours: tokens.meta({ description: 'What was counted here' }),
-  theirs: tokens.meta({ description: 'What the provider says' }),
-  dollars: dollars.nullable().meta({ description: 'What the difference is worth; null for a model without a price' }),
-  equal: z.boolean().meta({ description: 'Whether both are the same, within half a percent or ten cents' }),
+  class: z.enum(TOKEN_CLASSES as [string, ...string[]]).meta({ description: 'The class of tokens, as billed' }),
+  ours: tokens.meta({ description: 'What Switchboard counted' }),
+  theirs: tokens.meta({ description: 'What the provider reports' }),
+  dollars: dollars.nullable().meta({ description: 'The price of the difference; null for a model without a price' }),
+  equal: z.boolean().meta({ description: 'Whether both are equal, within half a percent or ten cents' }),
 });
 
 const reconciledDay = z.object({
@@ -16,24 +16,24 @@ const reconciledDay = z.object({
   upstream: z.string().meta({ description: 'The provider that was asked', examples: ['openai'] }),
   state: z.enum(['equal', 'explained', 'unexplained', 'unreadable']).meta({
     description:
-      'Whether both agree; `explained`: what differs was estimated here, or used in calls that pages opened themselves; `unreadable`: the provider gave no answer that can be read',
+      'Whether both agree. `explained`: the difference was estimated by Switchboard, or used in calls that pages opened themselves; `unreadable`: the provider’s reply could not be read',
   }),
   rows: z.array(reconciledRow).meta({ description: 'The tokens of each model and class' }),
   dollars: z
     .object({
-      ours: dollars.meta({ description: 'What was counted here' }),
-      theirs: dollars.nullable().meta({ description: 'What the provider bills; null where it does not say' }),
-      estimated: dollars.meta({ description: 'What of ours stands on estimates' }),
-      unexplained: dollars.meta({ description: 'What differs, and nothing explains' }),
+      ours: dollars.meta({ description: 'What Switchboard counted' }),
+      theirs: dollars.nullable().meta({ description: 'What the provider bills; null if it does not say' }),
+      estimated: dollars.meta({ description: 'The estimated part of what Switchboard counted' }),
+      unexplained: dollars.meta({ description: 'The unexplained difference' }),
     })
-    .meta({ description: 'What the day cost' }),
+    .meta({ description: 'The cost of the day' }),
   askedAt: instant.meta({ description: 'When the provider was asked' }),
 });
 
 /** What was counted beside what the provider says, by day (docs/contract.md, section 8). */
 export const reconciliationReply = z.object({
   enabled: z.boolean().meta({ description: 'Whether OPENAI_ADMIN_KEY is set' }),
-  days: z.array(reconciledDay).meta({ description: 'The last 31 days, the newest first' }),
+  days: z.array(reconciledDay).meta({ description: 'The last 31 days, newest first' }),
 });
 
 export type OperatorReconciledDay = z.infer<typeof reconciledDay>;

@@ -8,62 +8,63 @@ import { asOf, nextCursor, pageAsked } from './page.ts';
 export const operatorRefusal = z.object({
   requestId,
   at: instant.meta({ description: 'When it was refused' }),
-  code: z.string().meta({ description: 'The code that its caller was told', examples: ['RATE_LIMIT_EXCEEDED'] }),
+  code: z.string().meta({ description: 'The code sent to its caller', examples: ['RATE_LIMIT_EXCEEDED'] }),
   status: z
     .int()
     .min(0)
-    .meta({ description: 'The HTTP status that its caller was told', ...inUnit('none', 429) }),
-  layer: z.enum(LAYERS).meta({ description: 'Which part of the way of a request said no' }),
-  route: z.string().meta({ description: 'The path that was asked for', examples: ['/api/session'] }),
-  tenantId: tenantId.nullable().meta({ description: 'Whose caller it was; null where that is not known' }),
-  keyId: keyId.nullable().meta({ description: 'The widget key that came with it; null where none did' }),
-  subject: subject.nullable().meta({ description: 'Whose limits it counted in; null where that is not known' }),
-  origin: origin.nullable().meta({ description: 'The `Origin` that it came with; null where none did' }),
+    .meta({ description: 'The HTTP status sent to its caller', ...inUnit('none', 429) }),
+  layer: z.enum(LAYERS).meta({ description: 'The stage of processing that refused the request' }),
+  route: z.string().meta({ description: 'The requested path', examples: ['/api/session'] }),
+  tenantId: tenantId.nullable().meta({ description: 'The tenant of the caller; null if unknown' }),
+  keyId: keyId.nullable().meta({ description: 'The widget key sent with it; null if none' }),
+  subject: subject.nullable().meta({ description: 'The subject against whose limits it counted; null if unknown' }),
+  origin: origin.nullable().meta({ description: 'The `Origin` sent with it; null if none' }),
   addressHash: z
     .string()
     .nullable()
     .meta({
-      description: 'The keyed hash of the address, which tells that two are the same; null where it is not known',
+      description: 'The keyed hash of the IP address, the same for the same address; null if unknown',
       examples: ['1f0c8b7d2a49c3b6'],
     }),
   network: z
     .string()
     .nullable()
-    .meta({ description: "The address's /24 or /48; null where it is not known", examples: ['203.0.113.0/24'] }),
+    .meta({ description: 'The /24 or /48 network of the IP address; null if unknown', examples: ['203.0.113.0/24'] }),
   limit: z
     .number()
     .nullable()
     .meta({
-      description: 'The limit that it would have exceeded, in what `sentence` says; null where none decided',
+      description:
+        'The limit that would have been exceeded, in the unit that `sentence` says; null if no limit decided',
       ...inUnit('varies', 12),
     }),
   count: z
     .number()
     .nullable()
     .meta({
-      description: 'How much of that was counted; null where that is not known',
+      description: 'How much had been counted against that limit; null if unknown',
       ...inUnit('varies', 12),
     }),
-  retryAfter: seconds.nullable().meta({ description: 'How long its caller was told to wait; null where it was not' }),
+  retryAfter: seconds.nullable().meta({ description: 'How long the caller was told to wait; null if not' }),
   verdict: z
     .string()
     .nullable()
     .meta({
-      description: 'What judged the caller as a bot, and how sure it was; null where nothing did',
+      description: 'The detector that judged the caller a bot, and its confidence; null if none did',
       examples: ['heuristic 0.9'],
     }),
   lever: z
     .string()
     .nullable()
     .meta({
-      description: 'The variable, or the field of a widget key, that decides; null where none does',
+      description: 'The variable, or the field of a widget key, that sets the limit; null if none does',
       examples: ['WIDGET_SESSION_PER_MIN'],
     }),
   sentence: z.string().meta({
     description: 'Why it was refused, in words, with the figures',
     examples: ['More than 12 sessions in one minute (WIDGET_SESSION_PER_MIN); the caller was told to wait 22 s.'],
   }),
-  node: nodeId.nullable().meta({ description: 'The process that refused; null for who is shown some tenants only' }),
+  node: nodeId.nullable().meta({ description: 'The process that refused; null for users limited to some tenants' }),
 });
 
 export type OperatorRefusal = z.infer<typeof operatorRefusal>;
@@ -71,44 +72,50 @@ export type OperatorRefusal = z.infer<typeof operatorRefusal>;
 const byCode = z.record(z.string(), count);
 
 export const exactRefusal = z.object({
-  found: z.literal('exact').meta({ description: 'The refusal was kept' }),
+  found: z.literal('exact').meta({ description: 'The refusal itself was kept' }),
   refusal: operatorRefusal.meta({ description: 'The refusal' }),
 });
 
 /** What is known of a request of which nothing was kept: when it was made. */
 export const refusalMinute = z.object({
-  found: z.literal('minute').meta({ description: 'Of the refusal itself nothing was kept' }),
+  found: z.literal('minute').meta({ description: 'The refusal itself was not kept' }),
   node: nodeId.meta({ description: 'The process that answered the request' }),
-  from: instant.meta({ description: 'The request came then or later' }),
-  to: instant.meta({ description: 'The request came before this' }),
-  byCode: byCode.meta({ description: 'What was refused by that process in the minutes of that time' }),
+  from: instant.meta({ description: 'The request was received at or after this time' }),
+  to: instant.meta({ description: 'The request was received before this time' }),
+  byCode: byCode.meta({ description: 'The refusals of that process in the minutes of that period, by code' }),
 });
 
 export const operatorRefusalPage = z.object({
-  refusals: z.array(operatorRefusal).meta({ description: 'What was refused, newest first' }),
-  counted: byCode.meta({ description: 'How many there were in the span, by code' }),
-  kept: byCode.meta({ description: 'How many of them were kept: of a flood only the first of each second are' }),
+  refusals: z.array(operatorRefusal).meta({ description: 'The refusals, newest first' }),
+  counted: byCode.meta({ description: 'The number of refusals in the span, by code' }),
+  kept: byCode.meta({
+    description: 'How many of them were kept, by code: in a flood only the first of each second are',
+  }),
   series: z
     .array(
       z.object({
-        at: instant.meta({ description: 'Where the minute or hour begins' }),
-        count: count.meta({ description: 'How many there were in it' }),
+        at: instant.meta({ description: 'When the minute or hour begins' }),
+        count: count.meta({ description: 'The number of refusals in it' }),
       }),
     )
-    .meta({ description: 'How many there were in each minute or hour of the span in which there was one' }),
+    .meta({ description: 'The refusals in each minute or hour of the span that had any' }),
   seriesBy: z.enum(['minute', 'hour']).nullable().meta({
-    description: 'Minutes for at most three hours of the last day, else hours; null where nothing is counted',
+    description: 'Minutes for at most three hours of the last day, otherwise hours; null if nothing was counted',
   }),
   isCounted: z.boolean().meta({
     description:
-      'Whether they were counted; not where there is too much to add up, or the database is away: `counted`, `kept` and `series` are empty',
+      'Whether the refusals were counted; false if there is too much to add up or the database is away, and then `counted`, `kept` and `series` are empty',
   }),
   nextCursor,
   asOf,
   searchedTo: instant
     .nullable()
-    .meta({ description: 'How far was looked, where a page is short because it looked at 10,000 refusals; else null' }),
-  isPartial: z.boolean().meta({ description: 'The database is away: these are what this process refused last' }),
+    .meta({
+      description: 'How far the search went, if the page is short because 10,000 refusals were read; otherwise null',
+    }),
+  isPartial: z
+    .boolean()
+    .meta({ description: 'Whether the database is away, so that these are only the latest refusals of this process' }),
 });
 
 export const refusalFilters = z.object({
@@ -116,7 +123,7 @@ export const refusalFilters = z.object({
     .string()
     .max(64)
     .optional()
-    .meta({ ...requestId.meta(), description: 'X-Request-Id of a reply; then nothing else is asked' }),
+    .meta({ ...requestId.meta(), description: 'The X-Request-Id of a reply; use it without other parameters' }),
   code: text(64)
     .optional()
     .meta({ description: 'Only refusals with this code', examples: ['BOT_BLOCKED'] }),
@@ -126,10 +133,10 @@ export const refusalFilters = z.object({
     .meta({ ...keyAsked.meta() }),
   network: text(64)
     .optional()
-    .meta({ description: 'Only refusals of this network, as `network` tells it', examples: ['203.0.113.0/24'] }),
+    .meta({ description: 'Only refusals of this network, in the form of `network`', examples: ['203.0.113.0/24'] }),
   from: instant
     .optional()
-    .meta({ description: 'Only what was refused then or later; a day before the end without it' }),
-  to: instant.optional().meta({ description: 'Only what was refused before; until now without it' }),
+    .meta({ description: 'Only refusals at or after this time; by default a day before the end' }),
+  to: instant.optional().meta({ description: 'Only refusals before this time; by default until now' }),
   ...pageAsked,
 });

@@ -9,7 +9,8 @@ export const searchRequest = z.strictObject({
     .max(254)
     .meta({
       examples: ['acme'],
-      description: 'An id, a ref, a key, a tenant, 6 or more digits of a hash, an action, or an address',
+      description:
+        'What to find: an id, a ref, a key, a tenant, 6 or more digits of a hash, an action, or an e-mail address',
     }),
 });
 
@@ -18,8 +19,8 @@ const searchHit = z.object({
     .enum(['session', 'call', 'login', 'request', 'key', 'tenant', 'audit'])
     .meta({ description: 'What was found' }),
   id: z.string().meta({ description: 'The id or ref of what was found', examples: ['acme'] }),
-  label: z.string().meta({ description: 'What people read of it', examples: ['Acme'] }),
-  href: z.string().meta({ description: 'The page of the console that shows it', examples: ['/console/keys'] }),
+  label: z.string().meta({ description: 'A label for people', examples: ['Acme'] }),
+  href: z.string().meta({ description: 'The console page that shows it', examples: ['/console/keys'] }),
 });
 
 export type SearchHit = z.infer<typeof searchHit>;

@@ -10,8 +10,8 @@ const agents = z.array(agentId).meta({ description: 'The agents whose tools send
 export const operatorSecret = z.object({
   tenantId,
   name,
-  version: ordinal.meta({ description: 'From 1, and one more each time that it is set' }),
-  createdAt: instant.meta({ description: 'Since when it is this version' }),
+  version: ordinal.meta({ description: 'The version, which starts at 1 and increases each time the secret is set' }),
+  createdAt: instant.meta({ description: 'When this version was set' }),
   createdBy: actor.meta({ description: 'Who set this version' }),
   agents,
 });
@@ -19,45 +19,47 @@ export const operatorSecret = z.object({
 export type OperatorSecret = z.infer<typeof operatorSecret>;
 
 export const operatorSecrets = z.object({
-  tenants: z.array(namedTenant).meta({ description: 'The tenants that are shown' }),
-  secrets: z.array(operatorSecret).meta({ description: 'Their secrets, without what they are' }),
+  tenants: z.array(namedTenant).meta({ description: 'The tenants that you may see' }),
+  secrets: z.array(operatorSecret).meta({ description: 'The secrets of these tenants, without their values' }),
   missing: z
     .array(z.object({ tenantId, name, agents }))
-    .meta({ description: 'Names that tools send and nobody has set: those tools fail' }),
+    .meta({ description: 'Secrets that tools use and nobody has set: those tools fail' }),
 });
 
 export const secretFilters = z.object({ tenantId: tenantAsked.optional() });
 
 /** What else is wrong with a name or a value is told by the same rules as the command's. */
 export const setSecretRequest = z.strictObject({
-  tenantId: tenantNamed.meta({ description: 'Whose secret it is' }),
-  name: name.meta({ description: 'What tools name it by: 1 to 64 letters, digits, hyphens and underscores' }),
+  tenantId: tenantNamed.meta({ description: 'The tenant of the secret' }),
+  name: name.meta({
+    description: 'The name by which tools refer to it: 1 to 64 letters, digits, hyphens and underscores',
+  }),
   value: z.string().meta({
-    description: 'What it is: 1 to 1,024 printable ASCII characters, which nobody is shown again',
+    description: 'The value: 1 to 1,024 printable ASCII characters, never shown again',
     examples: ['sk_live_4f1c0e8b7d2a'],
   }),
   reason,
 });
 
 export const setSecretReply = z.object({
-  secret: operatorSecret.meta({ description: 'The secret, without what it is' }),
+  secret: operatorSecret.meta({ description: 'The secret, without its value' }),
 });
 
 export const deleteSecretRequest = z.strictObject({
-  tenantId: tenantNamed.meta({ description: 'Whose secret it is' }),
+  tenantId: tenantNamed.meta({ description: 'The tenant of the secret' }),
   reason,
 });
 
 export const deleteSecretReply = z.object({ ok });
 
 export const signingSecretRequest = z.strictObject({
-  tenantId: tenantNamed.meta({ description: 'Whose signing secret it is' }),
+  tenantId: tenantNamed.meta({ description: 'The tenant of the signing secret' }),
   reason,
 });
 
 export const signingSecretReply = z.object({
   secret: z.string().meta({
-    description: 'What requests to the tenant’s tools are signed with, shown this once',
+    description: 'The secret that signs requests to the tenant’s tools, shown only this once',
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
   }),
 });

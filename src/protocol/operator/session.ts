@@ -30,28 +30,29 @@ import { page, pageAsked } from './page.ts';
 /** What the clock alone does to a session next. */
 export const sessionDeadline = z
   .object({
-    at: instant.meta({ description: 'When the clock changes it' }),
-    to: sessionState.meta({ description: 'The state that it is in then' }),
-    reason: endReasonOrNull.meta({ description: 'Why it ends then; null where that does not end it' }),
+    at: instant.meta({ description: 'When the clock changes the session' }),
+    to: sessionState.meta({ description: 'The state that it then enters' }),
+    reason: endReasonOrNull.meta({ description: 'Why it ends then; null if it does not end' }),
   })
   .nullable()
   .meta({
     description:
-      'When the clock alone changes it next, into which state, and for which reason where that ends it; null once it has ended',
+      'When the clock alone will next change the session, into which state, and for which reason if that ends it; null once it has ended',
   });
 
 /** How many sessions there are, by state. */
 export const countsByState = z.object({
-  engaged: count.meta({ description: 'Sessions that go on' }),
+  engaged: count.meta({ description: 'Sessions in use' }),
   idle: count.meta({ description: 'Sessions in which nobody spoke for too long' }),
   stale: count.meta({ description: 'Sessions in which nobody spoke for very long' }),
-  ended: count.meta({ description: 'Sessions that are over' }),
+  ended: count.meta({ description: 'Sessions that have ended' }),
 });
 
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
   id: z.string().meta({
-    description: 'The `sm_session_id`, by which its caller acts for it; its ref for who is shown no whole ids',
+    description:
+      'The `sm_session_id`, which lets its holder act for the session; the ref for users who may not see whole ids',
     examples: [sessionIdExample],
   }),
   ref: sessionRef,
@@ -59,25 +60,25 @@ export const operatorSession = z.object({
   caller,
   emailHash: subject,
   tenantId,
-  agentId: agentId.nullable().meta({ description: 'Its agent; null where it has none' }),
-  keyId: keyId.nullable().meta({ description: 'Its widget key; null for one of a console caller' }),
+  agentId: agentId.nullable().meta({ description: 'Its agent; null if it has none' }),
+  keyId: keyId.nullable().meta({ description: 'Its widget key; null for console callers' }),
   provider,
   upstreamId: z.string().meta({
-    description: 'The `id` that its create was answered with: of direct sessions the provider’s name of it',
+    description: 'The `id` from the reply to its create: in direct sessions the provider’s id',
     examples: ['sess_C9CwUVUzUzYIssh3ELY1d'],
   }),
-  endedAt: instant.nullable().meta({ description: 'When it ended; null while it goes on' }),
+  endedAt: instant.nullable().meta({ description: 'When it ended; null while it is open' }),
   endReason: endReasonOrNull,
   deadline: sessionDeadline,
   session: sessionView,
-  usage: used.meta({ description: 'What it has used in all' }),
+  usage: used.meta({ description: 'Total usage of the session' }),
 });
 
 export type OperatorSession = z.infer<typeof operatorSession>;
 
 /** A session by itself: what a list shows, and more. */
 export const operatorSessionDetail = operatorSession.extend({
-  nextDeadline: instant.nullable().meta({ description: 'When the clock changes it next; null once it has ended' }),
+  nextDeadline: instant.nullable().meta({ description: 'When the clock will next change it; null once it has ended' }),
   endedBy: z
     .object({
       actor: actorField,
@@ -85,38 +86,40 @@ export const operatorSessionDetail = operatorSession.extend({
         .string()
         .nullable()
         .meta({
-          description: 'Why, as they said; null where they said nothing',
+          description: 'The reason that they gave; null if none',
           examples: ['the visitor asked us to'],
         }),
       at: instant.meta({ description: 'When they ended it' }),
-      requestId: requestId.nullable().meta({ description: 'The request that ended it; null where none did' }),
+      requestId: requestId.nullable().meta({ description: 'The request that ended it; null if none did' }),
     })
     .nullable()
-    .meta({ description: 'Who ended it, where an operator did; else null' }),
+    .meta({ description: 'Who ended it, if an operator did; otherwise null' }),
   why: z
     .object({
       sentence: z.string().meta({
-        description: 'Why it ended, or that it is open, with the figures and the variables that set them',
+        description: 'Why it ended, or that it is still open, with the figures and the variables that set them',
         examples: ['The client ended it, 4 min after its start.'],
       }),
       facts: z.array(z.string()).meta({
-        description: 'What else is worth seeing',
+        description: 'Other notable facts',
         examples: [['The client was silent for 2 min before the end.']],
       }),
     })
-    .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
+    .meta({ description: 'Why it ended, or that it is still open, and other notable facts; times in UTC' }),
   mayWhisper: z
     .boolean()
-    .meta({ description: 'Whether who asks may whisper to its agent now: an open call takes the words' }),
+    .meta({
+      description: 'Whether a whisper from you would be tried now: you may whisper, and an open call accepts it',
+    }),
   audit: z.array(auditRow).meta({ description: 'What operators did to it, newest first, at most 5' }),
   refusals: z.array(operatorRefusal).meta({
-    description: 'What its subject was refused from its begin to a minute after its end, newest first, at most 5',
+    description: 'Refusals of its subject from its start to a minute after its end, newest first, at most 5',
   }),
   limits: z
     .record(
       z.string(),
       z.object({
-        value: z.number().meta({ description: 'The limit, in what its name says', ...inUnit('varies', 15) }),
+        value: z.number().meta({ description: 'The limit, in the unit that its name says', ...inUnit('varies', 15) }),
         setBy: z.string().meta({
           description: 'The variable, or the field of the widget key, that sets it',
           examples: ['MAX_SESSION_MINUTES'],
@@ -125,36 +128,38 @@ export const operatorSessionDetail = operatorSession.extend({
     )
     .meta({
       description:
-        'What limits it and its caller now, each with the variable that sets it, or the field of its widget key',
+        'The limits that apply to it and its caller now, each with the variable, or the field of its widget key, that sets it',
     }),
-  metadata: metadata.nullable().meta({ description: 'Notes of whoever created it; null where there are none' }),
+  metadata: metadata.nullable().meta({ description: 'The creator’s notes; null if there are none' }),
   hasContext: z.boolean().meta({
-    description: 'Whether its back end handed something on to the servers of its tools, which nobody is shown',
+    description: 'Whether a back end gave it a `context` for the servers of its tools, which nobody is shown',
   }),
   agentVersion: z
     .string()
     .nullable()
     .meta({
       description:
-        'Which definition its agent had: the same 12 hex digits for the same one; null where that is not kept',
+        'The version of its agent’s definition: the same 12 hex digits for the same definition; null if not stored',
       examples: ['4f1c0e8b7d2a'],
     }),
   rating: rating
     .nullable()
-    .meta({ description: 'How its visitor found it, from 1 (bad) to 5 (good); null where they did not say' }),
-  calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
+    .meta({ description: 'The visitor’s rating, from 1 (bad) to 5 (good); null if there is none' }),
+  calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that Switchboard opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
-  moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),
+  moreEvents: z.boolean().meta({ description: 'Whether there are older events' }),
   lost: z
     .array(
       z.object({
         node: nodeId.nullable().meta({ description: 'The process; null for who is shown some tenants only' }),
-        from: instant.meta({ description: 'Since when it had no room' }),
-        to: instant.meta({ description: 'Until when' }),
+        from: instant.meta({ description: 'When it began to drop events' }),
+        to: instant.meta({ description: 'When it stopped dropping events' }),
         count: count.meta({ description: 'How many events it dropped' }),
       }),
     )
-    .meta({ description: 'Times in its life in which some process had no room for events, of whatever session' }),
+    .meta({
+      description: 'Periods during the session in which a process dropped events, of any session, for lack of room',
+    }),
 });
 
 export type LimitsInForce = z.infer<typeof operatorSessionDetail>['limits'];
@@ -166,14 +171,17 @@ const chosenBy = {
   tenantId: tenantAsked.optional(),
   agentId: agentAsked.optional(),
   keyId: keyAsked.optional(),
-  caller: caller.optional().meta({ description: 'Only sessions that were opened by pages, or by people logged in' }),
+  caller: caller
+    .optional()
+    .meta({ description: 'Only sessions opened by pages (`widget`), or by console users (`console`)' }),
   subject: z
     .string()
     .regex(/^[0-9a-f]{32}$/, 'must be the emailHash of a session')
     .optional()
     .meta({
       ...subject.meta(),
-      description: 'Only sessions of this subject: `emailHash` of a session, `id` of a row of usage by subject',
+      description:
+        'Only sessions of this subject: the `emailHash` of a session, or the `id` of a row of usage by subject',
     }),
 };
 
@@ -184,15 +192,15 @@ const reasonsAsked = z
   .meta({ examples: ['idle_exceeded,abandoned'] })
   .transform((text) => text.split(',') as EndReason[])
   .meta({
-    description: `Only sessions that ended for one of these: some of ${Object.keys(END_REASONS).join(', ')}, separated by commas; later versions may have more`,
+    description: `Only sessions that ended for one of these reasons, separated by commas: ${Object.keys(END_REASONS).join(', ')}; later versions may add more`,
   });
 
 export const sessionFilters = z.object({
   state: commaList(Object.values(sessionState.enum)).optional(),
   ...chosenBy,
   reason: reasonsAsked.optional(),
-  from: instantAsked.optional().meta({ description: 'Only sessions that were opened then or later' }),
-  to: instantAsked.optional().meta({ description: 'Only sessions that were opened before' }),
+  from: instantAsked.optional().meta({ description: 'Only sessions opened at or after this time' }),
+  to: instantAsked.optional().meta({ description: 'Only sessions opened before this time' }),
   endingWithinSec: z.coerce
     .number()
     .int()
@@ -200,7 +208,7 @@ export const sessionFilters = z.object({
     .max(3600)
     .optional()
     .meta({
-      description: 'Only those that the clock ends within this time, the next one first',
+      description: 'Only sessions that the clock will end within this time, the next one first',
       ...inUnit('seconds', 60),
     }),
   q: z
@@ -214,13 +222,13 @@ export const sessionFilters = z.object({
     .meta({ ...sessionRef.meta(), description: 'Only the session with this id or ref' }),
   sort: z.enum(['-startedAt', 'startedAt', '-endedAt', 'deadline']).optional().meta({
     description:
-      'Which come first: the newest (`-startedAt`, the default), the oldest, those that ended last, or, with endingWithinSec, those that end next',
+      'The order: newest first (`-startedAt`, the default), oldest first, last ended first, or, with endingWithinSec, next to end first',
   }),
   ...pageAsked,
 });
 
 const batchId = z.string().meta({
-  description: 'Names all that is ended together: send it again to end what remains',
+  description: 'Identifies everything that is ended together: send it again to end what remains',
   examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'],
 });
 
@@ -240,10 +248,12 @@ const endFilter = z.strictObject({
 });
 
 export const operatorEndManyRequest = z.strictObject({
-  filter: endFilter.meta({ description: 'Which sessions: as in the list of sessions; only open ones are ended' }),
-  all: z.boolean().optional().meta({ description: 'Whether all open sessions are meant: needed with an empty filter' }),
-  dryRun: z.boolean().optional().meta({ description: 'Whether they are only counted, and none is ended' }),
-  expected: count.optional().meta({ description: 'How many were counted before; needed unless it is a dry run' }),
+  filter: endFilter.meta({ description: 'Which sessions, as in the list of sessions; only open ones are ended' }),
+  all: z.boolean().optional().meta({ description: 'Set it to end all open sessions: required with an empty filter' }),
+  dryRun: z.boolean().optional().meta({ description: 'Only count them, and end none' }),
+  expected: count
+    .optional()
+    .meta({ description: 'The number from the earlier count; required unless it is a dry run' }),
   reason: auditReason,
   batchId: z
     .string()
@@ -251,30 +261,30 @@ export const operatorEndManyRequest = z.strictObject({
     .optional()
     .meta({
       ...batchId.meta(),
-      description: 'The `batchId` of the answer before, when what remained is ended',
+      description: 'The `batchId` of the previous reply, to end what remained',
     }),
 });
 
 const endedMany = z.object({
   ended: count.meta({ description: 'Sessions that this request ended' }),
   failed: count.meta({ description: 'Sessions that could not be ended' }),
-  remaining: count.meta({ description: 'Sessions that are still to be ended: send the request again' }),
+  remaining: count.meta({ description: 'Sessions still to be ended: send the request again' }),
   batchId,
-  isAudited: z.boolean().meta({ description: 'Whether the audit has what came of it; its rows were there before' }),
+  isAudited: z.boolean().meta({ description: 'Whether the audit has the results; its rows were written beforehand' }),
 });
 
 const countedMany = z.object({
   matched: count.meta({ description: 'Open sessions that match' }),
-  byState: countsByState.omit({ ended: true }).meta({ description: 'The same by state' }),
-  byTenant: z.record(z.string(), count).meta({ description: 'The same by the id of the tenant' }),
-  sample: z.array(operatorSession).meta({ description: 'Some of them' }),
-  expected: count.meta({ description: 'What to send as `expected` to end them' }),
+  byState: countsByState.omit({ ended: true }).meta({ description: 'These sessions by state' }),
+  byTenant: z.record(z.string(), count).meta({ description: 'These sessions by tenant id' }),
+  sample: z.array(operatorSession).meta({ description: 'Some of these sessions' }),
+  expected: count.meta({ description: 'The value to send as `expected` to end them' }),
 });
 
 export const operatorEndManyReply = z.union([endedMany, countedMany]);
 
 export const operatorSessionPage = z.object({
-  sessions: z.array(operatorSession).meta({ description: 'The sessions, in the order that was asked for' }),
+  sessions: z.array(operatorSession).meta({ description: 'The sessions, in the requested order' }),
   ...page,
 });
 
@@ -286,7 +296,7 @@ export const whisperRequest = z.strictObject({
     .max(1000)
     .refine((value) => value.trim() !== '', 'must not be empty')
     .meta({
-      description: 'What the agent alone is told; no response comes of it',
+      description: 'What to tell the agent, and nobody else; the agent does not respond to it',
       examples: ['This visitor is a member: their entry is free.'],
       minLength: 1,
     }),
@@ -295,5 +305,5 @@ export const whisperRequest = z.strictObject({
 export const whisperReply = z.object({ ok });
 
 export const operatorEndReply = sessionReply.extend({
-  alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before, or by the clock' }),
+  alreadyEnded: z.boolean().meta({ description: 'Whether it had already ended, also by the clock' }),
 });

@@ -8,8 +8,8 @@ const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
 /** What usage is added up by. */
 export type UsageBy = z.infer<typeof usageBy>;
 
-const usedTokens = tokens.meta({ description: 'Tokens that were used, input and output together' });
-const usedDollars = dollars.meta({ description: 'What that cost' });
+const usedTokens = tokens.meta({ description: 'Tokens used, input and output together' });
+const usedDollars = dollars.meta({ description: 'The cost' });
 
 /** What a session, a key or anybody used (docs/contract.md, section 8). */
 export const used = z.object({ tokens: usedTokens, dollars: usedDollars });
@@ -22,58 +22,60 @@ export function toUsed(amounts: { readonly tokens: number; readonly microDollars
 }
 
 export const usageFilters = z.object({
-  by: usageBy.default('subject').meta({ description: 'What a row is' }),
-  span: z.enum(['hour', 'day']).default('day').meta({ description: 'What an entry of the series is' }),
+  by: usageBy.default('subject').meta({ description: 'What each row stands for' }),
+  span: z.enum(['hour', 'day']).default('day').meta({ description: 'The time that one entry of the series covers' }),
   from: instant.optional().meta({
-    description: 'Where the range begins; by default the present day, for hours and sessions a day before `to`',
+    description: 'The start of the range; by default today, and for hours and sessions one day before `to`',
   }),
-  to: instant.optional().meta({ description: 'Where the range ends; by default now' }),
+  to: instant.optional().meta({ description: 'The end of the range; by default now' }),
   tenantId: tenantAsked.optional(),
   ...pageAsked,
 });
 
 const usageRow = z.object({
   id: z.string().meta({
-    description: 'A subject, a tenant, `<tenant>/<key id>`, `<tenant>/<agent id>`, or the ref of a session',
+    description: 'The id: a subject, a tenant, `<tenant>/<key id>`, `<tenant>/<agent id>`, or the ref of a session',
     examples: ['acme/site'],
   }),
-  tenantId: tenantId.nullable().meta({ description: 'Whose it is; null where it used as several, or as none' }),
+  tenantId: tenantId
+    .nullable()
+    .meta({ description: 'Its tenant; null if it used something in several tenants, or in none' }),
   ...used.shape,
   share: z.number().meta({
-    description: 'Its part of the dollars in the total, 0 to 1; of its tokens, where nothing costs any',
+    description: 'Its share of the total dollars, 0 to 1; of the total tokens if there is no cost',
     ...inUnit('share', 0.42),
   }),
   ceiling: dollars.nullable().meta({
-    description: 'What it may cost on a day; null where it has no ceiling, and unless today alone is reported',
+    description: 'Its daily ceiling; null if it has none, or if the report is not of today alone',
   }),
-  ceilingTokens: tokens.nullable().meta({ description: 'What it may use on a day; null as `ceiling` is' }),
+  ceilingTokens: tokens.nullable().meta({ description: 'Its daily token ceiling; null when `ceiling` is' }),
   projected: dollars.nullable().meta({
     description:
-      'What it will have cost at midnight, if all goes on like the last hour; null unless today alone is reported',
+      'Its projected cost at midnight, at the pace of the last hour; null unless the report is of today alone',
   }),
   projectedTokens: tokens
     .nullable()
-    .meta({ description: 'What it will have used at midnight; null as `projected` is' }),
+    .meta({ description: 'Its projected tokens at midnight; null when `projected` is' }),
 });
 
 export type OperatorUsageRow = z.infer<typeof usageRow>;
 
 export const usageReportReply = z.object({
-  rows: z.array(usageRow).meta({ description: 'Those that used most, first' }),
+  rows: z.array(usageRow).meta({ description: 'The rows, highest usage first' }),
   series: z
     .array(
       z.object({
         at: z.string().meta({
-          description: 'A calendar day of QUOTA_TIMEZONE, or the instant at which an hour begins',
+          description: 'A calendar day in QUOTA_TIMEZONE, or the time at which an hour begins',
           examples: ['2030-01-01', '2030-01-01T12:00:00.000Z'],
         }),
         ...used.shape,
       }),
     )
-    .meta({ description: 'The whole range by days or hours, without those that have no usage' }),
-  total: used.meta({ description: 'What was used in the range in all' }),
+    .meta({ description: 'The whole range by days or hours, without those that had no usage' }),
+  total: used.meta({ description: 'Total usage in the range' }),
   unattributed: used.meta({
-    description: 'What is in the total and in no row of any page: usage without a key, for example',
+    description: 'Usage that is in the total but in no row of any page, for example usage without a key',
   }),
   nextCursor,
   asOf,
@@ -84,24 +86,24 @@ export const spend = z.object({
   ...used.shape,
   ceiling: dollars
     .nullable()
-    .meta({ description: 'What all keys in use may cost together in a day; null where one has no ceiling' }),
+    .meta({ description: 'The daily ceiling of all keys in use together; null if one of them has none' }),
   projected: dollars.nullable().meta({
-    description: 'What today will have cost at midnight, if all goes on like the last hour; null where that is unknown',
+    description: 'The projected cost of today at midnight, at the pace of the last hour; null if unknown',
   }),
   atCeiling: z
-    .array(z.object({ subject, at: instant.meta({ description: 'When it reaches its ceiling' }) }))
+    .array(z.object({ subject, at: instant.meta({ description: 'When it will reach its ceiling' }) }))
     .nullable()
-    .meta({ description: 'Who reaches a ceiling before midnight, at most 20; null where that is unknown' }),
+    .meta({ description: 'Subjects that will reach a ceiling before midnight, at most 20; null if unknown' }),
   budgets: z
     .array(
       z.object({
-        tenantId: tenantId.nullable().meta({ description: 'Whose budget; null for the installation' }),
+        tenantId: tenantId.nullable().meta({ description: 'The tenant of the budget; null for the installation' }),
         id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
-        percent: percent.meta({ description: 'How much of it is used' }),
-        at: instant.nullable().meta({ description: 'When it will be used up; null where nothing is left now' }),
+        percent: percent.meta({ description: 'The share of the budget that is used' }),
+        at: instant.nullable().meta({ description: 'When it will be used up; null if nothing is left now' }),
       }),
     )
-    .meta({ description: 'Budgets of which nothing is left, or will be before midnight, at most 20' }),
+    .meta({ description: 'Budgets that are used up, or will be before midnight, at most 20' }),
 });
 
 export type Spend = z.infer<typeof spend>;

@@ -16,7 +16,7 @@ const kept = (max: number, form: RegExp, message: string): z.ZodString =>
     );
 
 const viewName = kept(60, /^\S(?:.*\S)?$/, 'must not begin or end with white space').meta({
-  description: 'What it is called, at most 60 characters; an operator’s views have different names',
+  description: 'The name of the view, at most 60 characters; names are unique among the views of one operator',
   examples: ['Stale at acme'],
 });
 
@@ -28,37 +28,37 @@ const href = kept(
   // Two that name each other would have no end.
   .refine((value) => !new URLSearchParams(value.split('?')[1]).has('view'), 'must not name a view itself')
   .meta({
-    description: 'The list in the console, with its filter and order as its address has them',
+    description: 'The path of a list in the console, with its filter and order in the query',
     examples: ['/console/sessions?state=stale&tenantId=acme'],
   });
 
 /** A list with a filter and an order, under a name. */
 const savedView = z.object({
   id: z.string().meta({
-    description: 'Its id: `?view=` in the address of the console opens it',
+    description: 'The id: `?view=` in an address of the console opens it',
     examples: ['view_Jm4c0Vb1T2yq8s5nXk9ZwA'],
   }),
-  name: z.string().meta({ description: 'What it is called', examples: ['Stale at acme'] }),
+  name: z.string().meta({ description: 'The name of the view', examples: ['Stale at acme'] }),
   href,
   tenantId: tenantId
     .nullable()
-    .meta({ description: 'The tenant whose operators see it as well; null for its owner alone' }),
-  isOwn: z.boolean().meta({ description: 'Whether whoever asks saved it, and may delete it' }),
+    .meta({ description: 'The tenant whose operators also see it; null if only its owner does' }),
+  isOwn: z.boolean().meta({ description: 'Whether you saved it, and so may delete it' }),
   createdAt: instant.meta({ description: 'When it was saved' }),
 });
 
 export type OperatorView = z.infer<typeof savedView>;
 
 export const savedViews = z.object({
-  views: z.array(savedView).meta({ description: 'One’s own by name, then those of tenants; at most 500' }),
+  views: z.array(savedView).meta({ description: 'Your own views by name, then those of tenants; at most 500' }),
 });
 
 export const saveViewRequest = z.strictObject({
   name: viewName,
   href,
-  tenantId: tenantNamed.optional().meta({ description: 'The tenant whose operators see it as well' }),
+  tenantId: tenantNamed.optional().meta({ description: 'The tenant whose operators also see it' }),
 });
 
-export const saveViewReply = z.object({ view: savedView.meta({ description: 'The view as it is kept' }) });
+export const saveViewReply = z.object({ view: savedView.meta({ description: 'The view as saved' }) });
 
 export const deleteViewReply = z.object({ ok });

@@ -9,17 +9,17 @@ const change = z
   .strictObject({
     keyId: text(200)
       .optional()
-      .meta({ ...keyId.meta(), description: 'The widget key whose limits and totals are tried' }),
+      .meta({ ...keyId.meta(), description: 'The widget key whose limits and totals to change' }),
     limits: z
       .strictObject(keyLimits.shape)
       .optional()
-      .meta({ description: 'What each visitor of the key may use; what is left out stays as it was' }),
+      .meta({ description: 'Limits of each visitor of the key; what is left out stays as it was' }),
     totals: z.strictObject(keyTotals.shape).optional().meta({
-      description: 'What all visitors may use together, of the key, or of the tenant where no key is named',
+      description: 'Ceilings over all visitors together, of the key, or of the tenant if no key is named',
     }),
     budget: budgetEntry
       .optional()
-      .meta({ description: 'A budget of the tenant; one with the id of a present budget takes its place' }),
+      .meta({ description: 'A budget of the tenant; it replaces an existing budget with the same id' }),
   })
   .superRefine(({ keyId: key, limits, totals, budget }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
@@ -31,36 +31,38 @@ const change = z
   });
 
 export const whatIfRequest = z.strictObject({
-  from: instantAsked.meta({ description: 'What began then or later is replayed' }),
-  to: instantAsked.meta({ description: 'What began before is replayed; at most 31 days after `from`' }),
-  tenantId: tenantNamed.meta({ description: 'Whose sessions and usage are replayed' }),
-  change: change.meta({ description: 'What would have been set all the time' }),
+  from: instantAsked.meta({ description: 'Replay what began at or after this time' }),
+  to: instantAsked.meta({ description: 'Replay what began before this time; at most 31 days after `from`' }),
+  tenantId: tenantNamed.meta({ description: 'The tenant whose sessions and usage to replay' }),
+  change: change.meta({ description: 'The settings to assume for the whole span' }),
 });
 
 export type WhatIfRequest = z.output<typeof whatIfRequest>;
 
 export const whatIfReply = z.object({
-  from: instant.meta({ description: 'Where the span begins' }),
-  to: instant.meta({ description: 'Where it ends' }),
+  from: instant.meta({ description: 'The start of the span' }),
+  to: instant.meta({ description: 'The end of the span' }),
   creates: z
     .object({
-      total: count.meta({ description: 'Sessions that were opened in the span' }),
+      total: count.meta({ description: 'Sessions opened in the span' }),
       refused: count.meta({ description: 'How many of them would have been refused' }),
       byCode: z
         .record(z.string(), count)
-        .meta({ description: 'Those by the code of the refusal', examples: [{ DAILY_QUOTA_EXCEEDED: 12 }] }),
+        .meta({ description: 'Those refusals, by code', examples: [{ DAILY_QUOTA_EXCEEDED: 12 }] }),
     })
-    .meta({ description: 'What would have become of creates' }),
-  ended: count.meta({ description: 'Sessions that would have been opened, and ended before they did' }),
+    .meta({ description: 'The outcome of creates' }),
+  ended: count.meta({
+    description: 'Sessions that would have been opened, but would have ended earlier than they did',
+  }),
   dollars: z
     .object({
-      actual: dollars.meta({ description: 'What was counted in the span' }),
-      replayed: dollars.meta({ description: 'What of it would have been counted' }),
+      actual: dollars.meta({ description: 'The cost that was counted in the span' }),
+      replayed: dollars.meta({ description: 'The part of it that would have been counted' }),
     })
-    .meta({ description: 'What was used, and what would have been' }),
+    .meta({ description: 'The actual cost, and the cost with the change' }),
   notReplayed: z
     .array(z.string().meta({ description: 'A sentence', examples: ['Creates that were refused then stay refused.'] }))
-    .meta({ description: 'What the records do not tell, so that the answer leaves it as it was; for people' }),
+    .meta({ description: 'What the records do not show, so that the replay leaves it as it was; for people to read' }),
 });
 
 export type WhatIfReply = z.infer<typeof whatIfReply>;
