@@ -63,7 +63,7 @@ export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(ro
 }
 
 export const NAMED =
-  'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
+  'Name the session by its id, or by its ref, the first 42 characters; a ref that several sessions share is AMBIGUOUS.';
 
 export const sessionParams = z.object({
   id: z.string().meta({

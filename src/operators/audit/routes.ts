@@ -46,8 +46,8 @@ export function auditRoute({
     method: 'GET',
     path: '/api/operator/audit',
     operationId: 'listAudit',
-    summary: 'What operators did, newest first',
-    description: 'Each row was written before what it tells of, and its result after.',
+    summary: 'List what operators did, newest first',
+    description: 'Each row is written before the action, and its result is added afterwards.',
     query: auditFilters,
     replies: {
       200: {

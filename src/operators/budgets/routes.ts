@@ -60,9 +60,8 @@ export function budgetsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/budgets',
     operationId: 'listBudgets',
-    summary: 'Budgets, what is used of them, and what was told of them',
-    description:
-      'The ceilings of each day are not among them: those of keys and tenants are at GET /api/operator/keys.',
+    summary: 'List budgets, what was used of them, and what operators were told about them',
+    description: 'Daily ceilings are not included: those of keys and tenants are at GET /api/operator/keys.',
     query: budgetFilters,
     replies: {
       200: {
@@ -112,9 +111,9 @@ export function makeBudgetRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/budgets',
     operationId: 'makeBudget',
-    summary: 'Make a budget of a tenant, or of the installation',
+    summary: 'Create a budget of a tenant, or of the installation',
     description:
-      'Every node keeps it within a second, and what its period has used already counts. Admins make budgets of their own tenants alone.',
+      'Every node applies it within a second, and usage from earlier in its period counts. Admins of tenants can only create budgets of their own tenants.',
     right: 'change',
     body: makeBudgetRequest,
     bodyExample: { tenantId: 'acme', id: 'march', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] },
@@ -142,7 +141,7 @@ export function changeBudgetRoute(services: Services): Route {
     operationId: 'changeBudget',
     summary: 'Raise, lower or change a budget',
     description:
-      'Raising it opens sessions again within a second, lowering it below what is used ends them. With another `version` than the present one it is CONFLICT, and nothing is changed: read it again, so that no change of somebody else is lost.',
+      'Raising it allows new sessions again within a second; lowering it below what was used ends sessions. If `version` is not the current one, the reply is CONFLICT and nothing changes: read the budget again, so that nobody else’s change is lost.',
     params: budgetParams,
     right: 'change',
     query: budgetOf,
@@ -177,11 +176,11 @@ export function deleteBudgetRoute(services: Services): Route {
     operationId: 'deleteBudget',
     summary: 'Delete a budget',
     description:
-      'What it had closed is open within a second. One that TENANTS_FILE names is CONFLICT: take it out there first.',
+      'What it had blocked is possible again within a second. For a budget that TENANTS_FILE has the reply is CONFLICT: remove it from the file first.',
     params: budgetParams,
     right: 'change',
     query: deleteBudgetFilters,
-    replies: { 200: { description: 'It is deleted', schema: deleteBudgetReply, example: { ok: true } } },
+    replies: { 200: { description: 'The budget was deleted', schema: deleteBudgetReply, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     async handle(call, { tenantId, reason = null }) {
       const [id = ''] = call.params;

@@ -32,9 +32,9 @@ export function callsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/calls',
     operationId: 'listCalls',
-    summary: 'Calls at the provider that the service opened, newest first',
+    summary: 'List the calls that Switchboard opened at the provider, newest first',
     description:
-      'A page at a time: pass nextCursor of one page as cursor for the next, until it is null. What each costs is as of now, also while it goes on.',
+      'One page at a time: pass nextCursor of one page as cursor for the next, until it is null. The cost of each call is as of now, also while the call is in progress.',
     query: callFilters,
     replies: {
       200: {
@@ -65,8 +65,8 @@ export function namedCallRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/calls/{ref}',
     operationId: 'getCall',
-    summary: "One call at the provider, why it is as it is, and what the call's machine did",
-    description: 'As the list has it, with a sentence that says why, and its newest events.',
+    summary: 'Get one call, an explanation of its state, and what the call’s machine did',
+    description: 'The call as in the list, with a sentence that explains its state, and its newest events.',
     params: callNamed,
     replies: {
       200: {

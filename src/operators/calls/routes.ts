@@ -50,8 +50,8 @@ export function callRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}/calls/{call}',
     operationId: 'getSessionCall',
-    summary: "One call of a session at the provider, and what the call's machine did",
-    description: `Newest first: who asked for it, when it was heard and not heard, why it ended, each try to hang up. ${NAMED}`,
+    summary: 'Get one call of a session, and what the call’s machine did',
+    description: `Its events, newest first: who requested it, when it was heard and not heard, why it ended, and each attempt to hang up. ${NAMED}`,
     params: callParams,
     replies: {
       200: {

@@ -19,8 +19,8 @@ import { toHistoryFilter } from '../sessions/filter.ts';
 const PER_MINUTE = 60;
 
 const HOW = [
-  'Rows are sent as they are read, however many there are, as fast as they are taken. An export that the database fails in breaks off: the connection is closed before the last chunk.',
-  'It is no snapshot: what changes meanwhile is told as it is when its row is read.',
+  'Rows are sent as they are read, however many there are, as fast as the client takes them. If the database fails meanwhile, the export breaks off: the connection is closed before the last chunk.',
+  'It is not a snapshot: each row is as it was when it was read.',
 ].join(' ');
 
 const exampleSession: z.infer<typeof exportedSession> = {
@@ -58,8 +58,8 @@ export function exportSessionsRoute({ core: { stores }, sessions }: Services): R
     method: 'GET',
     path: '/api/operator/export/sessions',
     operationId: 'exportSessions',
-    summary: 'Sessions with what they used, as NDJSON or CSV',
-    description: `The oldest first, by the filters of a list. ${HOW}`,
+    summary: 'Export sessions with their usage, as NDJSON or CSV',
+    description: `Oldest first, with the filters of the list. ${HOW}`,
     query: exportedSessionsAsked,
     perOperator: { name: 'export-sessions', perMinute: PER_MINUTE },
     replies: { 200: replyOf('sessions', exampleSession) },
@@ -78,8 +78,8 @@ export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Serv
     method: 'GET',
     path: '/api/operator/export/usage',
     operationId: 'exportUsage',
-    summary: 'Usage by day, subject, key and agent, as NDJSON or CSV',
-    description: `Whole days of QUOTA_TIMEZONE, from that of \`from\` to that of \`to\`, at most ${MAX_DAYS} of them. ${HOW}`,
+    summary: 'Export usage by day, subject, key and agent, as NDJSON or CSV',
+    description: `Whole days in QUOTA_TIMEZONE, from the day of \`from\` to the day of \`to\`, at most ${MAX_DAYS} of them. ${HOW}`,
     query: exportedUsageAsked,
     perOperator: { name: 'export-usage', perMinute: PER_MINUTE },
     replies: { 200: replyOf('usage', exampleUsage) },
@@ -115,7 +115,7 @@ async function fileOf(
 
 function replyOf(name: ExportName, example: object): Route['replies'][number] {
   return {
-    description: `The ${name}; with \`format=csv\` as text/csv, of the same fields in the same order`,
+    description: `The ${name}; with \`format=csv\` as text/csv, with the same fields in the same order`,
     contentType: 'application/x-ndjson',
     example: `${JSON.stringify(example)}\n`,
   };

@@ -20,10 +20,10 @@ export function meRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/me',
     operationId: 'getOperator',
-    summary: 'Who operates, in which role, and what they may do',
+    summary: 'Get who you are, your role, and what you may do',
     replies: {
       200: {
-        description: 'Who operates',
+        description: 'Who you are and what you may do',
         schema: operatorMe,
         example: {
           email: 'ops@example.com',
@@ -72,7 +72,7 @@ export function settingsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/settings',
     operationId: 'getSettings',
-    summary: 'The variables of the node that answers, without what is secret',
+    summary: 'List the variables of the node that answers, without secrets',
     right: 'see-installation',
     replies: {
       200: {
@@ -132,7 +132,7 @@ export function nodesRoute({ core }: Services): Route {
     method: 'GET',
     path: '/api/operator/nodes',
     operationId: 'listNodes',
-    summary: 'The processes that are here, as each told of itself within 15 seconds',
+    summary: 'List the running processes, as each reported itself in the last 15 seconds',
     right: 'see-installation',
     replies: {
       200: {
@@ -158,8 +158,8 @@ export function feedRoute({ origins, identity: { serviceOf } }: Services): Route
     method: 'GET',
     path: FEED_PATH,
     operationId: 'openFeed',
-    summary: 'Open the feed of what happens on all nodes (WebSocket)',
-    description: `Subprotocol ${FEED_SUBPROTOCOL}. With the console cookie from a console origin, or without an Origin and with a service token.`,
+    summary: 'Open the feed of everything that happens on all nodes (WebSocket)',
+    description: `Subprotocol ${FEED_SUBPROTOCOL}. Open it with the console cookie from a console origin, or without an Origin and with a service token.`,
     tag: TAG,
     access: 'proof',
     credentials: ['cookie', 'service'],

@@ -55,7 +55,7 @@ export function keysRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/keys',
     operationId: 'listKeys',
-    summary: 'Tenants and their widget keys, revoked ones included',
+    summary: 'List tenants and their widget keys, including revoked ones',
     query: keyFilters,
     replies: {
       200: {
@@ -107,7 +107,7 @@ export function issueKeyRoute(services: Services): Route {
     operationId: 'issueKey',
     summary: 'Issue a widget key',
     description:
-      'Every node serves it at once. TENANTS_FILE need not name it, and a merge of that file leaves it as it is.',
+      'Every node accepts it at once. It need not be in TENANTS_FILE, and a merge of that file leaves it unchanged.',
     right: 'change',
     body: issueKeyRequest,
     bodyExample: {
@@ -139,16 +139,16 @@ export function revokeKeyRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/keys/{id}/revoke',
     operationId: 'revokeKey',
-    summary: 'Revoke a widget key for ever, or count what would end',
+    summary: 'Revoke a widget key permanently, or count the sessions that would end',
     description:
-      'For ever: no key is served again once it is revoked, whatever TENANTS_FILE says, and its live sessions end. Again changes nothing.',
+      'Permanent: a revoked key never works again, whatever TENANTS_FILE says, and its live sessions end. Repeating it changes nothing.',
     params: keyParams,
     right: 'change',
     body: revokeKeyRequest,
     bodyExample: { tenantId: 'acme', reason: 'it leaked' },
     replies: {
       200: {
-        description: 'It is revoked, or counted',
+        description: 'The key was revoked, or its sessions were counted',
         schema: revokeKeyReply,
         example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
       },
@@ -220,10 +220,10 @@ export function pauseKeyRoute(services: Services): Route {
   return pauseRoute(services, {
     name: 'pause',
     change: pauseKey,
-    summary: 'Open no new sessions of a widget key for the time being',
+    summary: 'Pause a widget key, so that it opens no new sessions',
     description:
-      'Creates are refused with KEY_PAUSED on every node until it is resumed; its open sessions go on to their limits. Again changes nothing, and so it does of a key that is revoked.',
-    done: 'It is paused',
+      'Creates are refused with KEY_PAUSED on every node until the key is resumed; its open sessions continue to their limits. Repeating it changes nothing, and neither does pausing a revoked key.',
+    done: 'The key is paused',
     pausedAt: '2030-01-01T12:00:00.000Z',
   });
 }
@@ -233,9 +233,9 @@ export function resumeKeyRoute(services: Services): Route {
   return pauseRoute(services, {
     name: 'resume',
     change: resumeKey,
-    summary: 'Open sessions of a paused widget key again',
-    description: 'Again changes nothing. What is revoked stays revoked.',
-    done: 'It is not paused',
+    summary: 'Resume a paused widget key',
+    description: 'Repeating it changes nothing. A revoked key stays revoked.',
+    done: 'The key is not paused',
     pausedAt: null,
   });
 }

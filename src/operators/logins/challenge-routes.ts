@@ -33,8 +33,8 @@ export function challengesRoute({
     method: 'GET',
     path: '/api/operator/challenges',
     operationId: 'listChallenges',
-    summary: 'Login codes that were sent, newest first',
-    description: 'Neither the codes nor their hashes. Each is there until a day after it expires.',
+    summary: 'List login codes that were sent, newest first',
+    description: 'Without the codes and their hashes. Each is listed until a day after it expires.',
     right: 'see-installation',
     query: challengeFilters,
     replies: {
@@ -79,12 +79,12 @@ export function challengeRoute({
     method: 'GET',
     path: '/api/operator/challenges/{id}',
     operationId: 'getChallenge',
-    summary: 'One login code that was sent, and what its machine did',
+    summary: 'Get one login code that was sent, and what its machine did',
     params: challengeParams,
     right: 'see-installation',
     replies: {
       200: {
-        description: 'The code, by all but itself',
+        description: 'The record of the code, without the code',
         schema: operatorChallengeDetail,
         example: {
           ...exampleChallenge,

@@ -44,8 +44,8 @@ export function loginsRoute({
     method: 'GET',
     path: '/api/operator/logins',
     operationId: 'listLogins',
-    summary: 'Console logins, newest first',
-    description: 'By state, or one by its id. Addresses are looked for by POST /api/operator/search.',
+    summary: 'List console logins, newest first',
+    description: 'Filter by state, or by id to get one. To find an e-mail address use POST /api/operator/search.',
     right: 'see-installation',
     query: loginFilters,
     replies: {
@@ -93,7 +93,7 @@ export function loginRoute({
     method: 'GET',
     path: '/api/operator/logins/{id}',
     operationId: 'getOperatorLogin',
-    summary: 'One console login, and what its machine did',
+    summary: 'Get one console login, and what its machine did',
     params: loginParams,
     right: 'see-installation',
     replies: {
@@ -128,13 +128,13 @@ export function revokeLoginRoute(services: Services): Route {
     path: '/api/operator/logins/{id}/revoke',
     operationId: 'revokeLogin',
     summary: 'End a console login',
-    description: 'On every node within a second. Again changes nothing.',
+    description: 'Takes effect on every node within a second. Repeating it changes nothing.',
     params: loginParams,
     right: 'change-installation',
     body: revokeLoginRequest.optional(),
     bodyExample: { reason: 'the laptop was stolen' },
     replies: {
-      200: { description: 'It is over', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
+      200: { description: 'The login has ended', schema: revokeLoginReply, example: { ok: true, alreadyEnded: false } },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
@@ -151,15 +151,15 @@ export function liftAddressRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/addresses/lift',
     operationId: 'liftAddress',
-    summary: 'Let an address log in again from new browsers',
+    summary: 'Let an e-mail address log in again from new browsers',
     description:
-      'Forgets its wrong codes in a row, and lets it pass what its domain and the installation have used up, for a day. The audit keeps it by the hash of the address.',
+      'Resets its count of wrong codes in a row, and for a day exempts it from the limits that its domain and the installation have used up. The audit records it under the hash of the address.',
     right: 'change-installation',
     body: liftAddressRequest,
     bodyExample: { email: sample.email, reason: 'she called, and has a new laptop' },
     replies: {
       200: {
-        description: 'It may log in from new browsers',
+        description: 'The address may log in from new browsers',
         schema: liftAddressReply,
         example: { ok: true, failures: 100, mayLogIn: true },
       },

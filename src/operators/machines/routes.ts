@@ -67,8 +67,8 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
     method: 'GET',
     path: '/api/operator/machines',
     operationId: 'listMachines',
-    summary: 'The state machines, as definitions and as charts',
-    description: 'Changes only when the service is built or set up anew: ask with `If-None-Match`.',
+    summary: 'Get the state machines, as definitions and as charts',
+    description: 'The reply changes only when the service is rebuilt or reconfigured: send `If-None-Match`.',
     headers: z.object({
       'if-none-match': z
         .string()
@@ -77,11 +77,11 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
     }),
     replies: {
       200: {
-        description: 'Every machine whose events are kept; `ETag` changes with them',
+        description: 'All machines; the `ETag` changes when they do',
         schema: operatorMachines,
         example: { machines: [exampleMachine] },
       },
-      304: { description: 'As it was when `If-None-Match` was given' },
+      304: { description: 'Unchanged since the `ETag` in `If-None-Match`' },
     },
     refusals: [],
     handle: async (call) => {

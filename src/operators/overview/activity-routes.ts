@@ -21,9 +21,9 @@ export function activityRoute({
     method: 'GET',
     path: '/api/operator/activity',
     operationId: 'getActivity',
-    summary: 'What went on in the last hour by the minute, or in the last day by the hour',
+    summary: 'Get the activity of the last hour by minute, or of the last day by hour',
     description:
-      'With tenantId it is what the admin of that tenant is shown. Each process reads it at most every five seconds.',
+      'With tenantId the reply is what the admin of that tenant sees. Each process computes it at most every five seconds.',
     query: activityAsked,
     replies: {
       200: {

@@ -23,12 +23,12 @@ export function changesRoute({
     method: 'GET',
     path: '/api/operator/changes',
     operationId: 'listChanges',
-    summary: 'What changed since a time',
-    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MAX_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators. With tenantId it is what moved of that tenant, and what operators did to it.`,
+    summary: 'Get what has changed since a given time',
+    description: `Counts of at least ten that changed by half or more against the preceding span of equal length, of at most ${MAX_DAYS} days. If there is too much to add up the reply is QUERY_TOO_BROAD: ask for a shorter span. Users limited to some tenants see the counts of those, but neither processes nor actions of operators. With tenantId the reply has the counts of that tenant, and what operators did to it.`,
     query: changesSince,
     replies: {
       200: {
-        description: 'What moved and what happened',
+        description: 'What changed and what happened',
         schema: operatorChanges,
         example: {
           from: '2029-12-31T12:00:00.000Z',

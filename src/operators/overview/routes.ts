@@ -42,14 +42,13 @@ export function overviewRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/overview',
     operationId: 'getOverview',
-    summary:
-      'Counts by state, caller and tenant, what today costs, what goes on, and who is to blame where something is wrong',
+    summary: 'Get counts by state, caller and tenant, today’s cost, the activity, and a verdict on what is wrong',
     description:
-      'Callers and tenants count live sessions; ended counts those of the last day. With tenantId it is what the admin of that tenant is shown. While the database is away what is read there is null, and the verdict says so. Each process makes it at most every two seconds.',
+      'The counts by caller and tenant are of live sessions; `ended` counts those of the last day. With tenantId the reply is what the admin of that tenant sees. While the database is away everything read from it is null, and the verdict says so. Each process computes it at most every two seconds.',
     query: overviewFilters,
     replies: {
       200: {
-        description: 'Live sessions, and those that ended within a day',
+        description: 'The overview',
         schema: overview,
         example: {
           byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },

@@ -22,9 +22,9 @@ export function reconciliationRoute({ core: { config, stores } }: Services): Rou
     method: 'GET',
     path: '/api/operator/reconciliation',
     operationId: 'getReconciliation',
-    summary: 'What was counted of the last 31 days beside what the provider says',
+    summary: 'Compare what Switchboard counted in the last 31 days with what the provider reports',
     description:
-      'The newest day first. Each is compared every night until it is three days old; nothing is ever corrected by it.',
+      'Newest day first. Each day is compared every night until it is three days old; nothing is ever corrected as a result.',
     right: 'see-installation',
     replies: {
       200: { description: 'The days', schema: reconciliationReply, example: { enabled: true, days: [example] } },

@@ -48,9 +48,9 @@ export function refusalsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/refusals',
     operationId: 'listRefusals',
-    summary: 'Requests that were refused, and why',
+    summary: 'List refused requests with the reasons, or get one by its request id',
     description:
-      'With `requestId` that one: `found` says whether it was kept, or only the minute of a request is known. Else a page, newest first, of a span of 31 days at most; `counted`, `kept` and `series` are of whole minutes or hours, by code, tenant and key, and empty with `isCounted` false where that is too much to add up.',
+      'With `requestId` the reply is about that request: `found` says whether the refusal was kept, or only the minute of the request is known. Otherwise it is a page, newest first, of a span of at most 31 days; `counted`, `kept` and `series` cover whole minutes or hours, by code, tenant and key, and are empty, with `isCounted` false, if there is too much to add up.',
     query: refusalFilters,
     replies: {
       200: {

@@ -15,9 +15,9 @@ export function searchRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/search',
     operationId: 'search',
-    summary: 'Find what an id, a name or an address stands for',
+    summary: 'Find what an id, a name or an e-mail address stands for',
     description:
-      'By shape and index: an id or ref of a session, req_…, auth_…, sess_…, call_…, batch_…, 6 or more digits of a hash, a key, a tenant, an action. An address is looked for by operators and service tokens alone; that is kept in the audit by its hash.',
+      'Recognised by form: the id or ref of a session, req_…, auth_…, sess_…, call_…, batch_…, and 6 or more digits of a hash; then names of keys, tenants and actions. Only operators and service tokens can search for an e-mail address; the audit records that search by the hash of the address.',
     perOperator: { name: 'search', perMinute: 20, concerns: (body) => isAddress((body as { q: string }).q) },
     body: searchRequest,
     bodyExample: { q: sample.sm_session_id.slice(0, 42) },

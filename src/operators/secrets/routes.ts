@@ -37,7 +37,7 @@ export function secretsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/secrets',
     operationId: 'listSecrets',
-    summary: 'Secrets of tenants, who set them and which agents send them, never a value',
+    summary: 'List the secrets of tenants, who set them and which agents send them, without their values',
     query: secretFilters,
     replies: {
       200: {
@@ -74,12 +74,14 @@ export function setSecretRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/secrets',
     operationId: 'setSecret',
-    summary: 'Set a secret of a tenant, or its next version',
-    description: 'No request tells what it is from then on. Tools send the new version within half a minute.',
+    summary: 'Set a secret of a tenant, or a new version of it',
+    description: 'No request returns the value afterwards. Tools send the new version within half a minute.',
     right: 'change',
     body: setSecretRequest,
     bodyExample: { tenantId: 'acme', name: 'crm', value: 'the key of the CRM' },
-    replies: { 201: { description: 'It is kept', schema: setSecretReply, example: { secret: exampleSecret } } },
+    replies: {
+      201: { description: 'The secret was saved', schema: setSecretReply, example: { secret: exampleSecret } },
+    },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const tenant = await findTenant(call, services);
@@ -102,13 +104,13 @@ export function deleteSecretRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/secrets/{name}/delete',
     operationId: 'deleteSecret',
-    summary: 'Delete a secret of a tenant, all of its versions',
+    summary: 'Delete all versions of a secret of a tenant',
     description: 'Tools that send it fail within half a minute, until it is set again.',
     params: secretParams,
     right: 'change',
     body: deleteSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'the CRM is replaced' },
-    replies: { 200: { description: 'It is deleted', schema: deleteSecretReply, example: { ok: true } } },
+    replies: { 200: { description: 'The secret was deleted', schema: deleteSecretReply, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const tenant = await findTenant(call, services);
@@ -126,8 +128,8 @@ export function signingSecretRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/secrets/signing',
     operationId: 'rotateSigningSecret',
-    summary: 'Make a new signing secret for the tools of a tenant, and show it this once',
-    description: 'The former one signs as well until the next, so that servers may change at their leisure.',
+    summary: 'Create a new signing secret for the tools of a tenant, and show it only this once',
+    description: 'The previous one also signs until the next is made, so that servers can change at any time.',
     right: 'change',
     body: signingSecretRequest,
     bodyExample: { tenantId: 'acme', reason: 'once a year' },

@@ -26,7 +26,7 @@ export function endRoute(services: Services): Route {
     path: '/api/operator/sessions/{id}/end',
     operationId: 'endSessionAsOperator',
     summary: 'End one session',
-    description: `Idempotent. Who ended it, when and why is kept. ${NAMED}`,
+    description: `Idempotent. Who ended it, when and why is recorded. ${NAMED}`,
     right: 'change',
     body: operatorEndRequest.optional(),
     params: sessionParams,
@@ -56,16 +56,16 @@ export function endManyRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/sessions/end',
     operationId: 'endSessions',
-    summary: 'Count, or end, the open sessions of a filter',
+    summary: 'Count or end the open sessions that match a filter',
     description:
-      'With dryRun they are counted. Else at most 500 are ended; send the same again, with batchId, until remaining is 0. More than was expected, by a tenth, is COUNT_CHANGED, and nothing is ended. What was ended is answered also where the database went away meanwhile: isAudited is false then, the rows of the audit say null, and remaining is what was counted before.',
+      'With dryRun they are only counted. Otherwise at most 500 are ended; send the request again, with batchId, until remaining is 0. If more match than expected, by over a tenth, the reply is COUNT_CHANGED and nothing is ended. If the database goes away meanwhile, the reply still says what was ended: isAudited is then false, the results in the audit are null, and remaining is the earlier count less what was ended.',
     right: 'change',
     perOperator: { name: 'end', perMinute: 60 },
     body: operatorEndManyRequest,
     bodyExample: { filter: { tenantId: 'acme', state: 'idle,stale' }, expected: 1204, reason: 'key leaked' },
     replies: {
       200: {
-        description: 'What was counted, or ended',
+        description: 'The sessions that were counted or ended',
         schema: operatorEndManyReply,
         example: {
           matched: 1204,

@@ -57,9 +57,9 @@ export function sessionsRoute({
     method: 'GET',
     path: '/api/operator/sessions',
     operationId: 'listSessions',
-    summary: 'Sessions, newest first or as asked',
+    summary: 'List sessions, newest first or in another order',
     description:
-      'A page at a time: pass nextCursor of one page as cursor for the next, until it is null. Their states are those that were saved last; the times of live ones are those of now.',
+      'One page at a time: pass nextCursor of one page as cursor for the next, until it is null. States are those last saved; the times of live sessions are current.',
     query: sessionFilters,
     replies: {
       200: {

@@ -43,8 +43,8 @@ export function sessionRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}',
     operationId: 'getSession',
-    summary: 'One session: record, state, why it ended, next deadline, its metadata, calls and events',
-    description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${NAMED}`,
+    summary: 'Get one session: its record, state, end reason, next deadline, metadata, calls and events',
+    description: `The next deadline is when the clock alone will change the session; null once it has ended. ${NAMED}`,
     params: sessionParams,
     replies: {
       200: {
@@ -147,8 +147,8 @@ export function eventsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}/events',
     operationId: 'listSessionEvents',
-    summary: "What a session's machine did, newest first",
-    description: `Each event that moved it, with the guards that were asked; with \`about\` all that happened with the session, as one list: also its calls, what they used, tools, webhooks, what operators did, and refusals of its subject. ${NAMED}`,
+    summary: 'List what a session’s machine did, newest first',
+    description: `Each event that changed its state, with the guards that were evaluated; with \`about\` everything that happened with the session in one list: also its calls, usage, tools, webhooks, actions of operators, and refusals of its subject. ${NAMED}`,
     params: sessionParams,
     query: pageOfEvents,
     replies: {

@@ -11,13 +11,15 @@ export function whisperRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/sessions/{id}/whisper',
     operationId: 'whisperToAgent',
-    summary: 'Tell the agent of a session something that its page is not shown',
-    description: `A system message in the open call, of which no response comes. The words are kept nowhere; who whispered is in the audit. At most 10 a minute and session. ${NAMED}`,
+    summary: 'Tell a session’s agent something that its page does not see',
+    description: `Sends a system message into the open call, to which the agent does not respond. The words are stored nowhere; the audit records who whispered. At most 10 a minute for each session. ${NAMED}`,
     right: 'change',
     body: whisperRequest,
     params: sessionParams,
     bodyExample: { text: 'The visitor is a customer of many years: offer the refund.' },
-    replies: { 200: { description: 'The provider was told', schema: whisperReply, example: { ok: true } } },
+    replies: {
+      200: { description: 'The message was sent to the provider', schema: whisperReply, example: { ok: true } },
+    },
     refusals: ['ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', 'CONFLICT', 'SESSION_DURATION_EXCEEDED'],
     handle: async (call) => {
       const record = await findNamed(call, services);

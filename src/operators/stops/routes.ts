@@ -33,9 +33,9 @@ export function stopsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/stop',
     operationId: 'listStops',
-    summary: 'What is stopped, by whom, and what is still open',
+    summary: 'Get what is stopped, by whom, and what is still open',
     description:
-      'With tenantId what is open of that tenant. A session of direct calls is over when it has ended here: its provider cannot be asked to end the call.',
+      'With tenantId `open` counts that tenant only. A session with direct calls counts as over once it has ended here: its provider cannot be asked to end the call.',
     query: stopFilters,
     replies: {
       200: {
@@ -64,13 +64,13 @@ export function stopRoute(services: Services): Route {
     operationId: 'stopService',
     summary: 'Stop a tenant, or everything',
     description:
-      'Creates are refused with SERVICE_STOPPED on every node within a second, and every session is ended and its call hung up, also by nodes that start later. Ask again, or GET the same address, until nothing is open. Again changes nothing and keeps the first stop; only that of an admin of the tenant is replaced by that of anybody else.',
+      'Creates are refused with SERVICE_STOPPED on every node within a second, and every session is ended and its call hung up, also by nodes that start later. Repeat the request, or GET the same address, until nothing is open. Repeating it changes nothing and keeps the first stop, except that a stop by an admin of the tenant is replaced by anybody else’s.',
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'a key leaked' },
     replies: {
       200: {
-        description: 'It is stopped; what is open now is being ended',
+        description: 'The stop is in force; what is open now is being ended',
         schema: stopReply,
         example: { ok: true, stop: exampleStop, open: exampleOpen },
       },
@@ -96,12 +96,12 @@ export function resumeRoute(services: Services): Route {
     operationId: 'resumeService',
     summary: 'Open sessions again after a stop',
     description:
-      'Lifts the stop of a tenant, or without tenantId that of the installation, which leaves those of tenants as they are. Again changes nothing. What an operator of the installation stopped no admin of a tenant resumes.',
+      'Lifts the stop of a tenant, or without tenantId that of the installation, which leaves stops of tenants in force. Repeating it changes nothing. Admins of tenants cannot lift a stop by an operator of the installation.',
     right: 'change',
     body: stopRequest,
     bodyExample: { tenantId: 'acme', reason: 'the key was replaced' },
     replies: {
-      200: { description: 'It is not stopped', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
+      200: { description: 'The stop is lifted', schema: resumeReply, example: { ok: true, alreadyRunning: false } },
     },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     async handle(call) {

@@ -23,15 +23,15 @@ export function usageRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/usage',
     operationId: 'getUsage',
-    summary: 'Usage by subject, tenant, key, agent or session',
+    summary: 'Get usage by subject, tenant, key, agent or session',
     description: [
-      'What used most comes first. Days are whole days of QUOTA_TIMEZONE, from that of `from` to that of `to`; hours are whole hours of UTC; a session’s usage is counted by the instant.',
-      `A range has at most ${MAX_DAYS} days, ${MAX_DAYS_BY_HOUR} by hours, one by session; subjects are counted by days alone. What is still too much to add up is QUERY_TOO_BROAD as well: ask for a shorter range, or for one tenant.`,
+      'Highest usage first. Days are whole days in QUOTA_TIMEZONE, from the day of `from` to the day of `to`; hours are whole hours in UTC; the usage of sessions is counted by exact time.',
+      `A range has at most ${MAX_DAYS} days, ${MAX_DAYS_BY_HOUR} by hours, one by session; usage by subject is available by days only. More than that, or too much to add up, is QUERY_TOO_BROAD: ask for a shorter range, or for one tenant.`,
     ].join('\n\n'),
     query: usageFilters,
     replies: {
       200: {
-        description: 'A page of rows, and the sums of the whole range',
+        description: 'A page of rows, and the totals of the whole range',
         schema: usageReportReply,
         example: {
           rows: [

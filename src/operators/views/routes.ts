@@ -36,7 +36,7 @@ export function viewsRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/views',
     operationId: 'listViews',
-    summary: 'Filters of lists that were saved under names: one’s own, and those of one’s tenants',
+    summary: 'List saved views: your own, and those of your tenants',
     replies: { 200: { description: 'The views', schema: savedViews, example: { views: [exampleView] } } },
     handle: async ({ operator }) => {
       const owner = ownerOf(operator, services);
@@ -52,11 +52,11 @@ export function saveViewRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/views',
     operationId: 'saveView',
-    summary: 'Save a filter of a list under a name, for oneself or for a tenant',
-    description: `It takes the place of one’s own view of the same name. One operator has at most ${MAX_VIEWS}; a view shows nobody more than they are shown without it. One for a tenant asks for the right to change, and is audited.`,
+    summary: 'Save the filter of a list as a view, for yourself or for a tenant',
+    description: `It replaces your own view of the same name. An operator can have ${MAX_VIEWS}; a view shows nobody more than they may see without it. A view for a tenant needs the right to change, and is audited.`,
     body: saveViewRequest,
     bodyExample: { name: exampleView.name, href: exampleView.href },
-    replies: { 201: { description: 'It is kept', schema: saveViewReply, example: { view: exampleView } } },
+    replies: { 201: { description: 'The view was saved', schema: saveViewReply, example: { view: exampleView } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT'],
     handle: async (call) => {
       const { operator, request, body } = call;
@@ -91,9 +91,9 @@ export function deleteViewRoute(services: Services): Route {
     method: 'DELETE',
     path: '/api/operator/views/{id}',
     operationId: 'deleteView',
-    summary: 'Delete a view that one saved, or one that was saved for a tenant which one may change',
+    summary: 'Delete a view of your own, or one saved for a tenant that you may change',
     params: viewParams,
-    replies: { 200: { description: 'It is deleted', schema: deleteViewReply, example: { ok: true } } },
+    replies: { 200: { description: 'The view was deleted', schema: deleteViewReply, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const { operator, params } = call;

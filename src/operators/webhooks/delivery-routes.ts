@@ -50,7 +50,7 @@ export function deliveriesRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/webhooks/{id}/deliveries',
     operationId: 'listDeliveries',
-    summary: 'What a webhook was told, and what waits for it, newest first',
+    summary: 'List the deliveries to a webhook, sent and waiting, newest first',
     params: webhookParams,
     query: deliveryFilters,
     replies: {
@@ -87,7 +87,7 @@ export function deliveryRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/webhooks/{id}/deliveries/{event}',
     operationId: 'getDelivery',
-    summary: 'One delivery to a webhook, with the body that is sent',
+    summary: 'Get one delivery to a webhook, with the body that is sent',
     params: deliveryParams,
     replies: {
       200: {
@@ -117,12 +117,12 @@ export function replayRoute(services: Services): Route {
     path: '/api/operator/webhooks/{id}/deliveries/{event}/replay',
     operationId: 'replayDelivery',
     summary: 'Send one event to a webhook again',
-    description: 'Under the same webhook-id, at once, with all tries.',
+    description: 'Sent at once, with the same webhook-id and all attempts.',
     params: deliveryParams,
     right: 'change',
     body: webhookActRequest,
     bodyExample: { reason: 'the server lost it' },
-    replies: { 200: { description: 'It is sent', schema: webhookDone, example: { ok: true } } },
+    replies: { 200: { description: 'The event will be sent', schema: webhookDone, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND'],
     handle: async (call) => {
       const found = await findWebhook(call, services);
@@ -139,9 +139,9 @@ export function replayManyRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/webhooks/{id}/replay',
     operationId: 'replayDeliveries',
-    summary: 'Count, or send again, what a webhook was told in some time',
+    summary: 'Count or send again the events of a period',
     description:
-      'With dryRun they are counted. Else they are sent again under their own webhook-ids, at most 10,000; what waits anyway is left as it is. More than was expected, by a tenth, is COUNT_CHANGED, and nothing is sent.',
+      'With dryRun they are only counted. Otherwise they are sent again with their own webhook-ids, at most 10,000; events that are still waiting are left alone. If more match than expected, by over a tenth, the reply is COUNT_CHANGED and nothing is sent.',
     params: webhookParams,
     right: 'change',
     perOperator: { name: 'webhook replay', perMinute: 30 },
@@ -149,7 +149,7 @@ export function replayManyRoute(services: Services): Route {
     bodyExample: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z', dryRun: true },
     replies: {
       200: {
-        description: 'What was counted, or is sent',
+        description: 'The number of deliveries',
         schema: replayReply,
         example: { matched: 812, expected: 812 },
       },
@@ -180,8 +180,8 @@ export function sessionDeliveriesRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}/webhooks',
     operationId: 'listSessionDeliveries',
-    summary: 'What webhooks were told of a session, newest first',
-    description: `At most ${MAX_OF_SESSION}, of webhooks that whoever asks is shown. ${NAMED}`,
+    summary: 'List the webhook deliveries about a session, newest first',
+    description: `At most ${MAX_OF_SESSION}, from the webhooks that you may see. ${NAMED}`,
     params: sessionParams,
     replies: {
       200: {

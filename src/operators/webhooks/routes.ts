@@ -73,7 +73,7 @@ export function webhooksRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/webhooks',
     operationId: 'listWebhooks',
-    summary: 'Webhooks of tenants and of the installation, how they do, and what waits for them',
+    summary: 'List webhooks of tenants and of the installation, their state, and how many deliveries wait',
     query: webhookFilters,
     replies: {
       200: {
@@ -104,7 +104,7 @@ export function webhookRoute(services: Services): Route {
     method: 'GET',
     path: '/api/operator/webhooks/{id}',
     operationId: 'getWebhook',
-    summary: 'One webhook, and how many deliveries wait for it',
+    summary: 'Get one webhook, and how many deliveries wait for it',
     params: webhookParams,
     replies: { 200: { description: 'The webhook', schema: webhookReply, example: { webhook: exampleWebhook } } },
     refusals: ['NOT_FOUND'],
@@ -121,14 +121,14 @@ export function addWebhookRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/webhooks',
     operationId: 'addWebhook',
-    summary: 'Add a webhook, and show its secret this once',
-    description: 'A tenant, and the installation, may have ten. It is told of what happens from then on.',
+    summary: 'Add a webhook, and show its secret only this once',
+    description: 'Each tenant, and the installation, can have ten. The webhook receives events from now on.',
     right: 'change',
     body: newWebhookRequest,
     bodyExample: { tenantId: 'acme', url: 'https://hooks.acme.example/switchboard', types: ['session.settled'] },
     replies: {
       201: {
-        description: 'It is added',
+        description: 'The webhook was added',
         schema: newWebhookReply,
         example: { webhook: exampleWebhook, secret: exampleSecret },
       },
@@ -151,12 +151,14 @@ export function changeWebhookRoute(services: Services): Route {
     method: 'PATCH',
     path: '/api/operator/webhooks/{id}',
     operationId: 'changeWebhook',
-    summary: 'Change the address of a webhook, or what it is told from now on',
+    summary: 'Change the address of a webhook, or the events that it receives from now on',
     params: webhookParams,
     right: 'change',
     body: changeWebhookRequest,
     bodyExample: { types: ['session.settled', 'call.unconfirmed'] },
-    replies: { 200: { description: 'It is changed', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    replies: {
+      200: { description: 'The webhook was changed', schema: webhookReply, example: { webhook: exampleWebhook } },
+    },
     refusals: CHANGES,
     handle: (call) =>
       withWebhook(call, services, async (found) => {
@@ -173,11 +175,11 @@ export function deleteWebhookRoute(services: Services): Route {
     method: 'DELETE',
     path: '/api/operator/webhooks/{id}',
     operationId: 'deleteWebhook',
-    summary: 'Delete a webhook, its secrets, and what waits for it',
+    summary: 'Delete a webhook, its secrets and its waiting deliveries',
     params: webhookParams,
     right: 'change',
     query: deleteWebhookFilters,
-    replies: { 200: { description: 'It is deleted', schema: webhookDone, example: { ok: true } } },
+    replies: { 200: { description: 'The webhook was deleted', schema: webhookDone, example: { ok: true } } },
     refusals: CHANGES,
     handle: (call, { reason = null }) =>
       withWebhook(call, services, async (found) => {
@@ -192,8 +194,8 @@ export function rotateWebhookRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/webhooks/{id}/rotate',
     operationId: 'rotateWebhookSecret',
-    summary: 'Make a new secret for a webhook, and show it this once',
-    description: 'The former one signs as well for 24 hours.',
+    summary: 'Create a new secret for a webhook, and show it only this once',
+    description: 'The previous secret also signs for another 24 hours.',
     params: webhookParams,
     right: 'change',
     body: webhookActRequest,
@@ -214,15 +216,19 @@ export function tryWebhookRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/webhooks/{id}/test',
     operationId: 'tryWebhook',
-    summary: 'Send a webhook.test to a webhook',
-    description: 'What came of it is told by its delivery. One that is disabled gets it once it is enabled.',
+    summary: 'Send a webhook.test event to a webhook',
+    description: 'Its delivery shows the result. A disabled webhook gets it once it is enabled.',
     params: webhookParams,
     right: 'change',
     perOperator: { name: 'webhook test', perMinute: 30 },
     body: webhookActRequest,
     bodyExample: {},
     replies: {
-      201: { description: 'It is sent', schema: webhookTestReply, example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' } },
+      201: {
+        description: 'The event will be sent',
+        schema: webhookTestReply,
+        example: { event: 'evt_Zq3v0m8XcQf1rT6uYp2sLw' },
+      },
     },
     refusals: CHANGES,
     handle: (call) =>
@@ -241,15 +247,17 @@ export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): 
     method: 'POST',
     path: `/api/operator/webhooks/{id}/${to}`,
     operationId: `${to}Webhook`,
-    summary: isOn ? 'Send to a webhook again' : 'Send nothing to a webhook until it is enabled',
+    summary: isOn ? 'Enable a webhook' : 'Disable a webhook, so that nothing is sent to it',
     description: isOn
-      ? 'One delivery is tried at once, and all that waits follows once that was taken. One that is failing is probed at once.'
-      : 'What happens meanwhile waits for it.',
+      ? 'One delivery is tried at once, and everything waiting follows once it succeeds. If the webhook is failing, it is probed at once.'
+      : 'Events that happen meanwhile wait for it.',
     params: webhookParams,
     right: 'change',
     body: webhookActRequest,
     bodyExample: {},
-    replies: { 200: { description: 'As it is now', schema: webhookReply, example: { webhook: exampleWebhook } } },
+    replies: {
+      200: { description: 'The webhook as it is now', schema: webhookReply, example: { webhook: exampleWebhook } },
+    },
     refusals: CHANGES,
     handle: (call) =>
       withWebhook(call, services, async (found) => {

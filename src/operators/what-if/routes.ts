@@ -34,8 +34,8 @@ export function whatIfRoute(services: Services): Route {
     method: 'POST',
     path: '/api/operator/what-if',
     operationId: 'replayChange',
-    summary: 'What would have happened with other limits, ceilings or another budget',
-    description: `Replays the sessions and the usage of at most ${MAX_DAYS} days by the rules that decide now; nothing is set. A reply that takes long begins with spaces. ${MAX_AT_ONCE} run at once in a process. One that the database fails in breaks off.`,
+    summary: 'Replay the past with other limits or ceilings, or another budget',
+    description: `Replays the sessions and usage of at most ${MAX_DAYS} days by the current rules; nothing is changed. A slow reply begins with spaces. A process runs ${MAX_AT_ONCE} at once. If the database fails meanwhile, the reply breaks off.`,
     body: whatIfRequest,
     bodyExample: {
       from: '2030-01-01T00:00:00Z',
@@ -44,7 +44,7 @@ export function whatIfRoute(services: Services): Route {
       change: { keyId: 'site', totals: { dollarsDaily: 40 } },
     },
     perOperator: { name: 'what-if', perMinute: PER_MINUTE },
-    replies: { 200: { description: 'What would have become of it', schema: whatIfReply, example } },
+    replies: { 200: { description: 'The result of the replay', schema: whatIfReply, example } },
     refusals: ['ORIGIN_MISMATCH', 'NOT_FOUND', 'QUERY_TOO_BROAD'],
     async handle(call): Promise<Result> {
       const asked = await toReplay(call, services);

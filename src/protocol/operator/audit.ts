@@ -53,11 +53,9 @@ const actorRef = text(32).meta({
 });
 
 export const listedAuditRow = auditRow.extend({
-  actorRef: actorRef
-    .nullable()
-    .meta({
-      description: 'Identifies who did it, for the `actorRef` filter of this list; null for users who see it masked',
-    }),
+  actorRef: actorRef.nullable().meta({
+    description: 'Identifies who did it, for the `actorRef` filter of this list; null for users who see it masked',
+  }),
 });
 
 export type ListedAuditRow = z.infer<typeof listedAuditRow>;

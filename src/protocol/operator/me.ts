@@ -17,12 +17,10 @@ export const operatorMe = z.object({
   tenantNames: z
     .array(namedTenant)
     .meta({ description: 'The tenants that are shown and still exist, by name; at most 500' }),
-  can: z
-    .array(z.enum(['see', 'change', 'see-installation', 'change-installation']))
-    .meta({
-      description:
-        'What is permitted: `see` and `change` for what belongs to tenants, and the others for the whole installation',
-    }),
+  can: z.array(z.enum(['see', 'change', 'see-installation', 'change-installation'])).meta({
+    description:
+      'What is permitted: `see` and `change` for what belongs to tenants, and the others for the whole installation',
+  }),
   now: instant.meta({ description: 'The time at the server' }),
   timeZone: z.string().meta({ description: 'The time zone of the usage day (QUOTA_TIMEZONE)', examples: ['UTC'] }),
   version,

@@ -108,11 +108,9 @@ export const operatorRefusalPage = z.object({
   }),
   nextCursor,
   asOf,
-  searchedTo: instant
-    .nullable()
-    .meta({
-      description: 'How far the search went, if the page is short because 10,000 refusals were read; otherwise null',
-    }),
+  searchedTo: instant.nullable().meta({
+    description: 'How far the search went, if the page is short because 10,000 refusals were read; otherwise null',
+  }),
   isPartial: z
     .boolean()
     .meta({ description: 'Whether the database is away, so that these are only the latest refusals of this process' }),

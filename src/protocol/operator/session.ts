@@ -106,11 +106,9 @@ export const operatorSessionDetail = operatorSession.extend({
       }),
     })
     .meta({ description: 'Why it ended, or that it is still open, and other notable facts; times in UTC' }),
-  mayWhisper: z
-    .boolean()
-    .meta({
-      description: 'Whether a whisper from you would be tried now: you may whisper, and an open call accepts it',
-    }),
+  mayWhisper: z.boolean().meta({
+    description: 'Whether a whisper from you would be tried now: you may whisper, and an open call accepts it',
+  }),
   audit: z.array(auditRow).meta({ description: 'What operators did to it, newest first, at most 5' }),
   refusals: z.array(operatorRefusal).meta({
     description: 'Refusals of its subject from its start to a minute after its end, newest first, at most 5',
