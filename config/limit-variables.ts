@@ -7,37 +7,37 @@ export const retentionDays = {
     'SESSION_RETENTION_DAYS',
     integer(0, 36_500),
     '0',
-    'days for which sessions are kept after their end; 0: for ever',
+    'days that sessions are kept after their end; 0: for ever',
   ),
   usage: variable(
     'USAGE_RETENTION_DAYS',
     integer(0, 36_500),
     '400',
-    'days for which usage entries and daily totals are kept; 0: for ever',
+    'days that usage entries and daily totals are kept; 0: for ever',
   ),
   events: variable(
     'EVENT_RETENTION_DAYS',
     integer(0, 36_500),
     '30',
-    'days for which events of machines and sessions are kept; 0: for ever',
+    'days that events of machines and sessions are kept; 0: for ever',
   ),
   refusals: variable(
     'REFUSAL_RETENTION_DAYS',
     integer(0, 36_500),
     '7',
-    'days for which refusals are kept, at most two million of them; 0: for ever',
+    'days that refusals are kept, at most two million of them; 0: for ever',
   ),
   audit: variable(
     'AUDIT_RETENTION_DAYS',
     integer(0, 36_500),
     '0',
-    "days for which the audit of operators' changes is kept; 0: for ever",
+    "days that the audit of operators' changes is kept; 0: for ever",
   ),
   webhooks: variable(
     'WEBHOOK_RETENTION_DAYS',
     integer(1, 36_500),
     '30',
-    'days for which what webhooks told, or have still to tell, is kept',
+    'days that events for webhooks are kept, whether delivered or still waiting',
   ),
 };
 
@@ -45,7 +45,7 @@ export const retentionDays = {
 export const limits = {
   'Voice sessions': {
     voice: {
-      maxMinutes: variable('MAX_SESSION_MINUTES', integer(1, 1440), '15', 'minutes that a session may last'),
+      maxMinutes: variable('MAX_SESSION_MINUTES', integer(1, 1440), '15', 'longest duration of a session, in minutes'),
       maxIdleSec: variable(
         'MAX_SESSION_IDLE_SEC',
         integer(1, 86_400),
@@ -69,7 +69,7 @@ export const limits = {
       'HEARTBEAT_INTERVAL_SEC',
       integer(1, 3600),
       '45',
-      'seconds between two heartbeats; clients get it in the reply to a create',
+      'seconds between heartbeats; clients get it in the reply to a create',
     ),
   },
 
@@ -81,25 +81,25 @@ export const limits = {
         'RATE_OPERATOR_PER_MIN',
         integer(1, 1e9),
         '600',
-        'requests a minute per operator, viewer, admin of a tenant or service token to the operator API',
+        'requests a minute to the operator API per operator, viewer, admin of a tenant or service token',
       ),
       perPagePerMinute: variable(
         'RATE_PAGE_PER_MIN',
         integer(1, 1e9),
         '600',
-        'requests a minute per IP address outside the API: pages, files, descriptions',
+        'requests a minute per IP address outside the API: pages, files, interface descriptions',
       ),
       burst: variable(
         'RATE_BURST',
         integer(1, 1e6),
         '20',
-        'frames that the WebSockets of one session may send at once; refilled at RATE_IP_PER_MIN a minute',
+        'frames that the WebSockets of one session may send in a burst; refilled at RATE_IP_PER_MIN a minute',
       ),
       maxSocketsPerIp: variable(
         'MAX_SOCKETS_PER_IP',
         integer(1, 1e6),
         '100',
-        'open WebSockets per IP address, on each process; a session has four at most, over all processes',
+        'open WebSockets per IP address, in each process; a session may have four, over all processes',
       ),
     },
   },
@@ -125,7 +125,7 @@ export const limits = {
       'WIDGET_MAX_TOKENS_PER_MINUTE',
       integer(0, 1e9),
       '0',
-      "tokens that a widget's client may report for each connected minute begun, and for one more; 0: no limit",
+      "tokens that a widget's client may report for each started minute of connection, plus one minute; 0: no limit",
       { example: '20000' },
     ),
   },
@@ -147,6 +147,6 @@ export const limits = {
         'open sessions per console user',
       ),
     },
-    quotaTimeZone: variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'time zone in which the calendar day begins'),
+    quotaTimeZone: variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'time zone of the calendar day for quotas'),
   },
 };

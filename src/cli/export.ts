@@ -21,7 +21,7 @@ export const exportCommands = [
   {
     usage: 'export sessions|usage [--from T] [--to T] [--tenant T] [--format ndjson|csv]',
     meaning:
-      'prints sessions with what they used, or usage by day, subject, key and agent; T is a time such as 2030-01-01T00:00:00Z; usage is of today without --from',
+      'prints sessions with their usage, or usage by day, subject, key and agent; T is a time such as 2030-01-01T00:00:00Z; without --from, usage is that of today',
   },
 ] as const;
 

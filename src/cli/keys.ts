@@ -51,9 +51,9 @@ export const keyCommands = [
     usage:
       'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--limits LIST] [--totals LIST] [--bots LIST] [--reason R] [--json]',
     meaning:
-      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* is any, and none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --limits: of each visitor; --totals: ceilings over all visitors of the key; --bots: how its callers are challenged',
+      'issues a widget key for each origin, and prints the tag for the page; --agents: the agents that the key allows, by default those that the tenant has (* allows any agent, or none); --overrides: pages may change model, voice, instructions and tools; --call: direct or brokered; --data-channel: none or open (pages of brokered calls may speak to the provider themselves); --limits: of each visitor; --totals: ceilings over all visitors of the key; --bots: how its callers are challenged',
   },
-  { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
+  { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, including revoked ones' },
   {
     usage: 'keys pause --tenant T --id I [--reason R] [--json]',
     meaning: 'stops a widget key from opening sessions; open sessions continue to their limits',
@@ -64,7 +64,7 @@ export const keyCommands = [
   },
   {
     usage: 'keys revoke --tenant T --id I [--reason R] [--json]',
-    meaning: 'revokes a widget key for ever and ends its sessions',
+    meaning: 'revokes a widget key permanently and ends its sessions',
   },
 ] as const;
 

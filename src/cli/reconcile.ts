@@ -24,7 +24,7 @@ export const reconcileCommands = [
   {
     usage: 'reconcile --from D --to D',
     meaning:
-      'asks OpenAI what was used on these days (UTC, the last one left out) and compares; exit code 3 when a day is unexplained',
+      'asks OpenAI what was used on these days (UTC, the last one excluded) and compares; exit code 3 if a day’s difference is unexplained',
   },
 ] as const;
 

@@ -22,14 +22,14 @@ export interface SecretsTerminal extends Terminal {
 export const secretCommands = [
   {
     usage: 'secrets set --tenant T NAME [--reason R]',
-    meaning: 'keeps a secret for the servers of a tenant, sealed; reads its value from standard input',
+    meaning: 'stores a secret for the servers of a tenant, encrypted; reads its value from standard input',
   },
-  { usage: 'secrets list [--tenant T]', meaning: 'lists the names and versions of secrets, never a value' },
+  { usage: 'secrets list [--tenant T]', meaning: 'lists the names and versions of secrets, without their values' },
   { usage: 'secrets delete --tenant T NAME [--reason R]', meaning: 'deletes a secret' },
   {
     usage: 'secrets signing --tenant T [--reason R]',
     meaning:
-      'makes a new secret by which requests to the tools of a tenant are signed, and prints it once; the former one signs as well until the next',
+      'creates a new secret that signs requests to the tools of a tenant, and prints it once; the previous one also signs until the next is made',
   },
 ] as const;
 

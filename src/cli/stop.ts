@@ -27,9 +27,9 @@ export const stopCommands = [
   {
     usage: 'stop [--tenant T] [--reason R]',
     meaning:
-      'the emergency switch: no session is opened, every open one is ended and its call hung up, on all servers, until it is resumed; again tells what is still open',
+      'the emergency switch: until it is resumed no session is opened, and every open one is ended and its call hung up, on all servers; repeating it shows what is still open',
   },
-  { usage: 'resume [--tenant T] [--reason R]', meaning: 'lets sessions be opened again after a stop' },
+  { usage: 'resume [--tenant T] [--reason R]', meaning: 'allows sessions to be opened again after a stop' },
 ] as const;
 
 const USAGE = `Usage:\n${stopCommands.map(({ usage }) => `  ${usage}`).join('\n')}\nWithout --tenant: the whole installation.\n`;

@@ -23,7 +23,7 @@ export const webhookCommands = [
   {
     usage: 'webhooks secret --tenant T --id ID [--reason R]',
     meaning:
-      'makes a new secret by which what a webhook is told is signed, and prints it once; the former one signs as well for 24 hours',
+      'creates a new secret that signs the requests of a webhook, and prints it once; the previous one also signs for another 24 hours',
   },
 ] as const;
 

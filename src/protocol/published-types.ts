@@ -12,15 +12,15 @@ import { usage } from './usage.ts';
 const published: Readonly<Record<string, readonly [shape: z.ZodType, about: string]>> = {
   SessionState: [sessionState, '`idle`: nobody spoke for too long, the next heartbeat ends it. `ended` is final.'],
   EndReason: [z.enum(Object.keys(END_REASONS) as EndReason[]), 'Why a session ended; more may be added.'],
-  Tool: [tool, 'What the agent can do beside talking; `kind` is for example `http_tool`.'],
-  CreateRequest: [createRequest, 'What a session is created with.'],
-  ClientSecret: [clientSecret, 'Opens a call with the provider for a short time.'],
-  CreateReply: [createReply, 'What the server replies to it.'],
-  SessionLimits: [sessionLimits, 'What ends a session by itself.'],
-  SessionView: [sessionView, 'The session as the server sees it.'],
-  Usage: [usage, "The day's totals of the user and their ceilings."],
-  Warning: [warning, 'What is about to end the session.'],
-  RefusalBody: [refusalBody, 'A refusal, as the server writes it.'],
+  Tool: [tool, 'A tool that the agent can call; `kind` is for example `http_tool`.'],
+  CreateRequest: [createRequest, 'The body of a create.'],
+  ClientSecret: [clientSecret, 'A short-lived secret that opens a call with the provider.'],
+  CreateReply: [createReply, 'The reply to a create.'],
+  SessionLimits: [sessionLimits, 'The limits at which a session ends by itself.'],
+  SessionView: [sessionView, 'The state of the session at the server.'],
+  Usage: [usage, 'The user’s totals of the day, and their ceilings.'],
+  Warning: [warning, 'A limit that will soon end the session.'],
+  RefusalBody: [refusalBody, 'A refusal, as the server sends it.'],
 };
 
 type Schema = z.core.JSONSchema.BaseSchema;

@@ -13,13 +13,13 @@ describe('The shapes that the SDK publishes', () => {
   test('tell what may be left out, in words where the wire has some', () => {
     expect(types).toContain(
       [
-        '/** A refusal, as the server writes it. */',
+        '/** A refusal, as the server sends it. */',
         'export interface RefusalBody {',
-        '  /** What clients decide by; more may be added */',
+        '  /** The error code, which clients should act on; more codes may be added */',
         '  readonly code: string;',
-        '  /** What is wrong and what to do, for a developer */',
+        '  /** What is wrong and what to do about it, for developers */',
         '  readonly error?: string;',
-        '  /** What can be shown to an end user as it is, in the language of `Content-Language` */',
+        '  /** A message that can be shown to end users unchanged, in the language of `Content-Language` */',
         '  readonly userMessage: string;',
       ].join('\n'),
     );

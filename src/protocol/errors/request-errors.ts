@@ -24,7 +24,7 @@ export const requestErrors = {
     action: 'check the path against `/docs`',
     causes: [
       'The path has a spelling mistake, or a proxy adds or removes a part of it.',
-      'What was asked for was deleted.',
+      'What the path names was deleted.',
     ],
     example: { error: 'There is no /api/sessions; see /docs for all paths.' },
     layer: 'edge',
@@ -53,7 +53,7 @@ export const requestErrors = {
     meaning: 'more sessions match than were counted before; `matched` says how many',
     action: 'count again',
     causes: [
-      'Sessions began between the count and the end of them: send `dryRun` again, look, and send the new `expected`.',
+      'Sessions began between counting and ending them: send `dryRun` again, check the count, and send the new `expected`.',
     ],
     example: { error: '1431 sessions match now, and 1204 were expected; count them again with dryRun.', matched: 1431 },
     layer: 'body',
@@ -65,10 +65,10 @@ export const requestErrors = {
       'an id that is taken, one key more than its tenant may have, or a `batchId` of an act that somebody else began',
     action: 'choose another',
     causes: [
-      'The tenant has a key of this id already, perhaps a revoked one: ids are not used twice.',
-      'The tenant has as many keys as it may (`maxKeys`): revoke one first.',
-      'The `batchId` is not of an act that the same operator began.',
-      'There is no key to seal a secret by: set `SEALING_KEY`.',
+      'The tenant already has a key with this id, perhaps a revoked one: ids are never reused.',
+      'The tenant has as many keys as it may have (`maxKeys`): revoke one first.',
+      'The `batchId` does not belong to an act that the same operator began.',
+      'There is no key to encrypt the secret with: set `SEALING_KEY`.',
     ],
     example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
     layer: 'body',

@@ -6,7 +6,7 @@ export const serviceErrors = {
     meaning: 'a fault, never with internals; the cause is in the log under the request id',
     isTransient: true,
     action: 'try again',
-    causes: ['A fault of the service. Its cause is in the log under `X-Request-Id`: tell the operator that id.'],
+    causes: ['A fault of the service. Its cause is in the log under `X-Request-Id`: give the operator that id.'],
     example: { error: 'An unexpected fault; the operator finds its cause under request id req_AMumvXlM6.' },
     layer: 'service',
     explanation: 'A fault of the service; its cause is in the log under the request id',
@@ -16,8 +16,8 @@ export const serviceErrors = {
     meaning: 'the provider refused, or answered nonsense',
     action: 'try again',
     causes: [
-      'The provider is disturbed, or knows neither this model nor this voice.',
-      'Its key is wrong or has no budget: the log tells under `X-Request-Id`.',
+      'The provider has a problem, or does not know this model or voice.',
+      'The provider key is wrong or has no credit left: the log has the details under `X-Request-Id`.',
     ],
     example: {
       error: 'The voice provider refused or gave no usable answer; the operator finds why in the log.',
@@ -31,7 +31,7 @@ export const serviceErrors = {
     isTransient: true,
     action: 'try again',
     causes: [
-      'The database, the registry or the mail server does not answer; `GET /readyz` tells which. Wait as long as `Retry-After` says.',
+      'The database, the registry or the mail server does not answer; `GET /readyz` shows which. Wait as long as `Retry-After` says.',
     ],
     example: { error: 'A part of the service (database) is away; try again shortly.', retryAfter: 2 },
     layer: 'service',

@@ -7,8 +7,8 @@ export const sessionErrors = {
     meaning: 'the session has ended; `reason` tells why',
     action: 'start a new session',
     causes: [
-      '`reason` tells what ended it: its time, silence, the day’s budget, its owner, an operator, or the provider.',
-      'A page that slept sends heartbeats too late: each that comes after the end gets this answer.',
+      '`reason` says what ended it: its time, silence, the day’s budget, its owner, an operator, or the provider.',
+      'A page that was asleep sends heartbeats too late: every heartbeat after the end gets this reply.',
     ],
     example: { error: 'The session is over (duration_exceeded).', reason: 'duration_exceeded', maxMinutes: 15 },
     layer: 'machine',
@@ -20,8 +20,8 @@ export const sessionErrors = {
     meaning: "unknown session, or an e-mail address that is not the session's: indistinguishable on purpose",
     action: 'start a new session',
     causes: [
-      'The `sm_session_id` is cut off or of another installation.',
-      'It was created with an e-mail address: the same one must come along, or a service token.',
+      'The `sm_session_id` is cut off, or belongs to another installation.',
+      'It was created with an e-mail address: send the same address, or a service token.',
     ],
     example: { error: 'No such session, or the e-mail is not its own.' },
     layer: 'proof',
@@ -32,10 +32,10 @@ export const sessionErrors = {
     meaning: 'the resume token is unknown, used or too old, or its session is over; nothing was opened',
     action: 'start a new session when the visitor asks for one',
     causes: [
-      'The page before was left more than two minutes ago, or its session ended meanwhile.',
-      'The token was used: each goes on once, and the `attached` frame of each socket has the next.',
-      'The session has had its calls (`CALLS_PER_SESSION`): raise it for sites of many pages.',
-      'Another widget key or `email` than that of the create.',
+      'The previous page was left more than two minutes ago, or its session ended meanwhile.',
+      'The token was used: each works once, and the `attached` frame of each socket has a new one.',
+      'The session has used up its calls (`CALLS_PER_SESSION`): raise it for sites with many pages.',
+      'The widget key or `email` is not that of the create.',
     ],
     example: {
       error: 'This conversation cannot be continued: its token is unknown, used or too old, or the session is over.',
@@ -49,7 +49,7 @@ export const sessionErrors = {
     meaning: 'more usage than a session of this length may report; nothing was counted',
     action: 'correct the report',
     causes: [
-      'The report has a total where it should have the growth since the last one.',
+      'The report has the total instead of the increase since the last report.',
       'WIDGET_MAX_TOKENS_PER_MINUTE is lower than what the model uses.',
     ],
     example: {
@@ -73,7 +73,7 @@ export const sessionErrors = {
     meaning: 'the session has no call that is open and heard at this moment; nothing was said in it',
     action: 'open a call, or send the same frame again',
     causes: [
-      'The call is over, or is being connected: the frame `call` with `state` tells.',
+      'The call is over, or is being connected: `call` frames with `state` show which.',
       'For a moment nobody hears the call, because its node stopped or the provider closed a connection.',
     ],
     example: { error: 'No call of this session is open.' },
@@ -86,7 +86,7 @@ export const sessionErrors = {
     action: 'nothing: the answer is not needed any more',
     causes: [
       'Another page of the session was first, or the answer came after 30 seconds.',
-      'It is a tool of the server, of another session, or was asked for before another process took the call.',
+      'It is a server tool, belongs to another session, or was requested before another process took over the call.',
     ],
     example: { error: 'The call waits for no tool by this id.' },
     layer: 'proof',
@@ -97,7 +97,7 @@ export const sessionErrors = {
     meaning: 'a total of the day is used up, or what is left of it is held by sessions that talk',
     action: 'try again the next day, or when the `budget` of the reply begins anew',
     causes: [
-      'Tokens or dollars of the user, the key, the agent or the tenant are used up; `resetAt` of the totals tells when they begin anew.',
+      'Tokens or dollars of the user, the key, the agent or the tenant are used up; `resetAt` of the totals says when they start again.',
       'An offer may also be refused because other sessions hold back what is left; its ticket opens the call once one of them has ended or gone idle.',
       'With `counted: true` the report that crossed the line was counted: do not send it again.',
     ],
@@ -110,8 +110,8 @@ export const sessionErrors = {
     meaning: 'too many sessions are open',
     action: 'close one',
     causes: [
-      'Pages that are left without an end hold their session until it is silent for too long: call `end()` when a page goes.',
-      'The limit is that of the caller, the key or the tenant; operators see in the console which.',
+      'Pages that are closed without ending their session keep it open until it has been silent for too long: call `end()` when a page is closed.',
+      'The limit is that of the caller, the key or the tenant; the console shows operators which.',
     ],
     example: { error: '10 sessions are open already; end one with /api/realtime/end.' },
     layer: 'slot',
@@ -124,7 +124,7 @@ export const sessionErrors = {
     isTransient: true,
     action: 'wait `retryAfter` seconds',
     causes: [
-      'More requests in a minute than one address, user or operator may send; `X-RateLimit-Remaining` tells what is left.',
+      'More requests in a minute than one address, user or operator may send; `X-RateLimit-Remaining` shows how many are left.',
       'Several visitors behind one address, and a proxy that is not among TRUST_PROXY.',
       'Too many codes for one address within an hour.',
     ],

@@ -8,8 +8,8 @@ export const HANGUP_WORDS: Readonly<Record<Hangup, string>> = {
   none: 'not begun: not asked for, or the provider has given no usable answer so far',
   asked: 'begun by the provider, not yet confirmed',
   confirmed: 'confirmed by the provider',
-  already_over: 'not needed: the provider knew the call no more',
-  unconfirmed: 'unconfirmed: see whether the provider still bills the call',
+  already_over: 'not needed: the provider no longer knew the call',
+  unconfirmed: 'unconfirmed: check whether the provider still bills the call',
 };
 
 interface HangupFacts {

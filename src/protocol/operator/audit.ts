@@ -23,7 +23,7 @@ export const auditRow = z.object({
   reason: z
     .string()
     .nullable()
-    .meta({ description: 'The reason that they gave; null if none', examples: ['the visitor asked us to'] }),
+    .meta({ description: 'The reason given; null if none', examples: ['the visitor asked us to'] }),
   requestId: requestId
     .nullable()
     .meta({ description: 'The `X-Request-Id` of the request; null if it was not done by a request' }),

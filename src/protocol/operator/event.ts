@@ -48,7 +48,7 @@ export const operatorEvent = z.object({
     .array(
       z.object({
         event: eventName.meta({
-          description: 'The event of the transition; empty if it follows from the transition before',
+          description: 'The event of the transition; empty if it follows from the previous one',
         }),
         from: path.meta({ description: 'The state left' }),
         to: path.meta({ description: 'The state entered' }),

@@ -17,7 +17,7 @@ const path = z.string().meta({ description: 'The path of the state', examples: [
 /** By the paths of states, as the steps of an event have them. */
 const transition = z.object({
   event: z.string().meta({
-    description: 'The event of the transition; empty if it follows from the transition before',
+    description: 'The event of the transition; empty if it follows from the previous one',
     examples: ['HEARTBEAT'],
   }),
   guard: z

@@ -51,8 +51,7 @@ export const countsByState = z.object({
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
   id: z.string().meta({
-    description:
-      'The `sm_session_id`, which lets its holder act for the session; the ref for users who may not see whole ids',
+    description: 'The `sm_session_id`, whose holder can act for the session; the ref if you may not see whole ids',
     examples: [sessionIdExample],
   }),
   ref: sessionRef,
@@ -86,7 +85,7 @@ export const operatorSessionDetail = operatorSession.extend({
         .string()
         .nullable()
         .meta({
-          description: 'The reason that they gave; null if none',
+          description: 'The reason given; null if none',
           examples: ['the visitor asked us to'],
         }),
       at: instant.meta({ description: 'When they ended it' }),
@@ -137,7 +136,7 @@ export const operatorSessionDetail = operatorSession.extend({
     .nullable()
     .meta({
       description:
-        'The version of its agent’s definition: the same 12 hex digits for the same definition; null if not stored',
+        'The version of its agent’s definition: 12 hex digits, the same for the same one; null if not stored',
       examples: ['4f1c0e8b7d2a'],
     }),
   rating: rating
@@ -149,15 +148,13 @@ export const operatorSessionDetail = operatorSession.extend({
   lost: z
     .array(
       z.object({
-        node: nodeId.nullable().meta({ description: 'The process; null for who is shown some tenants only' }),
+        node: nodeId.nullable().meta({ description: 'The process; null for users limited to some tenants' }),
         from: instant.meta({ description: 'When it began to drop events' }),
         to: instant.meta({ description: 'When it stopped dropping events' }),
         count: count.meta({ description: 'How many events it dropped' }),
       }),
     )
-    .meta({
-      description: 'Periods during the session in which a process dropped events, of any session, for lack of room',
-    }),
+    .meta({ description: 'Periods of the session in which a process dropped events, of any session' }),
 });
 
 export type LimitsInForce = z.infer<typeof operatorSessionDetail>['limits'];
@@ -169,17 +166,14 @@ const chosenBy = {
   tenantId: tenantAsked.optional(),
   agentId: agentAsked.optional(),
   keyId: keyAsked.optional(),
-  caller: caller
-    .optional()
-    .meta({ description: 'Only sessions opened by pages (`widget`), or by console users (`console`)' }),
+  caller: caller.optional().meta({ description: 'Only sessions opened by pages, or by console users' }),
   subject: z
     .string()
     .regex(/^[0-9a-f]{32}$/, 'must be the emailHash of a session')
     .optional()
     .meta({
       ...subject.meta(),
-      description:
-        'Only sessions of this subject: the `emailHash` of a session, or the `id` of a row of usage by subject',
+      description: 'Only sessions of this subject: `emailHash` of a session, or `id` of a row of usage by subject',
     }),
 };
 
@@ -247,11 +241,9 @@ const endFilter = z.strictObject({
 
 export const operatorEndManyRequest = z.strictObject({
   filter: endFilter.meta({ description: 'Which sessions, as in the list of sessions; only open ones are ended' }),
-  all: z.boolean().optional().meta({ description: 'Set it to end all open sessions: required with an empty filter' }),
+  all: z.boolean().optional().meta({ description: 'Whether to end all open sessions: required with an empty filter' }),
   dryRun: z.boolean().optional().meta({ description: 'Only count them, and end none' }),
-  expected: count
-    .optional()
-    .meta({ description: 'The number from the earlier count; required unless it is a dry run' }),
+  expected: count.optional().meta({ description: 'The number counted before; required unless it is a dry run' }),
   reason: auditReason,
   batchId: z
     .string()

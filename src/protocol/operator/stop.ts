@@ -10,7 +10,7 @@ const operatorStop = z.object({
   reason: z
     .string()
     .nullable()
-    .meta({ description: 'The reason that they gave; null if none', examples: ['a key was copied'] }),
+    .meta({ description: 'The reason given; null if none', examples: ['a key was copied'] }),
 });
 
 export type OperatorStop = z.infer<typeof operatorStop>;

@@ -177,9 +177,7 @@ export const replayRequest = z.strictObject({
   to: instantAsked.meta({ description: 'Only events before this time' }),
   types: types.optional().meta({ description: 'The types to send again; all by default' }),
   dryRun: z.boolean().optional().meta({ description: 'Only count them, and send nothing' }),
-  expected: count
-    .optional()
-    .meta({ description: 'The number from the earlier count; required unless it is a dry run' }),
+  expected: count.optional().meta({ description: 'The number counted before; required unless it is a dry run' }),
   reason,
 });
 

@@ -72,7 +72,7 @@ describe('The API reference', () => {
     expect(create).toMatch(
       /<code class="name">email<\/code><span class="type">string<\/span><span class="limits">at most 254 characters/,
     );
-    expect(create).toContain('Names the user, who then has limits of their own');
+    expect(create).toContain('Identifies the user, who then has limits of their own');
     expect(create).toMatch(/<summary>Fields of <code>tools<\/code><\/summary><ul class="fields">/);
     expect(entry('sendHeartbeat')).toMatch(
       /<code class="name">sm_session_id<\/code>.*?<span class="required">required/,
