@@ -32,7 +32,7 @@ const amountOf = (what: string, most: number) =>
     .nullable();
 
 const dollars = amountOf('an amount of dollars', MAX_DOLLARS).meta({
-  description: 'The dollars that may be used in a period, with at most 6 decimals; null for no limit',
+  description: 'How much may be used in a period, with at most 6 decimals; null for no limit',
   ...inUnit('dollars', 2000),
 });
 
@@ -48,7 +48,7 @@ const tokens = z
   .max(MAX_TOKENS, `must be at most ${MAX_TOKENS}`)
   .nullable()
   .meta({
-    description: 'The tokens that may be used in a period, input and output together; null for no limit',
+    description: 'How much may be used in a period, input and output together; null for no limit',
     ...inUnit('tokens', 3_000_000),
   });
 

@@ -7,10 +7,10 @@ import { instant, inUnit, ok, text } from './values.ts';
 /** The totals of a user's day and their ceilings (docs/contract.md, section 5.8). */
 export const usage = z
   .object({
-    tokens: z.int().meta({ description: 'Tokens used today, input and output together', ...inUnit('tokens', 1200) }),
-    dollars: z.number().meta({ description: 'Dollars used today', ...inUnit('dollars', 0.02) }),
-    dailyTokenLimit: z.int().meta({ description: 'The caller’s daily token ceiling', ...inUnit('tokens', 300_000) }),
-    dailyDollarLimit: z.number().meta({ description: 'The caller’s daily dollar ceiling', ...inUnit('dollars', 20) }),
+    tokens: z.int().meta({ description: 'Usage today, input and output together', ...inUnit('tokens', 1200) }),
+    dollars: z.number().meta({ description: 'Cost today', ...inUnit('dollars', 0.02) }),
+    dailyTokenLimit: z.int().meta({ description: 'The caller’s daily ceiling', ...inUnit('tokens', 300_000) }),
+    dailyDollarLimit: z.number().meta({ description: 'The caller’s daily ceiling', ...inUnit('dollars', 20) }),
     resetAt: instant.meta({ description: 'When the next day begins and the totals start again' }),
   })
   .meta({ description: 'The user’s totals of the day, and their ceilings' });
@@ -22,13 +22,13 @@ export const usageAmounts = z.object({
     .int()
     .min(0)
     .max(1e9)
-    .meta({ description: 'Tokens to add, input and output together', ...inUnit('tokens', 1200) }),
+    .meta({ description: 'The amount to add, input and output together', ...inUnit('tokens', 1200) }),
   dollars: z
     .number()
     .min(0)
     .max(1e5)
     .meta({
-      description: 'Dollars to add: counted exactly to six decimals; further decimals are rounded half up',
+      description: 'The amount to add, counted exactly to six decimals; further decimals are rounded half up',
       ...inUnit('dollars', 0.02),
     }),
 });

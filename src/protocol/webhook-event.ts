@@ -14,7 +14,7 @@ export const WEBHOOK_TYPES = {
   'budget.warned': 'A budget has reached one of its thresholds: sent once for each in a period',
   'budget.exceeded': 'A budget is used up',
   'budget.raised': 'A budget that was used up has been raised and has something left again',
-  'budget.reset': 'A new period of a budget began, after one in which something was sent about it',
+  'budget.reset': 'A new period of a budget began, after one in which operators were told about it',
   'usage.recorded': 'Usage was counted: an entry of the ledger; a call has one for each response',
   'key.issued': 'A widget key was issued',
   'key.revoked': 'A widget key was revoked',

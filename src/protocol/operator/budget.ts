@@ -16,7 +16,7 @@ const budgetUsed = used.extend({
   minutes: z
     .number()
     .optional()
-    .meta({ description: 'Connected minutes, if the budget has `minutes`', ...inUnit('minutes', 41.5) }),
+    .meta({ description: 'Connected time, if the budget has `minutes`', ...inUnit('minutes', 41.5) }),
 });
 
 /** Amounts of a budget as operators read them. @param connectedMs null for a budget without minutes */

@@ -8,7 +8,7 @@ const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
 /** What usage is added up by. */
 export type UsageBy = z.infer<typeof usageBy>;
 
-const usedTokens = tokens.meta({ description: 'Tokens used, input and output together' });
+const usedTokens = tokens.meta({ description: 'Usage, input and output together' });
 const usedDollars = dollars.meta({ description: 'The cost' });
 
 /** What a session, a key or anybody used (docs/contract.md, section 8). */
@@ -53,9 +53,7 @@ const usageRow = z.object({
     description:
       'Its projected cost at midnight, at the pace of the last hour; null unless the report is of today alone',
   }),
-  projectedTokens: tokens
-    .nullable()
-    .meta({ description: 'Its projected tokens at midnight; null when `projected` is' }),
+  projectedTokens: tokens.nullable().meta({ description: 'Its projected usage at midnight; null when `projected` is' }),
 });
 
 export type OperatorUsageRow = z.infer<typeof usageRow>;
