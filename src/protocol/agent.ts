@@ -6,7 +6,7 @@ import { text } from './values.ts';
 const MAX_INSTRUCTION_BYTES = 32 * 1024;
 const MAX_TOOLS = 128;
 
-/** A tool as a tenant's file or a caller gives it, and as the store keeps it; fields beyond these pass through. */
+/** A tool as a tenant's file or a caller defines it and as the store keeps it. Fields not listed here pass through. */
 export const tool = z
   .looseObject({
     kind: text(64).meta({
@@ -34,7 +34,7 @@ export const tool = z
 
 export type Tool = Readonly<z.infer<typeof tool>>;
 
-/** Who speaks to a visitor: the same fields, with the same limits, for an agent of a tenant and in a request (docs/contract.md, section 5.1). */
+/** What defines an agent: the same fields, with the same limits, for a tenant's agent and in a request (docs/contract.md, section 5.1). */
 export const agentSettings = z.object({
   model: text(128)
     .optional()

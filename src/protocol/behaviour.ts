@@ -6,8 +6,8 @@ const MAX_EXTRA_BYTES = 4096;
 const NO_LANGUAGE = 'must be a BCP 47 tag such as de or pt-BR';
 
 /**
- * What the product sets itself, of the session at a provider, by its place there: an `extra` that named it would undo what operators rely on.
- * As `nameOf` makes them: Google takes each name with underscores and without.
+ * The parts of the provider's session that Switchboard sets itself, by path. An `extra` that names one of them would undo what operators
+ * rely on. Names are as `nameOf` returns them, because Google accepts each name with and without underscores.
  */
 const OWNED: ReadonlySet<string> = new Set([
   'model',
@@ -32,7 +32,7 @@ const OWNED: ReadonlySet<string> = new Set([
 
 const nameOf = (key: string): string => key.replaceAll('_', '').toLowerCase();
 
-/** Where an object names what is not its own to set, also by having something else than an object around it. */
+/** Paths in an object that name a part in `OWNED`. A non-object in the place of the parent of such a part counts too. */
 function findOwned(value: object, place = '', path: readonly string[] = []): (readonly string[])[] {
   return Object.entries(value).flatMap(([key, part]: [string, unknown]) => {
     const [here, its] = [place + nameOf(key), [...path, key]];
@@ -45,7 +45,7 @@ function findOwned(value: object, place = '', path: readonly string[] = []): (re
 
 const languages = new Intl.DisplayNames(['en'], { type: 'language' });
 
-/** What English calls the language of a BCP 47 tag; undefined for what is none by its grammar. */
+/** The English name of the language of a BCP 47 tag; undefined if the tag is malformed. */
 export function languageName(tag: string): string | undefined {
   try {
     return languages.of(tag) ?? tag;
@@ -111,7 +111,7 @@ const extra = z.record(z.string(), z.unknown()).superRefine((value, context) => 
     context.addIssue({ code: 'custom', message: 'must be at most 4 KiB (as JSON)' });
 });
 
-/** How a conversation with an agent feels, beside what it is and what it can do (docs/agents.md). What is left out is the provider's default. */
+/** How a conversation with an agent feels, as opposed to who the agent is and what it can do (docs/agents.md). Defaults are the provider's. */
 export const behaviour = z.object({
   greeting: z
     .union([z.literal(true), words], `must be true, or 1 to ${MAX_WORDS} characters`)
@@ -194,7 +194,7 @@ export type Behaviour = Readonly<z.infer<typeof behaviour>>;
 
 export const BEHAVIOUR_FIELDS = Object.keys(behaviour.shape) as readonly (keyof Behaviour)[];
 
-/** How visitors are written down; undefined where they are not. */
+/** How visitors are transcribed; undefined if they are not. */
 export function transcriptionOf({
   transcribe,
 }: Pick<Behaviour, 'transcribe'>): Exclude<Behaviour['transcribe'], false | undefined> | undefined {
@@ -202,8 +202,9 @@ export function transcriptionOf({
 }
 
 /**
- * The same with the model that writes visitors down, where one does and the agent names none; without transcription where there is none.
- * @param transcriber of the provider (`UpstreamProvider.transcriber`)
+ * The behaviour with the provider's transcription model filled in where transcription is on and the agent names no model. Transcription is
+ * removed if the provider has none.
+ * @param transcriber the provider's (`UpstreamProvider.transcriber`)
  */
 export function withTranscriber(behaviour: Behaviour | null, transcriber: string | null | undefined): Behaviour | null {
   const transcription = transcriptionOf(behaviour ?? {});
@@ -212,7 +213,7 @@ export function withTranscriber(behaviour: Behaviour | null, transcriber: string
   return behaviourOf({ ...behaviour, transcribe });
 }
 
-/** The fields of a behaviour out of whatever has them; null where none is set. */
+/** Picks the fields of a behaviour from any object that has them; null if none is set. */
 export function behaviourOf(settings: Behaviour): Behaviour | null {
   const set = BEHAVIOUR_FIELDS.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]]);
   return set.length === 0 ? null : (Object.fromEntries(set) as Behaviour);

@@ -6,7 +6,7 @@ interface IssueInput {
   readonly input?: unknown;
 }
 
-/** The message of a field that has the wrong type, which tells a missing field apart. */
+/** The error for a field of the wrong type; a missing field gets its own message. */
 function wanted(what: string): { error: (issue: IssueInput) => string } {
   return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
 }
@@ -19,10 +19,10 @@ export const BUDGET_PERIODS = ['session', 'day', 'week', 'month', 'once'] as con
 
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
-/** What follows once nothing is left: creates are refused and live sessions ended, or creates alone are refused, or it is only told. */
+/** What happens when the budget is used up: creates are refused and live sessions end; only creates are refused; or it is only reported. */
 const BUDGET_ENDS = ['end', 'refuse', 'tell'] as const;
 
-/** An amount that is kept in millionths. */
+/** An amount that is stored in millionths. */
 const amountOf = (what: string, most: number) =>
   z
     .number(wanted(what))
@@ -71,7 +71,7 @@ const then = z.enum(BUDGET_ENDS, wanted(BUDGET_ENDS.join(' or '))).meta({
 
 const OF = /^(?:installation|tenant|user|(?:key|agent|user):[A-Za-z0-9._:-]{1,200})$/;
 
-/** A calendar day of QUOTA_TIMEZONE. */
+/** A calendar day in QUOTA_TIMEZONE. */
 const calendarDay = z
   .string(wanted('a day such as 2030-01-31'))
   .refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text), 'must be a day such as 2030-01-31')
@@ -93,7 +93,7 @@ const tell = z
       'At most 10 e-mail addresses that are mailed when a threshold is reached or the budget is used up; null means the tenant’s admins, or the operators for a budget of the installation; an empty list means nobody',
   });
 
-/** What may be changed of a budget. */
+/** The fields of a budget that can be changed later. */
 const changeable = {
   dollars: dollars.default(null),
   tokens: tokens.default(null),
@@ -125,7 +125,7 @@ const identity = {
   }),
 };
 
-/** The fields of a budget (docs/contract.md, section 3). Whoever adds fields to them checks them with `checkBudget` as well. */
+/** The fields of a budget (docs/contract.md, section 3). A schema that extends them must also run `checkBudget`. */
 export const budgetFields = { ...identity, ...changeable };
 
 interface Amounts {
@@ -134,10 +134,10 @@ interface Amounts {
   readonly minutes: number | null;
 }
 
-/** What is wrong with a budget that limits nothing. */
+/** The error for a budget that limits nothing. */
 export const LIMITS_NOTHING = 'must be set, or tokens or minutes must';
 
-/** What only shows between the fields of a budget. */
+/** Checks the rules that involve several fields of a budget. */
 export function checkBudget(
   {
     dollars: most,
@@ -154,18 +154,18 @@ export function checkBudget(
     addIssue({ code: 'custom', path: ['from'], message: 'must be left out: it is of budgets with period once alone' });
 }
 
-/** A budget as the tenants file has it. */
+/** A budget as the tenants file defines it. */
 export const budgetEntry = z
   .strictObject(budgetFields, wanted('an object with id, of and period'))
   .superRefine(checkBudget);
 
-/** What may be used of something in a time (docs/contract.md, section 3). */
+/** What may be used by whom in which period (docs/contract.md, section 3). */
 export type BudgetTerms = Readonly<Omit<z.output<typeof budgetEntry>, 'warnAt' | 'tell'>> & {
   readonly warnAt: readonly number[];
   readonly tell: readonly string[] | null;
 };
 
-/** What of a budget can be changed once it is there. */
+/** The changes that can be made to an existing budget. */
 export const budgetChanges = z.object({
   dollars: dollars.optional(),
   tokens: tokens.optional(),
@@ -175,7 +175,7 @@ export const budgetChanges = z.object({
   tell: tell.optional(),
 });
 
-/** The budget that a refusal is about, and when it begins anew. */
+/** The budget that caused a refusal, and when its next period begins. */
 export const budgetNamed = z.object({
   id: z.string().meta({ description: 'The id of the budget', examples: ['march'] }),
   of: z.string().meta({ description: 'Whose usage counts', examples: ['tenant', 'key:site'] }),
@@ -187,15 +187,15 @@ export const budgetNamed = z.object({
 
 export type BudgetNamed = z.infer<typeof budgetNamed>;
 
-/** Whom the usage of a budget is counted for; null for `of` that names nobody in particular. */
+/** The id of the key, agent or user that a budget's `of` names; null if it names none of that kind. */
 export function idOfBudget(of: string, kind: 'key' | 'agent' | 'user'): string | null {
   return of.startsWith(`${kind}:`) ? of.slice(kind.length + 1) : null;
 }
 
-/** Budgets that one tenant, or the installation, may have. */
+/** The most budgets that one tenant, or the installation, may have. */
 export const MAX_BUDGETS = 50;
 
-/** Minutes of so many milliseconds, with at most 6 decimals. */
+/** Converts milliseconds to minutes, rounded to 6 decimals. */
 export function minutesOf(ms: number): number {
   return Math.round((ms * 50) / 3) / 1_000_000;
 }

@@ -7,16 +7,16 @@ import { operatorNode } from './operator/node.ts';
 
 const object: z.ZodType<object> = z.object();
 const texts: z.ZodType<readonly string[]> = z.array(z.string());
-/** Why a call does not do what a page asks; null where it does. */
+/** Why a call does not do what a page asks; null if it does it. */
 const callRefusal = z.enum(['CALL_NOT_OPEN', 'INVALID_REQUEST', 'TOOL_UNKNOWN']);
 const usageTotals = z.object({ tokens: z.int(), microDollars: z.int() });
 
-/** A word that nodes of another version may have more of: any text is taken for one. */
+/** Accepts any text, because nodes of another version may know more words than this one. */
 function word<T extends string>(): z.ZodType<T> {
   return z.string() as unknown as z.ZodType<T>;
 }
 
-/** What makes a fact of each kind one, for those who pass it on. */
+/** The fields that a fact of each kind must have, as far as the nodes that pass it on depend on them. */
 const knownFacts = {
   session: z.object({ change: z.object({ ref: z.string(), tenantId: z.string() }) }),
   event: z.object({ ref: z.string(), tenantId: z.string(), event: object }),
@@ -27,7 +27,7 @@ const knownFacts = {
   }),
 } satisfies Record<FeedFact['kind'], z.ZodType>;
 
-/** A fact of a kind that only a newer node knows takes nothing from those that this one knows. */
+/** Accepts facts of unknown kinds too, so that one from a newer node does not make the rest of its message unreadable. */
 const fact = z.custom<FeedFact>((value) => {
   if (typeof value !== 'object' || value === null || !('kind' in value) || typeof value.kind !== 'string') return false;
   return Object.hasOwn(knownFacts, value.kind)
@@ -37,67 +37,67 @@ const fact = z.custom<FeedFact>((value) => {
 const facts: z.ZodType<readonly FeedFact[]> = z.array(fact);
 
 /**
- * What nodes tell each other, by its type. What a lost message said is found out by the caches' own expiry, or by a look at the stores
- * after a gap.
+ * The messages that nodes send each other, by type. What a lost message would have said comes to light when caches expire, or when nodes
+ * look at the stores after a gap.
  */
 const busMessages = {
   'tenants.changed': object,
-  /** An address, as it is counted, whose creates are challenged until then. */
+  /** An address, in the form in which it is counted, whose creates are challenged until `untilMs`. */
   'address.suspect': z.object({ address: z.string(), untilMs: z.number() }),
   'login.changed': z.object({ loginId: z.string() }),
-  /** Operators watch the feed on a node, there these topics (by default all) and the events of these sessions. */
+  /** Operators watch the feed on this node. They want these topics (all by default) and the events of these sessions. */
   'feed.watched': z.object({ node: z.string(), refs: texts, topics: texts.optional() }),
-  /** What happened on a node, told while somebody watches; `more` was left out. */
+  /** What happened on a node, sent while somebody watches; `more` counts the facts that were left out. */
   'feed.told': z.object({ node: z.string(), facts, more: z.int() }),
   'session.moved': z.object({
     sessionId: z.string(),
     state: word<VoiceState>(),
     endReason: word<EndReason>().nullable(),
   }),
-  /** Words of its new visitor were heard: it ends no sooner than others. */
+  /** A new visitor has said something, so the shorter time limit for silent new visitors no longer applies to the session. */
   'session.spoke': z.object({ sessionId: z.string() }),
-  /** Another page goes on with the session: the sockets that were attached until then are of the page before. */
+  /** Another page has resumed the session; sockets that attached before `atMs` belong to the previous page. */
   'session.resumed': z.object({ sessionId: z.string(), atMs: z.number() }),
-  /** A node is here: each says so every few seconds, and leaves when it stops. */
+  /** Sent by each live node every few seconds; `node.gone` follows when it stops. */
   'node.here': z.object({
     node: operatorNode,
-    /** A keyed hash of each of its settings, by the name of the variable. */
+    /** A keyed hash of each setting of the node, by the name of its variable. */
     settings: z.record(z.string(), z.string()).optional(),
-    /** It hears of the sessions that it follows over a channel of its own; older builds hear of all over the one of all nodes. */
+    /** The node has its own channel for the sessions that it follows. Older builds hear of every session on the channel that all nodes share. */
     followsSessions: z.boolean().optional(),
   }),
   'node.gone': z.object({ id: z.string() }),
-  /** A node stopped: the calls that it held are to be taken over. */
+  /** A node stopped, and other nodes must take over its calls. */
   'calls.orphaned': object,
-  /** What clients hear of a session's call. */
+  /** What clients are told about a session's call. */
   'call.told': z.object({
     sessionId: z.string(),
     callId: z.string(),
     event: word<'ready' | 'speaking' | 'listening' | 'over'>(),
   }),
-  /** What sockets that want it are told of a session's call; `settled`: tools that need no answer any more. */
+  /** What interested sockets are told about a session's call; `settled` lists the tool calls that no longer need an answer. */
   'call.shown': z.object({ sessionId: z.string(), frames: z.array(callFrame), settled: z.array(z.string()) }),
   /**
-   * Whether a node has sockets of a session that want to hear of its call, which holds for half a minute. `tools`: what it knows that pages
-   * are still asked for.
+   * Whether a node has sockets that want to hear of a session's call; valid for half a minute. `tools` lists the tool calls that pages have
+   * still to answer, as far as the node knows.
    */
   'call.wanted': z.object({ sessionId: z.string(), node: z.string(), isOn: z.boolean(), tools: texts }),
-  /** A page asks something of its session's call, for the node that holds that; not after `untilMs`. */
+  /** A page asks something of its session's call. The node that holds the call answers, but not after `untilMs`. */
   'call.asked': z.object({ sessionId: z.string(), request: z.string(), untilMs: z.number(), frame: callRequest }),
   'call.answered': z.object({ sessionId: z.string(), request: z.string(), code: callRefusal.nullable() }),
-  /** An operator has words for the agent of a session's call, for the node that holds that; not after `untilMs`. */
+  /** An operator sends words to the agent in a session's call. The node that holds the call passes them on, but not after `untilMs`. */
   'call.whisper': z.object({ sessionId: z.string(), request: z.string(), untilMs: z.number(), text: z.string() }),
-  /** What became of it, told to all: who asked need not follow the session. */
+  /** The result of a whisper, sent to all nodes: the node that asked need not follow the session. */
   'call.whispered': z.object({ request: z.string(), isTold: z.boolean() }),
-  /** What is left for a session's call ends at about that time: its clients are to be told. */
+  /** A session's call will use up its quota at about `endsAtMs`, and its clients must be warned. */
   'quota.ending': z.object({ sessionId: z.string(), endsAtMs: z.number() }),
-  /** A usage entry carried its subject's totals to `after`, over a share of some ceiling that clients are warned at. */
+  /** A usage entry raised its subject's totals to `after`, past a share of some ceiling at which clients are warned. */
   'quota.neared': z.object({ subject: z.string(), after: usageTotals, entry: usageTotals }),
 };
 
-/** A node that has not taken a request of `call.asked` or `call.whisper` within this does not do it later either. */
+/** A node that does not pick up a request (`call.asked` or `call.whisper`) within this time never does. */
 export const TAKEN_WITHIN_MS = 2000;
-/** The answer of one that has may be on its way for so long after that. */
+/** How long after that the answer to a request that was picked up may still be on its way. */
 export const ANSWER_LATE_MS = 500;
 
 type BusMessageType = keyof typeof busMessages;
@@ -106,14 +106,14 @@ export type BusMessage = {
   [T in BusMessageType]: { readonly type: T } & Readonly<z.infer<(typeof busMessages)[T]>>;
 }[BusMessageType];
 
-/** The session that a message is about; undefined for one that every node must hear. */
+/** The session that a message is about; undefined for a message that every node must hear. */
 export function sessionOf(message: BusMessage): string | undefined {
   return 'sessionId' in message ? message.sessionId : undefined;
 }
 
 /**
- * Reads a message: nodes of another version, or other programs on the channel, may send anything.
- * @returns it with all its fields, also those that only its sender knows; undefined for what is no message that this node knows
+ * Reads a message from the bus. Nodes of another version, or other programs on the channel, may send anything.
+ * @returns the message with all its fields, including those that this node does not know; undefined if this node does not know the message
  */
 export function readBusMessage(text: string): BusMessage | undefined {
   const fields = parse(text);

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { callRef, frameType } from './fields.ts';
 import { inUnit } from './values.ts';
 
-/** Bytes of a message of a socket that wants the frames of its call: an answer of a tool has room in it. */
+/** The largest message, in bytes, on a socket that receives the frames of its call. A tool's answer fits. */
 export const MAX_CALL_MESSAGE_BYTES = 20 * 1024;
-/** Bytes of the answer of a tool, as JSON. */
+/** The largest answer of a tool, in bytes of JSON. */
 const MAX_TOOL_OUTPUT_BYTES = 16 * 1024;
-/** Bytes of the words that a caption shows: the last ones. */
+/** How much text a caption shows, in bytes, counted from its end. */
 export const MAX_CAPTION_BYTES = 2048;
 
 const who = z.enum(['visitor', 'agent']).meta({ description: 'Who speaks or writes' });
@@ -14,7 +14,7 @@ const callName = callRef.meta({ description: 'The name of the call, as in `Locat
 const itemId = z.string().meta({ examples: ['item_C9CwUVUzUzYIssh3ELY1d'] });
 const toolCallId = z.string().meta({ examples: ['call_C9CwUVUzUzYIss'] });
 
-/** What a page asks of its session's call (docs/contract.md, section 7.6). */
+/** What a page can ask of its session's call (docs/contract.md, section 7.6). */
 export const callRequestFrames = {
   say: z.object({
     type: frameType('say'),
@@ -60,12 +60,12 @@ export const callRequestFrames = {
   }),
 };
 
-/** The text that a model is told for what a tool answers. */
+/** The text that the model receives for a tool's answer. */
 export function toolOutputText(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
-/** Values that are nested too deeply to be written are none. */
+/** False also for values that are nested too deeply to be serialized. */
 function isShortJson(value: unknown): boolean {
   try {
     return Buffer.byteLength(JSON.stringify(value)) <= MAX_TOOL_OUTPUT_BYTES;
@@ -74,7 +74,7 @@ function isShortJson(value: unknown): boolean {
   }
 }
 
-/** What sockets are told of a call that want to hear of it. */
+/** What sockets that ask for it are told about a call. */
 export const callFrames = {
   speech: z.object({
     type: frameType('speech'),
@@ -120,7 +120,7 @@ export const callFrames = {
   }),
 };
 
-/** What a call's clients hear of it as it happens. */
+/** What a call's clients are told as it happens. */
 export const callEventFrame = z.object({
   type: frameType('call'),
   event: z.enum(['ready', 'speaking', 'listening', 'over']).meta({
@@ -130,7 +130,7 @@ export const callEventFrame = z.object({
   call: callName,
 });
 
-/** What the provider's side of a call does, told to sockets that want it. */
+/** What happens on the provider's side of a call, for sockets that ask for it. */
 export const callStateFrame = z.object({
   type: frameType('call'),
   state: z

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** Who opens the calls of a session at the provider: the page itself, or Switchboard for it (docs/contract.md, section 5.10). */
+/** Who opens a session's calls at the provider: the page, or Switchboard on its behalf (docs/contract.md, section 5.10). */
 export const callMode = z
   .enum(['direct', 'brokered'])
   .meta({ description: 'Who opens the calls: the page itself (`direct`), or Switchboard for it (`brokered`)' });
 
 export type CallMode = z.infer<typeof callMode>;
 
-/** Whether a page that is in a brokered call may send events to the provider, and hear them. */
+/** Whether the page of a brokered call may exchange events with the provider. */
 export const dataChannel = z
   .enum(['open', 'none'])
   .meta({ description: 'Whether pages in brokered calls get a data channel to the provider' });

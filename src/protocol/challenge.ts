@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { widgetKey } from './fields.ts';
 import { inUnit } from './values.ts';
 
-/** Who sets challenges for pages, by the names that `BOT_PROVIDER` has for them. */
+/** The providers of challenges, by their names in `BOT_PROVIDER`. */
 export const CHALLENGE_PROVIDERS = ['turnstile', 'hcaptcha', 'recaptcha', 'altcha'] as const;
 
 export type ChallengeProvider = (typeof CHALLENGE_PROVIDERS)[number];
 
-/** What a solved challenge is for, where a provider asks for that: a token that was solved for something else opens no session. */
+/** The action that a challenge is solved for, at providers that support actions: a token for another action opens no session. */
 export const CHALLENGE_ACTION = 'voice_session';
 
-/** The header of a create that has the token of a solved challenge; the provider's own name for it counts as well. */
+/** The header of a create with the token of a solved challenge. The provider's own header name works too. */
 export const CHALLENGE_HEADER = 'X-Switchboard-Challenge';
 
-/** A challenge that its caller may solve to be let in (docs/contract.md, section 4.2). */
+/** A challenge that the caller may solve to be admitted (docs/contract.md, section 4.2). */
 export const challenge = z.object({
   provider: z
     .enum(CHALLENGE_PROVIDERS)
@@ -48,7 +48,7 @@ export const challengeHeader = z.object({
 /** The query of GET /api/realtime/challenge (docs/contract.md, section 5.16). */
 export const challengeQuery = z.object({ widgetKey });
 
-/** A proof of work as ALTCHA has it, version 1. */
+/** A proof of work in the format of ALTCHA, version 1. */
 export const altchaChallenge = z.object({
   algorithm: z.literal('SHA-256').meta({ description: 'The hash algorithm' }),
   challenge: z.string().meta({

@@ -11,7 +11,7 @@ const MAX_PAIRS = 8;
 const MAX_METADATA_BYTES = 512;
 const MAX_CONTEXT_BYTES = 2048;
 
-/** Notes of the creator's own, which operators see with the session. */
+/** The creator's own notes, which operators see with the session. */
 export const metadata = z
   .record(z.string().min(1), z.string())
   .refine((pairs) => Object.keys(pairs).length <= MAX_PAIRS, `must be at most ${MAX_PAIRS} pairs`)
@@ -27,7 +27,7 @@ export const metadata = z
 
 export type Metadata = Readonly<z.infer<typeof metadata>>;
 
-/** What a back end tells the servers of the agent's tools, and nobody else. */
+/** What a back end tells the servers behind the agent's tools, and nobody else. */
 const context = z
   .record(z.string(), z.unknown())
   .refine(
@@ -71,7 +71,7 @@ export const createRequest = z.object({
 
 export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
 
-/** What opens a call with the provider for a short time. */
+/** A short-lived secret that opens a call with the provider. */
 export const clientSecret = z.object({
   value: z.string().meta({
     description:
@@ -83,7 +83,7 @@ export const clientSecret = z.object({
 
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
-/** What a page has to know of the agent before it speaks. */
+/** What a page must know about the agent before it speaks. */
 export const agentTerms = z.object({
   captions: z.boolean().meta({ description: 'Whether the page gets captions of both sides' }),
   greets: z.boolean().meta({ description: 'Whether the agent speaks first' }),
@@ -103,7 +103,7 @@ export const agentQuery = z.object({
     .meta({ ...agentId.meta(), description: 'As in a create: required if the key is pinned to several agents' }),
 });
 
-/** What GET /api/realtime/agent replies: the terms that a create would have, and what is of its element. */
+/** The reply of GET /api/realtime/agent: the terms that a create would have, and the settings of the element. */
 export const agentReply = z.object({
   agent: agentTerms
     .extend({
@@ -120,7 +120,7 @@ export const agentReply = z.object({
 
 export type AgentReply = Readonly<z.infer<typeof agentReply>>;
 
-/** Its reply (docs/contract.md, section 5.1). */
+/** The reply of POST /api/session (docs/contract.md, section 5.1). */
 export const createReply = z.object({
   id: z.string().meta({
     description: 'The provider’s session id, with the prefix sess_; in a brokered session an id from Switchboard',
@@ -158,7 +158,7 @@ export type CreateReply = z.infer<typeof createReply>;
 /** The body of POST /api/realtime/ticket (docs/contract.md, section 5.11). */
 export const ticketRequest = sessionProof;
 
-/** Its reply. */
+/** The reply of POST /api/realtime/ticket. */
 export const ticketReply = z.object({
   client_secret: clientSecret.meta({ description: 'The secret that opens another call of the session' }),
 });

@@ -1,12 +1,12 @@
-/** What the search of /docs knows of a part of a page, one entry of `/docs/search.json`. */
+/** What the search in /docs knows about one part of a page: an entry of `/docs/search.json`. */
 export interface DocsPart {
-  /** Where it is: `/docs/widget#events`. */
+  /** The address of the part: `/docs/widget#events`. */
   readonly path: string;
-  /** The title of its page. */
+  /** The title of the page that it is in. */
   readonly page: string;
   readonly title: string;
-  /** How it begins, cut off. */
+  /** The beginning of its text. */
   readonly excerpt: string;
-  /** Every word in it once, in lower case, with a space between two. */
+  /** Each word of its text once, in lower case, separated by spaces. */
   readonly words: string;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The custom properties of the element that are colours, each after `--switchboard-` (docs/widget.md). */
+/** The element's custom properties for colours, without the prefix `--switchboard-` (docs/widget.md). */
 const ELEMENT_COLOURS = [
   'accent',
   'accent-ink',
@@ -25,7 +25,7 @@ const MAX_TEXT = 200;
 const MAX_TEXTS_BYTES = 4096;
 const NO_TEXT = `must be a text of 1 to ${MAX_TEXT} characters`;
 
-/** Nothing else that CSS takes for a colour: no function, no variable, no address. */
+/** Accepts none of the other forms of a CSS colour: no function, variable or address. */
 const colour = z
   .string()
   .regex(/^#(?:[\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/i, 'must be a colour in hexadecimal digits, such as #0b6651');
@@ -43,8 +43,8 @@ const texts = z
   );
 
 /**
- * How the element looks and speaks for an agent, so that a page need not be changed for it (docs/widget.md): the only check of it, wherever
- * it comes from. All of it is public.
+ * How the element looks and speaks for an agent, so that pages need not change (docs/widget.md). This is the only check, whatever the
+ * source of the settings. All of them are public.
  */
 export const elementSettings = z.strictObject({
   texts: texts.optional().meta({ description: 'Texts that replace the element’s own, by name; shown as plain text' }),

@@ -6,8 +6,8 @@ const localPart = /^(?![^@]{65})[^.@]+(?:\.[^.@]+)*@/;
 
 /**
  * One plain e-mail address, trimmed and lower-cased (docs/contract.md, section 4.4): no display name, list, quotes, comment, control or
- * non-ASCII character. Domains with other letters are written in their ASCII form (xn--…): look-alike letters would otherwise
- * make two people of one address. The patterns run before the lower-casing, which turns some letters (the Kelvin sign) into ASCII.
+ * non-ASCII character. Internationalized domains must be in their ASCII form (xn--…), because look-alike letters would otherwise
+ * turn one address into two people. The patterns run before the lower-casing, which turns some letters (the Kelvin sign) into ASCII.
  */
 export const email = z
   .string()
@@ -18,7 +18,7 @@ export const email = z
   .toLowerCase()
   .meta({ description: 'One plain e-mail address', examples: ['ada@example.com'] });
 
-/** An address, or none: `""` and null are what forms and serializers send for a user without one. */
+/** An optional address: forms and serializers send `""` or null for a user without one. */
 export const optionalEmail = z
   .union([email, z.literal(''), z.null()], { error: 'must be one plain e-mail address such as name@example.com' })
   .transform((address) => (address === null || address === '' ? undefined : address))
@@ -28,22 +28,22 @@ export const optionalEmail = z
     examples: ['ada@example.com'],
   });
 
-/** The address in the form that the rest of the service uses, or undefined when the text is not one plain address. */
+/** The address in the form that the rest of the service uses; undefined if the text is not one plain address. */
 export function parseEmail(text: string): string | undefined {
   return email.safeParse(text).data;
 }
 
-/** People that one thing is told to by mail. */
+/** The most recipients of one mail notification. */
 export const MAX_TOLD = 10;
 
-/** The addresses of a list such as CONSOLE_EMAILS, without domains and `*`; as many as one thing is mailed to. */
+/** The addresses in a list such as CONSOLE_EMAILS, without its domains and `*`; at most `MAX_TOLD`. */
 export function addressesOf(list: readonly string[]): readonly string[] {
   return [...new Set(list.flatMap((entry) => parseEmail(entry) ?? []))].slice(0, MAX_TOLD);
 }
 
 /**
- * Whether a parsed address is on a list such as CONSOLE_EMAILS: `*` is everybody, `@example.com` everybody of exactly that
- * domain, anything else one address. Case does not matter; an empty list admits nobody.
+ * Whether a parsed address is on a list such as CONSOLE_EMAILS: `*` matches everybody, `@example.com` everybody in exactly that
+ * domain, and anything else one address. Case does not matter; an empty list admits nobody.
  */
 export function matchesEmailList(address: string, list: readonly string[]): boolean {
   const domain = address.slice(address.lastIndexOf('@'));

@@ -63,14 +63,14 @@ export type ErrorBody = Omit<z.infer<typeof errorBody>, 'details'> & {
   readonly details?: readonly z.infer<typeof detail>[] | undefined;
 };
 
-/** Fields that some codes add. `retryAfter` is also sent as the header Retry-After. */
+/** Fields that some codes add to the body. `retryAfter` is also sent as the header Retry-After. */
 export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code' | 'userMessage' | 'reason'>>> & {
   readonly reason?: EndReason | undefined;
-  /** The end whose words take the place of the code's own; by default that of `reason`. It is no field of the body. */
+  /** The end reason whose words replace the code's own; `reason` by default. It is not sent. */
   readonly saysEnd?: EndReason | undefined;
 };
 
-/** The part of it that every client understands. */
+/** The part of an error's body that every client understands. */
 export const refusalBody = errorBody
   .pick({ code: true, error: true, userMessage: true, retryAfter: true, reason: true, challenge: true })
   .partial({ error: true });

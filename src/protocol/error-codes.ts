@@ -9,8 +9,8 @@ const rows = { ...requestErrors, ...accessErrors, ...sessionErrors, ...serviceEr
 export type Code = keyof typeof rows;
 
 /**
- * Every code that a client can receive, one row each (docs/contract.md, section 2.3). It is the only list: types, replies, what people read
- * and the interface description derive from it.
+ * Every code that a client can receive, one row each (docs/contract.md, section 2.3). This is the only list: types, replies, the texts for
+ * people and the interface description derive from it.
  */
 export const ERROR_CODES: Readonly<Record<Code, ErrorRow>> = rows;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from './values.ts';
 
-/** Fields that stand in many shapes, described once. Whoever uses one for something more special says so with `meta`. */
+/** Fields that several shapes share, described once. A shape that uses one in a more specific sense overrides its description with `meta`. */
 
 const acme = 'acme';
 const subjectExample = '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4';
@@ -11,7 +11,7 @@ export const tenantId = z.string().meta({ description: 'The id of the tenant', e
 export const keyId = z.string().meta({ description: 'The id of the widget key in its tenant', examples: ['site'] });
 export const agentId = z.string().meta({ description: 'The id of the agent in its tenant', examples: ['support'] });
 
-/** What lists are filtered by, and what a body names. */
+/** Names of things, as lists are filtered by them and bodies name them. */
 export const tenantAsked = text(128).meta({ description: 'Only entries of this tenant, by its id', examples: [acme] });
 export const keyAsked = text(200).meta({
   description: 'Only entries of this widget key, by its id',
@@ -57,14 +57,14 @@ export const origin = z
   .meta({ description: 'An origin, as browsers send it', examples: ['https://www.acme.example'] });
 export const version = z.string().meta({ description: 'The version of Switchboard', examples: ['0.1.0'] });
 
-/** What an operator says of an act. */
+/** The reason that an operator gives for an action. */
 export const auditReason = z
   .string()
   .max(500)
   .optional()
   .meta({ description: 'The reason, for the audit', examples: ['the visitor asked us to'] });
 
-/** Somebody who did something, as operators are told. */
+/** Who did something, in the form that operators see. */
 export const actor = z.string().meta({
   description:
     'Who did it: an e-mail address, `service:` and what distinguishes the token, or `cli`; viewers and admins of tenants see other people’s addresses masked',
@@ -75,7 +75,7 @@ export const actor = z.string().meta({
 export const frameType = <const T extends string>(type: T) =>
   z.literal(type).meta({ description: 'The type of the frame' });
 
-/** A tenant as pages name it. */
+/** A tenant as pages refer to it. */
 export const namedTenant = z.object({
   id: tenantId,
   name: z.string().meta({ description: 'The display name of the tenant', examples: ['Acme'] }),

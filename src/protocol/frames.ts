@@ -8,12 +8,12 @@ import { endReason, sessionLimits, sessionProof, sessionState, sessionView } fro
 import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
 import { inUnit } from './values.ts';
 
-/** Named by the client, repeated in the answer. */
+/** Chosen by the client and repeated in the answer. */
 const frameId = z
   .union([z.string().max(255), z.int()])
   .meta({ description: 'An id chosen by the client and repeated in the answer', examples: ['r1'], 'x-unit': 'none' });
 
-/** A BCP 47 tag; its first subtag counts. */
+/** A BCP 47 tag, of which only the first subtag counts. */
 const language = z
   .string()
   .max(35)
@@ -24,7 +24,7 @@ const language = z
     examples: ['de-AT'],
   });
 
-/** What the client also understands; words that are not known here are ignored. */
+/** Optional features that the client supports; unknown ones are ignored. */
 const wants = z
   .array(z.string().max(40))
   .max(8)
@@ -33,7 +33,7 @@ const wants = z
     examples: [['call']],
   });
 
-/** Frames that a client sends (docs/contract.md, section 7.2); unknown fields are ignored, so that fields can be added. */
+/** Frames that a client sends (docs/contract.md, section 7.2). Unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
   attach: z.object({
     type: frameType('attach'),
@@ -76,7 +76,7 @@ export type ClientFrame = z.infer<typeof clientFrame>;
 
 const { error, code, userMessage, retryAfter, counted } = errorBody.shape;
 
-/** What is about to end a session. */
+/** A limit that is about to end a session. */
 export const warning = z.object({
   reason: z.enum(['duration', 'idle', 'quota']).meta({ description: 'The limit that is near' }),
   secondsLeft: z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { inUnit } from './values.ts';
 
-/** Whether one dependency answers, and after how many milliseconds. */
+/** Whether one dependency answers, and how long it took in milliseconds. */
 export const dependency = z.object({
   ok: z.boolean().meta({ description: 'Whether it answers, accepts writes and serves real requests' }),
   ms: z.number().meta({ description: 'How long it took to answer', ...inUnit('milliseconds', 1) }),

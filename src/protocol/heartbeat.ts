@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sessionProof } from './session.ts';
 import { inUnit } from './values.ts';
 
-/** Seconds since somebody spoke, as the client knows it; the heartbeat is itself activity where a client does not tell. */
+/** Seconds since somebody last spoke, as far as the client knows. If the client does not send it, the heartbeat itself counts as activity. */
 export const idleSec = z
   .int()
   .min(0)

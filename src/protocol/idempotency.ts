@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { wrongField, type Refusal } from './refusal.ts';
 
 const MAX_KEY = 255;
-/** Long enough that a key which was drawn at random is not guessed: the reply of a create holds a secret. */
+/** Long enough that a random key cannot be guessed: the reply of a create holds a secret. */
 export const MIN_CREATE_KEY = 16;
 
 const key = (minLength: number, description: string) =>
@@ -21,13 +21,13 @@ export const idempotencyHeader = key(
   'Repeating a request with the same key and body gives the same reply and does nothing twice. Use a random value.',
 );
 
-/** The same for a create. */
+/** The same header for a create. */
 export const createIdempotencyHeader = key(
   MIN_CREATE_KEY,
   'Repeating a create with the same key and body, from the same page and network, returns the same session and mints nothing twice. Use a random value.',
 );
 
-/** INVALID_REQUEST for an Idempotency-Key of a length that is not kept. */
+/** Returns INVALID_REQUEST for an Idempotency-Key that is too short or too long. */
 export function refuseKey(key: string, minLength = 1): Refusal | undefined {
   if (key.length >= minLength && key.length <= MAX_KEY) return undefined;
   return wrongField('Idempotency-Key', `must have ${minLength} to ${MAX_KEY} characters`);

@@ -8,8 +8,8 @@ export interface IssueInWords {
 }
 
 /**
- * Says in words what is wrong with each field of a value that its schema refused, also where the schema has no words of its own.
- * It parses once more, because zod takes words in its slow way only: what is right is parsed in the quick one.
+ * Describes what is wrong with each field of a value that its schema refused, even where the schema has no message of its own.
+ * It parses the value a second time: zod takes custom messages only in its slow mode, and valid values should be parsed in the fast one.
  */
 export function issuesInWords(schema: z.ZodType, value: unknown): readonly IssueInWords[] {
   const issues = schema.safeParse(value, { error: wordsOf }).error?.issues ?? [];
@@ -23,13 +23,13 @@ export function issuesInWords(schema: z.ZodType, value: unknown): readonly Issue
   });
 }
 
-/** What is said of a name that nothing has, with the one that may be meant. */
+/** The message for an unknown field, with the known one that was probably meant. */
 function unknownField(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return `is not a known field${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
-/** The fields that a schema knows at a place in the value; none where that is not one object. */
+/** The names of the fields that a schema has at a path; empty if there is no single object there. */
 function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
   const [part, ...rest] = path;
   if (schema instanceof z.ZodArray) return fieldsAt(schema.element, rest);

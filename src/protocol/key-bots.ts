@@ -4,7 +4,7 @@ import { inUnit } from './values.ts';
 
 const wanted = 'must be one of';
 
-/** How the callers of a widget key are challenged, where that differs from the installation; the secret is one that its tenant keeps. */
+/** How callers of a widget key are challenged, if not as the installation does it. The secret is one that the tenant keeps. */
 export const keyBots = z
   .strictObject(
     {

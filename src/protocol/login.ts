@@ -9,7 +9,7 @@ export const loginId = z
   .string()
   .meta({ description: 'The id of the login', examples: ['auth_q8Hc2mVt5bXr9LwKz1NfYd'] });
 
-/** A console login, as its browser may know it (docs/contract.md, section 6.4). */
+/** A console login, as far as its browser may know it (docs/contract.md, section 6.4). */
 export const authSession = z
   .object({
     email: z.string().meta({ description: 'The e-mail address that is logged in', examples: ['ada@example.com'] }),
@@ -43,7 +43,7 @@ export const verifyCodeReply = z.object({ ok, session: authSession });
 
 export const loginReply = authSession.extend({ ok });
 
-/** A login of whoever asks; its id proves nothing. */
+/** One of the caller's own logins; its id proves nothing. */
 export const ownLogin = z.object({
   id: loginId,
   createdAt: instant.meta({ description: 'When the user logged in with the code' }),
@@ -66,7 +66,7 @@ export const revokeOwnLoginReply = z.object({
   alreadyEnded: z.boolean().meta({ description: 'Whether it had already ended' }),
 });
 
-/** The one refusal that has no code (docs/contract.md, section 6.5). */
+/** The only refusal without a code (docs/contract.md, section 6.5). */
 export const noLoginReply = z.object({
   ok: z.literal(false).meta({ description: 'Nobody is logged in' }),
   error: z.string().meta({ description: 'An explanation for developers', examples: ['No active session'] }),

@@ -1,7 +1,7 @@
-/** How many letters of a name may be wrong. */
+/** The most wrong letters with which a name still counts as close. */
 const MAX_WRONG = 3;
 
-/** The known name that a misspelt one is closest to, in letters of either case; undefined where none is close. */
+/** The known name closest to a misspelt one, ignoring case; undefined if none is close. */
 export function nearest(misspelt: string, known: readonly string[]): string | undefined {
   const asked = misspelt.toLowerCase();
   const most = Math.min(MAX_WRONG, Math.floor(asked.length / 2));
@@ -12,7 +12,7 @@ export function nearest(misspelt: string, known: readonly string[]): string | un
   return close.toSorted((one, other) => one.wrong - other.wrong)[0]?.name;
 }
 
-/** Letters to be added, left out or replaced (Levenshtein). */
+/** How many letters must be added, removed or replaced (Levenshtein distance). */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, letter] of Array.from(from).entries()) {

@@ -2,14 +2,14 @@ import type { Unit } from './values.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is said of a value, and bounds nothing. */
+/** The parts of a schema that describe a value without constraining it. */
 const SAID = ['description', 'examples', 'x-unit'] as const;
-/** Units that say nothing to a reader. */
+/** Units that tell a reader nothing. */
 const SILENT: ReadonlySet<unknown> = new Set<Unit>(['count', 'share', 'factor', 'none', 'varies']);
 
 /**
- * The JSON schemas in a document as people and generators read them: what is said of a value that may be null stands beside its name and not
- * in one of two alternatives, a number's unit ends its description, and no bounds are told that only say how large a JavaScript number gets.
+ * Rewrites the JSON schemas in a document for people and generators: descriptions of nullable values move from an `anyOf` alternative to the
+ * value itself, a number's unit is appended to its description, and bounds that only say how large a JavaScript number gets are removed.
  */
 export function plainSchemas<T>(document: T): T {
   return plain(document) as T;
@@ -24,12 +24,12 @@ function plain(value: unknown): unknown {
   return 'in' in whole && 'schema' in whole ? parameterOf(whole) : withUnit(withoutAlternative(whole));
 }
 
-/** What stands beside a reference says what it is there, and bounds nothing. */
+/** Keeps only the description beside a reference: it says what the value means there, and constrains nothing. */
 function referenceOf({ $ref, description }: { readonly $ref: unknown; readonly description?: unknown }): Json {
   return description === undefined ? { $ref } : { $ref, description };
 }
 
-/** A parameter says what its schema says. */
+/** Gives a parameter the description of its schema. */
 function parameterOf(parameter: Json): Json {
   const { description } = parameter['schema'] as Json;
   return description === undefined ? parameter : { ...parameter, description };

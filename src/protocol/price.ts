@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { inUnit, seconds } from './values.ts';
 
-/** Micro-dollars for a million tokens, or a minute. */
+/** Micro-dollars per million tokens, or per minute. */
 const rate = z.int().min(0).max(1_000_000_000_000).meta(inUnit('micro-dollars', 4_000_000));
 
-/** What a model costs, by the classes that providers bill. Input classes leave out what was cached. */
+/** What a model costs, by billing class. Input classes exclude cached tokens. */
 export const tokenRates = z.strictObject({
   textIn: rate.meta({ description: 'Text that the model reads, except what is cached' }),
   textCached: rate.meta({ description: 'Text that the model reads from its cache' }),
@@ -48,15 +48,15 @@ export const modelPrice = z
 
 export type ModelPrice = Readonly<z.infer<typeof modelPrice>>;
 export type TokenClass = keyof z.infer<typeof tokenRates>;
-/** In the order in which the ledger keeps them. */
+/** In the order in which the ledger stores them. */
 export const TOKEN_CLASSES = Object.keys(tokenRates.shape) as readonly TokenClass[];
 
 export type TokenClasses = Readonly<Record<TokenClass, number>>;
 
-/** What providers put behind a model's name to pin one release of it. */
+/** The suffix with which providers pin one release of a model. */
 const SNAPSHOT_DATE = /-\d{4}-\d{2}-\d{2}$/;
 
-/** The model of which a name may be a dated snapshot (`name-2026-05-07`). */
+/** The model's name without the date of a snapshot (`name-2026-05-07`). */
 export function modelOfSnapshot(name: string): string {
   return name.replace(SNAPSHOT_DATE, '');
 }

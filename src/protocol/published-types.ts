@@ -8,7 +8,7 @@ import { plainSchemas } from './plain-schemas.ts';
 import { sessionLimits, sessionState, sessionView } from './session.ts';
 import { usage } from './usage.ts';
 
-/** What one of the wire's shapes is called in the SDK's types, and what a page's author reads of it there. */
+/** The name of each shape in the SDK's types, and its description there for page authors. */
 const published: Readonly<Record<string, readonly [shape: z.ZodType, about: string]>> = {
   SessionState: [sessionState, '`idle`: nobody spoke for too long, the next heartbeat ends it. `ended` is final.'],
   EndReason: [z.enum(Object.keys(END_REASONS) as EndReason[]), 'Why a session ended; more may be added.'],
@@ -25,7 +25,7 @@ const published: Readonly<Record<string, readonly [shape: z.ZodType, about: stri
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** The shapes as TypeScript that stands alone: the SDK's published types are one file, which imports nothing. */
+/** The shapes as self-contained TypeScript: the SDK's published types are one file without imports. */
 export function publishedTypes(): string {
   const names = z.registry<{ id: string }>();
   for (const [id, [shape]] of Object.entries(published)) names.add(shape, { id });
@@ -61,7 +61,7 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
   return `{\n${fields.join('')}${further}}`;
 }
 
-/** Of fields that have no name: any, or those of a record. */
+/** The type of an object's fields that are not named: that of a record's values, otherwise `unknown`. */
 function furtherOf(schema: Schema | boolean): string {
   return typeof schema === 'object' && schema.type !== undefined ? typeOf(schema) : 'unknown';
 }

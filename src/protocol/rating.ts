@@ -3,7 +3,7 @@ import { frameType } from './fields.ts';
 import { sessionProof } from './session.ts';
 import { inUnit } from './values.ts';
 
-/** How a visitor found a conversation (docs/contract.md, section 5.18). */
+/** A visitor's rating of a conversation (docs/contract.md, section 5.18). */
 export const rating = z
   .int()
   .min(1)
@@ -13,5 +13,5 @@ export const rating = z
 /** The body of POST /api/realtime/rate. */
 export const ratedSession = sessionProof.extend({ value: rating });
 
-/** The frame that says the same over a socket. */
+/** The frame that sends the same over a socket. */
 export const rateFrame = z.object({ type: frameType('rate'), value: rating });

@@ -1,6 +1,6 @@
 import { moneyText } from './money.ts';
 
-/** Which part of the way of a request said no. */
+/** Which part of a request's path through the service refused it. */
 export const LAYERS = [
   'edge',
   'body',
@@ -15,7 +15,7 @@ export const LAYERS = [
   'proof',
   'machine',
   'login',
-  /** What the service stands on, or a defect of its own. */
+  /** A dependency of the service, or a bug in it. */
   'service',
 ] as const;
 
@@ -34,35 +34,35 @@ export type Unit =
   | 'KiB'
   | 'minutes';
 
-/** The word for so many of a unit: `session` for one. */
+/** The unit in the form that fits the count: `session` for 1. */
 export function unitOf(count: number, unit: Unit): string {
   return count === 1 ? unit.replace(/s$/, '') : unit;
 }
 
-/** A number with its unit, as people write it; undefined where there is no number. */
+/** A number with its unit, as people write it; undefined if there is no number. */
 export function amount(n: number | undefined, unit: Unit = 'requests'): string | undefined {
   if (n === undefined) return undefined;
   return unit === 'dollars' ? moneyText(n) : `${n.toLocaleString('en-US')} ${unitOf(n, unit)}`;
 }
 
 /**
- * What an operator is told of a refusal and its caller is not (docs/contract.md, section 8). It holds nothing that a caller sent: what is
- * known is ours, and so may be kept.
+ * What operators learn about a refusal but its caller does not (docs/contract.md, section 8). It holds nothing that a caller sent, only
+ * what Switchboard knows itself, and so may be stored.
  */
 export interface Why {
-  /** Where the code alone does not tell. */
+  /** Set where the code alone does not imply it. */
   readonly layer?: Layer;
   readonly limit?: number | undefined;
   /** The amount that was counted. */
   readonly count?: number | undefined;
   readonly unit?: Unit;
-  /** The variable, or the field of a widget key, that decides. */
+  /** The variable, or the field of a widget key, that decided. */
   readonly lever?: string;
-  /** What would have been right. */
+  /** What would have been accepted. */
   readonly expected?: string;
-  /** What judged a caller, and how sure it is. */
+  /** What judged the caller, and with what certainty. */
   readonly verdict?: string;
-  /** What was found, as a clause. */
+  /** What was found, worded as a clause. */
   readonly fact?: string;
   readonly tenantId?: string | null;
   readonly keyId?: string | null;

@@ -5,12 +5,12 @@ import type { Language } from './languages/all.ts';
 import { SPOKEN } from './languages/spoken.ts';
 import type { Why } from './refusal-why.ts';
 
-/** An expected "no": returned, never thrown. `error` speaks to a developer and says what to do. */
+/** An expected "no": returned, never thrown. `error` is written for developers and says what to do. */
 export class Refusal {
   readonly code: Code;
   readonly error: string;
   readonly additions: ErrorAdditions;
-  /** For operators: no reply says it. */
+  /** For operators only; no reply includes it. */
   readonly why: Why;
 
   constructor(code: Code, error: string, additions: ErrorAdditions = {}, why: Why = {}) {
@@ -20,7 +20,7 @@ export class Refusal {
     this.why = why;
   }
 
-  /** The same refusal, of which more is known; what was known before stands. */
+  /** The same refusal with more facts; those it already has take precedence. */
   because(why: Why): Refusal {
     return new Refusal(this.code, this.error, this.additions, { ...why, ...this.why });
   }
@@ -29,23 +29,23 @@ export class Refusal {
     return ERROR_CODES[this.code].status;
   }
 
-  /** What an end user reads. */
+  /** What an end user reads about it. */
   wordsIn(language: Language): string {
     const { reason, saysEnd = reason, budget } = this.additions;
     const { errors, budgets, ends } = SPOKEN[language];
-    // When a budget begins anew says more than that a session has ended.
+    // When the budget's next period begins is more useful than that the session has ended.
     if (budget !== undefined) return budgets[budget.period];
-    // A process of a later version may have ended a session for a reason that this one does not know.
+    // A process of a later version may have ended the session for a reason that this one does not know.
     return (ends as Readonly<Record<string, string | undefined>>)[saysEnd ?? ''] ?? errors[this.code];
   }
 }
 
-/** The refusal of a request that is wrong in one field, parameter or header. */
+/** The refusal of a request with one wrong field, parameter or header. */
 export function wrongField(path: string, message: string, why: Why = {}): Refusal {
   return new Refusal('INVALID_REQUEST', `${path}: ${message}`, { details: [{ path, message }] }, why);
 }
 
-/** The same of several fields; of those that the caller may not set it is FORBIDDEN. */
+/** The refusal of a request with several wrong fields; FORBIDDEN if the caller may not set them. */
 export function wrongFields(
   code: 'INVALID_REQUEST' | 'FORBIDDEN',
   details: readonly { readonly path: string; readonly message: string }[],
@@ -53,23 +53,23 @@ export function wrongFields(
   return new Refusal(code, details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
 }
 
-/** The refusal of who must wait until an instant: `retryAfter` is whole seconds and at least one. @param error what there was too much of */
+/** The refusal of a caller who must wait until `untilMs`; `retryAfter` is in whole seconds, at least 1. @param error what was exceeded */
 export function mustWait(error: string, untilMs: number, atMs: number, why: Why = {}): Refusal {
   const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));
   return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter }, why);
 }
 
-/** Unknown and not the caller's are the same on purpose. */
+/** Does not tell whether the session is unknown or belongs to somebody else, on purpose. */
 export function sessionNotFound(): Refusal {
   return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
 }
 
-/** The same for operators, who name a session by its ref. */
+/** The same for operators, who refer to a session by its ref. */
 export function noSuchSession(): Refusal {
   return new Refusal('SESSION_NOT_FOUND', 'There is no such session, or it is of a tenant that you may not see.');
 }
 
-/** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */
+/** The final refusal after a session has ended, the same for every later heartbeat (docs/contract.md, section 5.6). */
 export function endedRefusal(
   reason: EndReason,
   maxMinutes: number,
@@ -78,13 +78,13 @@ export function endedRefusal(
   return new Refusal('SESSION_DURATION_EXCEEDED', error, { reason, maxMinutes });
 }
 
-/** What is known of the provider's fault. */
+/** What is known about the provider's failure. */
 interface ProviderFault {
   readonly kind: string;
   readonly retryAfterSec: number | undefined;
 }
 
-/** The refusal of what needs the voice provider, which asks to wait, did not answer in time, or refused or gave no usable answer. */
+/** The refusal when the voice provider asks to wait, does not answer in time, refuses, or gives no usable answer. */
 export function upstreamRefusal(fault?: ProviderFault): Refusal {
   const { kind, retryAfterSec: retryAfter } = fault ?? {};
   if (retryAfter !== undefined) {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { tool, type Tool } from './agent.ts';
 import { text } from './values.ts';
 
-/** The kind of a tool that Switchboard calls; every other kind is for the page. */
+/** The kind of a tool that Switchboard calls; tools of all other kinds are for the page. */
 export const SERVER_TOOL = 'server_tool';
 
 const MAX_HEADERS = 16;
 const MAX_HEADER_LENGTH = 1024;
-/** What Switchboard says itself of a request. */
+/** Request headers that Switchboard sets itself. */
 const OWN_HEADERS =
   /^(?:host|content-length|content-type|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|accept-encoding|webhook-.*|idempotency-key|traceparent)$/i;
 
@@ -16,7 +16,7 @@ const header = z
   .max(MAX_HEADER_LENGTH, `must be at most ${MAX_HEADER_LENGTH} characters`)
   .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');
 
-/** A tool that Switchboard itself calls, as an agent of a tenant defines it: its address and headers are told to no page and no provider. */
+/** A tool that Switchboard calls, as a tenant's agent defines it. No page and no provider learns its address and headers. */
 export const serverTool = z.strictObject({
   ...tool.shape,
   kind: z.literal(SERVER_TOOL),
@@ -35,20 +35,20 @@ export const serverTool = z.strictObject({
   say: text(500).optional(),
 });
 
-/** The names of the secrets that a header is made with, as `${secret:NAME}`. */
+/** The names of the secrets that a header's value refers to as `${secret:NAME}`. */
 export function secretsIn(value: string): string[] {
   return [...value.matchAll(/\$\{secret:([^}]*)\}/g)].map(([, name = '']) => name);
 }
 
 export type ServerTool = Readonly<z.infer<typeof serverTool>>;
 
-/** The names of all secrets that the headers of a tool are made with. */
+/** The names of all secrets that a tool's headers refer to. */
 export function secretNamesOf({ headers }: Pick<ServerTool, 'headers'>): readonly string[] {
   return [...new Set(Object.values(headers).flatMap(secretsIn))];
 }
 
 /**
- * The tools of a session that Switchboard calls, by their names. One that a caller brought along names no address, and is none of them.
+ * The tools of a session that Switchboard calls, by name. A caller's own tool has no address and is therefore not among them.
  * @param tools as the session was created with them
  */
 export function serverToolsOf(tools: readonly Tool[]): ReadonlyMap<string, ServerTool> {

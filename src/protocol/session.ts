@@ -5,7 +5,7 @@ import { optionalEmail } from './email.ts';
 import { sessionIdExample } from './fields.ts';
 import { instant, inUnit, ok } from './values.ts';
 
-/** The states of a voice session by their names on the wire, which are the machine's. */
+/** The states of a voice session on the wire; the names are the machine's. */
 export const sessionState = z
   .enum({
     engaged: 'engaged',
@@ -33,16 +33,16 @@ const reasonsKnown = {
   examples: endReasons,
 };
 
-/** Why a session ended. Clients must take reasons that they do not know, because reasons are added: a text, no enum. */
+/** Why a session ended. It is a text and not an enum: reasons will be added, and clients must accept those that they do not know. */
 export const endReason = z.string().meta(reasonsKnown);
 
-/** The same for a session that may go on: null. */
+/** The same, or null for a session that has not ended. */
 export const endReasonOrNull = z
   .string()
   .nullable()
   .meta({ ...reasonsKnown, description: `${reasonsKnown.description}; null while it is open` });
 
-/** What names a voice session: its whole id, or its ref. */
+/** A voice session's name: its whole id, or its ref. */
 export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22})$/;
 
 /** A session as its client sees it (docs/contract.md, section 5.3). */
@@ -68,7 +68,7 @@ export const sessionView = z
 
 export type SessionView = Readonly<z.infer<typeof sessionView>>;
 
-/** What ends a session by itself. */
+/** The limits at which a session ends by itself. */
 export const sessionLimits = z
   .object({
     maxMinutes: z.int().meta({ description: 'The longest duration of the session', ...inUnit('minutes', 15) }),
@@ -88,7 +88,7 @@ export const sessionLimits = z
 
 export type SessionLimits = Readonly<z.infer<typeof sessionLimits>>;
 
-/** What proves that a caller speaks for a session: its id, and the address of its user where there is one. */
+/** What proves that a caller may act for a session: its id, and its user's address if it has one. */
 export const sessionProof = z.object({
   sm_session_id: z
     .string()
@@ -102,5 +102,5 @@ export const sessionProof = z.object({
 
 export type SessionProof = Readonly<z.infer<typeof sessionProof>>;
 
-/** The reply to a heartbeat and to an end. */
+/** The reply to a heartbeat and to ending a session. */
 export const sessionReply = z.object({ ok, session: sessionView });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The header of a create that says in which trace its session is (docs/contract.md, section 5.1). */
+/** The header of a create that says which trace its session belongs to (docs/contract.md, section 5.1). */
 export const traceparentHeader = z.object({
   traceparent: z
     .string()

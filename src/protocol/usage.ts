@@ -4,7 +4,7 @@ import { callRef, tenantNamed } from './fields.ts';
 import { sessionProof } from './session.ts';
 import { instant, inUnit, ok, text } from './values.ts';
 
-/** The totals of a user's day and their ceilings (docs/contract.md, section 5.8). */
+/** A user's totals for the day and their ceilings (docs/contract.md, section 5.8). */
 export const usage = z
   .object({
     tokens: z.int().meta({ description: 'Usage today, input and output together', ...inUnit('tokens', 1200) }),
@@ -33,7 +33,7 @@ export const usageAmounts = z.object({
     }),
 });
 
-/** A response of the model as a page's data channel told of it, for calls that are metered here (docs/contract.md, section 5.12). */
+/** A model response that a page's data channel reported, for calls that Switchboard meters (docs/contract.md, section 5.12). */
 export const reportedResponse = z
   .object({
     id: text(128).meta({ description: 'The provider’s id of the response', examples: ['resp_C9CwUVUzUzYIssh3'] }),
@@ -81,7 +81,7 @@ export const usageRequest = z.object({
 
 export type UsageRequest = Readonly<z.infer<typeof usageRequest>>;
 
-/** Whether a client's report was not counted, because the session's calls are metered here. */
+/** False if a client's report was not counted because Switchboard meters the session's calls; otherwise absent. */
 export const uncounted = z
   .literal(false)
   .optional()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from './values.ts';
 
-/** So much is said of a visitor: the token travels in an address. */
+/** The longest text about a visitor, in characters: the token travels in a URL. */
 const MAX_TEXT = 2048;
 const MAX_ATTRIBUTES = 16;
 
@@ -21,7 +21,7 @@ const agentDispatch = z
   })
   .meta({ description: 'An agent to send to the room', examples: [{ agent_name: 'clerk' }] });
 
-/** The body of POST /v1/livekit/token, as LiveKit's own clients send it (docs/contract.md, section 5.17). A field that it does not have is refused. */
+/** The body of POST /v1/livekit/token, as LiveKit's own clients send it (docs/contract.md, section 5.17). Unknown fields are refused. */
 export const roomTokenRequest = z
   .strictObject({
     room_name: z
@@ -56,7 +56,7 @@ export const roomTokenRequest = z
 
 export type RoomTokenRequest = z.infer<typeof roomTokenRequest>;
 
-/** Its reply. */
+/** The reply of POST /v1/livekit/token. */
 export const roomTokenReply = z.object({
   server_url: z
     .string()

@@ -13,7 +13,7 @@ const functionTool = z
     examples: [{ type: 'function', name: 'show_map', parameters: { type: 'object' } }],
   });
 
-/** A session as OpenAI's own clients describe it. Fields beyond these are handed on to the provider, where the key allows them. */
+/** A session as OpenAI's own clients describe it. Fields not listed here are passed on to the provider if the key allows them. */
 const vendorSession = z
   .looseObject({
     type: z.literal('realtime').optional().meta({ description: 'The only kind of session that is accepted' }),
@@ -67,7 +67,7 @@ export const clientSecretsRequest = z
 
 export type ClientSecretsRequest = z.infer<typeof clientSecretsRequest>;
 
-/** Its reply. */
+/** The reply of POST /v1/realtime/client_secrets. */
 export const clientSecretsReply = z.object({
   value: z.string().meta({
     description: 'The secret that opens one call: the bearer token of an offer',
@@ -90,8 +90,8 @@ export const clientSecretsReply = z.object({
 export type ClientSecretsReply = z.infer<typeof clientSecretsReply>;
 
 /**
- * What a create should ask for where OpenAI's clients ask for a session like this.
- * @returns the fields of a create, or what is wrong with which field of `session`
+ * Translates a session that OpenAI's clients ask for into what a create should ask for.
+ * @returns the fields of a create, or which fields of `session` are wrong and why
  */
 export function wishOf(
   session: NonNullable<ClientSecretsRequest>['session'] = {},

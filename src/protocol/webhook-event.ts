@@ -1,6 +1,6 @@
 /**
- * What webhooks tell: a row for each type, with what has happened then (docs/contract.md, section 12). Where a fact of the type is saved the
- * statement that saves it tells of it (`stores/webhooks/told.ts`).
+ * What webhooks report: one row per event type, with what has happened (docs/contract.md, section 12). The statement that saves such a fact
+ * also writes its event (`stores/webhooks/told.ts`).
  */
 export const WEBHOOK_TYPES = {
   'session.started': 'A session was opened',
@@ -25,8 +25,8 @@ export const WEBHOOK_TYPES = {
 
 export type WebhookType = keyof typeof WEBHOOK_TYPES;
 
-/** The types that an endpoint may want. */
+/** The types that an endpoint can subscribe to. */
 export const webhookTypes = Object.keys(WEBHOOK_TYPES) as [WebhookType, ...WebhookType[]];
 
-/** What somebody asks for to try an endpoint: it needs no subscription. */
+/** The type of the event that is sent on request, to try an endpoint; it needs no subscription. */
 export const TEST_TYPE = 'webhook.test';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { webhookTypes } from './webhook-event.ts';
 
-/** Endpoints that a tenant, or the installation, may have. */
+/** The most endpoints that a tenant, or the installation, may have. */
 export const MAX_ENDPOINTS = 10;
 
-/** Whatever else is wrong with an address is told by the rule of all servers that tenants name (`kernel/server-url.ts`). */
+/** Other mistakes in an address are reported by the rule for all servers that tenants name (`kernel/server-url.ts`). */
 export const webhookUrl = z
   .string('must be an address such as https://hooks.example.com/switchboard')
   .max(1024, 'must be at most 1024 characters');

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'لم ينجح ذلك.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'تم بلوغ الحد اليومي. يُرجى العودة غدًا.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'تم بلوغ الحد. يُرجى التواصل مع المسؤولين عن الموقع.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'هذا المساعد في استراحة. يُرجى العودة لاحقًا.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'بلغت هذه المحادثة مدتها القصوى. يُرجى بدء محادثة جديدة.',
   idle_exceeded: 'انتهت هذه المحادثة بعد صمت طويل. يُرجى بدء محادثة جديدة.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'تم بلوغ الحد وانتهت هذه المحادثة. يُرجى المحاولة لاحقًا.',
   closed_by_client: 'أُغلقت هذه المحادثة. يُرجى بدء محادثة جديدة.',
   closed_by_operator: 'أغلق أحد المشرفين هذه المحادثة. يُرجى بدء محادثة جديدة.',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'Das hat leider nicht funktioniert.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'Das Limit für heute ist erreicht. Bitte kommen Sie morgen wieder.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'Das Limit ist erreicht. Bitte wenden Sie sich an den Betreiber der Website.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.';
 
 export const errors: ErrorWords = {
@@ -66,7 +66,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Dieses Gespräch hat seine Höchstdauer erreicht. Bitte beginnen Sie ein neues.',
   idle_exceeded: 'In diesem Gespräch war es zu lange still, daher wurde es beendet. Bitte beginnen Sie ein neues.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'Das Limit ist erreicht, daher wurde dieses Gespräch beendet. Bitte versuchen Sie es später erneut.',
   closed_by_client: 'Dieses Gespräch wurde beendet. Bitte beginnen Sie ein neues.',
   closed_by_operator: 'Dieses Gespräch wurde vom Betreiber beendet. Bitte beginnen Sie ein neues.',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'That did not work.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = "Today's limit is reached. Please come back tomorrow.";
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'The limit is reached. Please contact the website.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'This assistant is taking a break. Please come back later.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'This conversation has reached its maximum length. Please start a new one.',
   idle_exceeded: 'This conversation was quiet for too long and has ended. Please start a new one.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'The limit is reached, so this conversation has ended. Please try again later.',
   closed_by_client: 'This conversation was closed. Please start a new one.',
   closed_by_operator: 'This conversation was closed by an operator. Please start a new one.',

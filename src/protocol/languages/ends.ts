@@ -1,6 +1,6 @@
 import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 
-/** Why a session has ended in few words, for operators; what end users read of it is in the files of their languages. */
+/** Short labels for why a session ended, for operators. What end users read is in the files of the languages. */
 export const END_LABELS: Readonly<Record<EndReason, string>> = {
   duration_exceeded: 'maximum length',
   idle_exceeded: 'quiet for too long',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'No ha funcionado.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'Se ha alcanzado el límite de hoy. Vuelva mañana.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'Se ha alcanzado el límite. Póngase en contacto con el sitio web.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Este asistente está en pausa. Vuelva más tarde.';
 
 export const errors: ErrorWords = {
@@ -66,7 +66,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Esta conversación ha alcanzado su duración máxima. Inicie una nueva.',
   idle_exceeded: 'Esta conversación ha terminado tras un silencio demasiado largo. Inicie una nueva.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'Se ha alcanzado el límite y esta conversación ha terminado. Inténtelo de nuevo más tarde.',
   closed_by_client: 'Esta conversación se ha cerrado. Inicie una nueva.',
   closed_by_operator: 'Un operador ha cerrado esta conversación. Inicie una nueva.',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'Cela n’a pas fonctionné.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'La limite du jour est atteinte. Veuillez revenir demain.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'La limite est atteinte. Veuillez contacter les responsables du site.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Cet assistant est en pause. Veuillez revenir plus tard.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Cette conversation a atteint sa durée maximale. Veuillez en démarrer une nouvelle.',
   idle_exceeded: 'Cette conversation a pris fin après un trop long silence. Veuillez en démarrer une nouvelle.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'La limite est atteinte et cette conversation a pris fin. Veuillez réessayer plus tard.',
   closed_by_client: 'Cette conversation a été fermée. Veuillez en démarrer une nouvelle.',
   closed_by_operator: 'Cette conversation a été fermée par un opérateur. Veuillez en démarrer une nouvelle.',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'Non ha funzionato.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'Il limite di oggi è stato raggiunto. Torni domani.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'Il limite è stato raggiunto. Contatti i responsabili del sito.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Questo assistente è in pausa. Torni più tardi.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Questa conversazione ha raggiunto la durata massima. Ne inizi una nuova.',
   idle_exceeded: 'Questa conversazione è terminata dopo un silenzio troppo lungo. Ne inizi una nuova.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'Il limite è stato raggiunto e questa conversazione è terminata. Riprovi più tardi.',
   closed_by_client: 'Questa conversazione è stata chiusa. Ne inizi una nuova.',
   closed_by_operator: 'Questa conversazione è stata chiusa da un operatore. Ne inizi una nuova.',

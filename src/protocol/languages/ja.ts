@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'うまくいきませんでした。',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = '本日の利用上限に達しました。明日またお越しください。';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: '利用上限に達しました。サイトの運営者にお問い合わせください。',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: '会話の最大時間に達しました。新しい会話を始めてください。',
   idle_exceeded: '長い間お話がなかったため、会話を終了しました。新しい会話を始めてください。',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: '利用上限に達したため、会話を終了しました。時間をおいて、もう一度お試しください。',
   closed_by_client: 'この会話は終了しました。新しい会話を始めてください。',
   closed_by_operator: 'この会話は運営者によって終了されました。新しい会話を始めてください。',

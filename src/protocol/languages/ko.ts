@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: '작동하지 않았습니다.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = '오늘의 한도에 도달했습니다. 내일 다시 방문해 주세요.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: '한도에 도달했습니다. 웹사이트 담당자에게 문의해 주세요.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = '이 어시스턴트는 잠시 쉬고 있습니다. 나중에 다시 방문해 주세요.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: '이 대화가 최대 시간에 도달했습니다. 새 대화를 시작해 주세요.',
   idle_exceeded: '오랫동안 말씀이 없어 대화가 종료되었습니다. 새 대화를 시작해 주세요.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: '한도에 도달하여 대화가 종료되었습니다. 나중에 다시 시도해 주세요.',
   closed_by_client: '이 대화가 닫혔습니다. 새 대화를 시작해 주세요.',
   closed_by_operator: '운영자가 이 대화를 종료했습니다. 새 대화를 시작해 주세요.',

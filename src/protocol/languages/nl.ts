@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'Dat is niet gelukt.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'De limiet van vandaag is bereikt. Kom morgen terug.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'De limiet is bereikt. Neem contact op met de beheerder van de website.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Deze assistent heeft even pauze. Kom later terug.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Dit gesprek heeft zijn maximale duur bereikt. Begin een nieuw gesprek.',
   idle_exceeded: 'Het was te lang stil in dit gesprek, daarom is het beëindigd. Begin een nieuw gesprek.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'De limiet is bereikt, daarom is dit gesprek beëindigd. Probeer het later opnieuw.',
   closed_by_client: 'Dit gesprek is gesloten. Begin een nieuw gesprek.',
   closed_by_operator: 'Dit gesprek is door een medewerker gesloten. Begin een nieuw gesprek.',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'To się nie udało.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'Dzisiejszy limit został wyczerpany. Proszę wrócić jutro.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'Limit został wyczerpany. Proszę skontaktować się z właścicielem strony.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Ten asystent ma przerwę. Proszę wrócić później.';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Ta rozmowa osiągnęła maksymalną długość. Proszę rozpocząć nową.',
   idle_exceeded: 'Ta rozmowa zakończyła się po zbyt długiej ciszy. Proszę rozpocząć nową.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'Limit został wyczerpany i ta rozmowa się zakończyła. Proszę spróbować później.',
   closed_by_client: 'Ta rozmowa została zamknięta. Proszę rozpocząć nową.',
   closed_by_operator: 'Ta rozmowa została zamknięta przez operatora. Proszę rozpocząć nową.',

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: 'Não funcionou.',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = 'O limite de hoje foi atingido. Volte amanhã.';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: 'O limite foi atingido. Entre em contato com os responsáveis pelo site.',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = 'Este assistente está em pausa. Volte mais tarde.';
 
 export const errors: ErrorWords = {
@@ -66,7 +66,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: 'Esta conversa atingiu a duração máxima. Inicie uma nova.',
   idle_exceeded: 'Esta conversa ficou em silêncio por tempo demais e terminou. Inicie uma nova.',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: 'O limite foi atingido e esta conversa terminou. Tente novamente mais tarde.',
   closed_by_client: 'Esta conversa foi encerrada. Inicie uma nova.',
   closed_by_operator: 'Esta conversa foi encerrada por um operador. Inicie uma nova.',

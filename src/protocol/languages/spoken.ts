@@ -13,5 +13,5 @@ import * as pt from './pt.ts';
 import * as zh from './zh.ts';
 import type { LanguageWords } from './words.ts';
 
-/** The words for end users in each language, of which a browser loads its own alone: the compiler finds a language that is not here. */
+/** The texts for end users in every language; a browser loads only its own. The compiler reports a language that is missing here. */
 export const SPOKEN: Readonly<Record<Language, LanguageWords>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };

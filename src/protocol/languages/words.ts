@@ -2,7 +2,7 @@ import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import type { BudgetPeriod } from '../budget.ts';
 import type { Code } from '../error-codes.ts';
 
-/** The failures that the browser's SDK finds by itself, as its published types and docs/widget.md have them. */
+/** The failures that the browser SDK detects itself, as listed in its published types and in docs/widget.md. */
 export type OwnCode =
   | 'NETWORK_ERROR'
   | 'MICROPHONE_BLOCKED'
@@ -15,19 +15,19 @@ export type OwnCode =
   | 'CALL_LOST'
   | 'TOOL_FAILED';
 
-/** What an end user reads of each failure that the SDK finds, in one language: a browser loads no other. */
+/** What an end user reads for each failure that the SDK detects, in one language. A browser loads only its own. */
 export type OwnWords = Readonly<Record<OwnCode, string>>;
 
-/** What an end user reads of each refusal of the server. */
+/** What an end user reads for each refusal of the server. */
 export type ErrorWords = Readonly<Record<Code, string>>;
 
-/** What an end user reads when a session has ended, by why it did. */
+/** What an end user reads when a session has ended, by end reason. */
 export type EndWords = Readonly<Record<EndReason, string>>;
 
-/** What an end user reads where nothing is left of a budget, by when it begins anew. */
+/** What an end user reads when a budget is used up, by its period. */
 export type BudgetWords = Readonly<Record<BudgetPeriod, string>>;
 
-/** What an end user reads in one language, whoever says it: the compiler finds a text that is missing. */
+/** Everything that an end user reads in one language, from server or browser. The compiler reports a text that is missing. */
 export interface LanguageWords {
   readonly own: OwnWords;
   readonly errors: ErrorWords;

@@ -13,7 +13,7 @@ export const own: OwnWords = {
   TOOL_FAILED: '操作未成功。',
 };
 
-/** Also of a ceiling; a budget has the words of its own period. */
+/** For daily ceilings and daily budgets; budgets of other periods have their own texts. */
 const NO_MORE_TODAY = '今天的使用上限已达到。请明天再来。';
 
 export const budgets: BudgetWords = {
@@ -24,7 +24,7 @@ export const budgets: BudgetWords = {
   once: '使用上限已达到。请联系网站管理员。',
 };
 
-/** Visitors need not know whether a key or everything was stopped. */
+/** The same text whether one key is paused or the whole service is stopped: visitors need not know. */
 const ON_A_BREAK = '该助手正在休息。请稍后再来。';
 
 export const errors: ErrorWords = {
@@ -65,7 +65,7 @@ export const errors: ErrorWords = {
 export const ends: EndWords = {
   duration_exceeded: '本次对话已达到最长时间。请开始新的对话。',
   idle_exceeded: '本次对话因长时间无人说话而结束。请开始新的对话。',
-  // It may be that of a session, a day, a week, a month or once: the refusal of the next one says when to come back.
+  // The limit may be per session, day, week, month or once; the refusal of the next create says when to come back.
   quota_exceeded: '使用上限已达到，本次对话已结束。请稍后再试。',
   closed_by_client: '本次对话已关闭。请开始新的对话。',
   closed_by_operator: '本次对话已被管理人员关闭。请开始新的对话。',

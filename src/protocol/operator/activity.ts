@@ -18,7 +18,7 @@ const tallied = z.object(tallies);
 
 export type ActivityTallies = z.infer<z.ZodObject<typeof tallies>>;
 
-/** What went on (docs/contract.md, section 8). */
+/** What went on in the installation (docs/contract.md, section 8). */
 export const activity = z.object({
   minute: span.meta({ description: 'The last whole minute' }),
   hour: span

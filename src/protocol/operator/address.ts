@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { email } from '../email.ts';
 import { count, ok } from '../values.ts';
 
-/** POST /api/operator/addresses/lift: opens an address to new browsers again (docs/contract.md, section 6.2). */
+/** POST /api/operator/addresses/lift: lets an address log in from new browsers again (docs/contract.md, section 6.2). */
 export const liftAddressRequest = z.strictObject({
   email: email.meta({ description: 'The e-mail address that may log in again from new browsers' }),
   reason: z

@@ -46,7 +46,7 @@ export const auditRow = z.object({
 
 export type AuditRow = z.infer<typeof auditRow>;
 
-/** Of those who did something: a URL holds it in the place of an address. */
+/** Identifies who did something; URLs use it instead of an e-mail address. */
 const actorRef = text(32).meta({
   description: 'Identifies who did it without revealing the address',
   examples: ['9f86d081884c7d659a2feaa0c55ad015'],

@@ -11,7 +11,7 @@ const tenantId = tenantNamed
 
 const fields = z.object(budgetFields);
 
-/** What is used of a budget. */
+/** How much of a budget is used. */
 const budgetUsed = used.extend({
   minutes: z
     .number()
@@ -19,7 +19,7 @@ const budgetUsed = used.extend({
     .meta({ description: 'Connected time, if the budget has `minutes`', ...inUnit('minutes', 41.5) }),
 });
 
-/** Amounts of a budget as operators read them. @param connectedMs null for a budget without minutes */
+/** Converts the usage of a budget to what operators read. @param connectedMs null for a budget without minutes */
 export function toBudgetUsed(
   usage: Parameters<typeof toUsed>[0],
   connectedMs: number | null,

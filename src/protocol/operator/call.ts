@@ -23,7 +23,7 @@ import { page, pageAsked } from './page.ts';
 const STATES = ['creating', 'open', 'closing', 'closed'] as const satisfies CallState[];
 const HANGUPS = Object.keys(HANGUP_WORDS) as Hangup[];
 
-/** Tokens by the classes that providers bill. */
+/** Tokens by billing class. */
 export const tokensByClass = z.object({
   textIn: tokens.meta({ description: 'Text that the model read, except what was cached' }),
   textCached: tokens.meta({ description: 'Text that the model read from its cache' }),
@@ -88,7 +88,7 @@ export const operatorCall = z.object({
 
 export type OperatorCall = z.infer<typeof operatorCall>;
 
-/** One call of a tool of the server; nobody keeps its arguments or its answer. */
+/** One call of a tool that Switchboard calls. Its arguments and its answer are not stored. */
 const operatorToolCall = z.object({
   name: z.string().meta({ description: 'The name of the tool', examples: ['lookup_order'] }),
   state: z.enum(['asked', 'running', 'answered', 'failed', 'timed_out', 'dropped'] satisfies ToolCallState[]).meta({
@@ -125,10 +125,10 @@ const toolsTold = {
   tools: z.array(operatorToolCall).meta({ description: 'The server tools called during the call, in order' }),
 };
 
-/** One call, what its machine did, and the tools that were called in it. */
+/** One call with what its machine did and the tools that were called in it. */
 export const operatorCallDetail = operatorCall.extend({ ...actorTold, ...toolsTold });
 
-/** A call in the list of all calls: with whose it is. */
+/** A call in the list of all calls, with its session and owner. */
 export const listedCall = operatorCall.extend({
   session: sessionRef.meta({ description: 'The ref of its session' }),
   tenantId,
@@ -155,7 +155,7 @@ export const operatorCallPage = z.object({
   ...page,
 });
 
-/** One call by its own ref: as the list has it, and why it is as it is. */
+/** One call by its own ref: what the list shows, and what led to its state. */
 export const listedCallDetail = listedCall.extend({
   ...actorTold,
   ...toolsTold,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tenantAsked } from '../fields.ts';
 import { instant, inUnit } from '../values.ts';
 
-/** GET /api/operator/changes: what differs from the span of the same length before (docs/contract.md, section 8). */
+/** GET /api/operator/changes: what differs from the preceding span of the same length (docs/contract.md, section 8). */
 export const operatorChanges = z.object({
   from: instant.meta({ description: 'The start of the span' }),
   to: instant.meta({ description: 'The end of the span: the time of the request' }),

@@ -3,14 +3,14 @@ import { nodeId, requestId } from '../fields.ts';
 import { commaList, count, instant, ordinal } from '../values.ts';
 import { nextCursor, pageAsked } from './page.ts';
 
-/** What a machine did with an event, whatever the machine; one that `stayed` left the state as it was. */
+/** What any machine can do with an event; an event that `stayed` left the state unchanged. */
 const TRANSITIONS = ['started', 'moved', 'stayed', 'ended'] as const;
-/** What happened to a voice session beside that. */
+/** What else happens to a voice session. */
 const NOTES = ['gap', 'attached', 'detached', 'warned', 'usage'] as const;
-/** What others did around it; only where `about` asks for it. */
+/** What others did in connection with a session; included only if `about` asks for it. */
 const AROUND = ['tool', 'delivery', 'act', 'refusal'] as const;
 
-/** What a row of a session's timeline is about. */
+/** What a row of a session's timeline can be about. */
 export const ABOUT = ['session', 'call', 'usage', 'tool', 'warning', 'webhook', 'operator', 'refusal'] as const;
 
 export type About = (typeof ABOUT)[number];
@@ -29,7 +29,7 @@ const state = z.string().meta({ examples: ['engaged'] });
 const path = z.string().meta({ examples: ['live.engaged'] });
 const guard = z.string().meta({ examples: ['hasGoneIdle'] });
 
-/** What a machine did with one event, or what happened to its actor beside (docs/contract.md, section 8). */
+/** What a machine did with one event, or what else happened to its actor (docs/contract.md, section 8). */
 export const operatorEvent = z.object({
   id: z.string().meta({ description: 'The id of the event', examples: ['1041'] }),
   at: instant.meta({ description: 'When it happened' }),
@@ -90,7 +90,7 @@ export const operatorEvent = z.object({
 
 export type OperatorEvent = z.infer<typeof operatorEvent>;
 
-/** What a machine did, beside the record of its actor, the newest first. */
+/** What a machine did, newest first; shown beside the record of its actor. */
 export const actorTold = {
   machine: z.string().meta({ description: 'The machine that it follows, by its `id`', examples: ['voice-call'] }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
@@ -117,7 +117,7 @@ export const operatorEventPage = z.object({
   nextCursor,
 });
 
-/** What GET /api/operator/sessions/{id}/events may be asked. */
+/** The query of GET /api/operator/sessions/{id}/events. */
 export const pageOfEvents = z.object({
   about: commaList(ABOUT).optional().meta({
     description:

@@ -14,12 +14,12 @@ const format = exportFormat.default('ndjson').meta({
   description: '`ndjson`: one JSON object per line; `csv`: as in RFC 4180, with the column names first',
 });
 
-/** Which sessions are exported: those of a list, without what orders it, cuts it into pages, or looks for one of them. */
+/** Which sessions to export: the filters of the list, without those for sorting, paging and search. */
 export const exportedSessionsAsked = sessionFilters
   .omit({ q: true, endingWithinSec: true, sort: true, cursor: true, limit: true })
   .extend({ format });
 
-/** Of which days usage is exported. */
+/** Which days of usage to export. */
 export const exportedUsageAsked = z.object({
   from: instantAsked.optional().meta({ description: 'Any time on the first day; by default today' }),
   to: instantAsked.optional().meta({ description: 'Any time on the last day; by default now' }),
@@ -27,7 +27,7 @@ export const exportedUsageAsked = z.object({
   format,
 });
 
-/** A session in an export. Its id, which proves its caller, is not in it. */
+/** A session in an export. It does not include the id, which would let its reader act for the session. */
 export const exportedSession = z.object({
   ref: sessionRef,
   tenantId,
@@ -48,7 +48,7 @@ export const exportedSession = z.object({
 
 export type ExportedSession = z.infer<typeof exportedSession>;
 
-/** What one subject used on one day, by what served it. */
+/** What one subject used on one day, by tenant, widget key and agent. */
 export const exportedUsage = z.object({
   day: z.string().meta({ description: 'A calendar day in QUOTA_TIMEZONE' }),
   subject,

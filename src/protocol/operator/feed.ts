@@ -16,7 +16,7 @@ export const FEED_TOPICS = ['counts', 'sessions', 'refusals', 'nodes', 'audit'] 
 
 export type FeedTopic = (typeof FEED_TOPICS)[number];
 
-/** Which sessions a watcher wants to hear of: as lists are filtered. Refusals are filtered by tenant and key. */
+/** Which sessions a watcher wants to hear of, with the filters of lists. Refusals are filtered only by tenant and key. */
 export const feedFilter = sessionFilters.pick({
   state: true,
   tenantId: true,
@@ -28,10 +28,10 @@ export const feedFilter = sessionFilters.pick({
 
 /** The filter after parsing. */
 export type FeedFilter = z.output<typeof feedFilter>;
-/** As a watcher sends it: lists are separated by commas. */
+/** The filter as a watcher sends it, with lists separated by commas. */
 export type FeedFilterSent = z.input<typeof feedFilter>;
 
-/** What a watcher sends: what it wants from now on, in the place of what it wanted before. Topics that are not known are left out. */
+/** A watcher sends what it wants from now on; this replaces its previous wish. Unknown topics are ignored. */
 export const watchFrame = z.object({
   type: frameType('watch'),
   topics: z
@@ -51,7 +51,7 @@ export const watchFrame = z.object({
     .meta({ ...sessionRef.meta(), description: 'A session whose events are sent as well' }),
 });
 
-/** What became of a session. */
+/** What a session has become. */
 export const sessionChange = z.object({
   ref: sessionRef,
   state: sessionState,
@@ -153,10 +153,10 @@ type Frames = { [F in keyof typeof feedFrames]: z.infer<(typeof feedFrames)[F]> 
 
 export type FeedFrame = Frames[keyof Frames];
 
-/** A frame without its sequence number, which the socket gives it. */
+/** A frame without its sequence number, which the socket adds. */
 export type UnnumberedFrame = { [F in keyof Frames]: Omit<Frames[F], 'seq'> }[keyof Frames];
 
-/** So many refusals of a code; of nobody, or of a tenant and a key. */
+/** How many refusals with a code there were, for one tenant and key or without either. */
 export interface RefusedCount {
   readonly code: string;
   readonly tenantId: string | null;
@@ -164,7 +164,7 @@ export interface RefusedCount {
   readonly n: number;
 }
 
-/** What nodes tell each other for the feed, while somebody watches. */
+/** What nodes tell each other for the operators' feed while somebody watches. */
 export type FeedFact =
   | { readonly kind: 'audit'; readonly row: AuditRow }
   | {

@@ -37,7 +37,7 @@ export const keyTotals = z.object({
 const label = z.string().meta({ description: 'A label for people', examples: ['Production site'] });
 const agents = z.array(agentId).nullable();
 
-/** Why a key that somebody copied would be a free model. */
+/** Why a copied key would give its holder a model for free. */
 const keyWarning = z.enum(['overrides', 'no_totals', 'any_agent']);
 
 export type KeyWarning = z.infer<typeof keyWarning>;
@@ -121,7 +121,7 @@ export const operatorKeys = z.object({
 
 export const keyFilters = z.object({ tenantId: tenantAsked.optional() });
 
-/** What else is wrong with a key is told by the rules of TENANTS_FILE. */
+/** Other mistakes are reported by the rules of TENANTS_FILE. */
 export const issueKeyRequest = z.strictObject({
   tenantId: tenantNamed.meta({ description: 'The tenant to which the key will belong' }),
   id: text(200).meta({ ...keyId.meta(), description: 'The id of the key: 409 if its tenant already has it' }),

@@ -25,7 +25,7 @@ export const operatorLogin = z.object({
 
 export type OperatorLogin = z.infer<typeof operatorLogin>;
 
-/** A login code as operators see it: neither the code nor a hash of it. */
+/** A login code as operators see it: without the code and without a hash of it. */
 export const operatorChallenge = z.object({
   id: z
     .string()

@@ -14,7 +14,7 @@ const size = {
 const box = { ...point, ...size };
 const path = z.string().meta({ description: 'The path of the state', examples: ['live.engaged'] });
 
-/** By the paths of states, as the steps of an event have them. */
+/** States are named by their paths, as in the steps of an event. */
 const transition = z.object({
   event: z.string().meta({
     description: 'The event of the transition; empty if it follows from the previous one',
@@ -65,7 +65,7 @@ export type ChartNode = Chart['nodes'][number];
 export type ChartEdge = Chart['edges'][number];
 export type ChartTransition = z.infer<typeof transition>;
 
-/** A drawing for wide pages, which goes to the right, and one for narrow ones, which goes down. */
+/** Two drawings: one that runs to the right for wide pages, one that runs down for narrow pages. */
 export const charts = z.object({
   right: chart.meta({ description: 'A drawing for wide pages, from left to right' }),
   down: chart.meta({ description: 'A drawing for narrow pages, from top to bottom' }),
@@ -73,7 +73,7 @@ export const charts = z.object({
 
 export type Charts = z.infer<typeof charts>;
 
-/** The rules of one kind of actor, and how to show them (docs/contract.md, section 8). */
+/** The rules of one kind of actor, and how to draw them (docs/contract.md, section 8). */
 const operatorMachine = z.object({
   id: z.string().meta({ description: 'The name of the machine', examples: ['voice-session'] }),
   version: z.string().meta({ description: 'A version that changes with the definition', examples: ['4f1c0e8b7d2a'] }),

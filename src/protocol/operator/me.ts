@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { namedTenant, nodeId, tenantId, version } from '../fields.ts';
 import { instant, inUnit } from '../values.ts';
 
-/** GET /api/operator/me: who operates, and what they may do (docs/contract.md, section 8). */
+/** GET /api/operator/me: who the operator is and what they may do (docs/contract.md, section 8). */
 export const operatorMe = z.object({
   email: z
     .string()

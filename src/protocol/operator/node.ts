@@ -5,7 +5,7 @@ import { asOf } from './page.ts';
 
 const measured = z.number().min(0).meta(inUnit('milliseconds', 4.1));
 
-/** How a process finds what it stands on. */
+/** The state of one dependency, as a process sees it. */
 export const dependencyState = z.object({
   name: z.enum(['database', 'registry', 'mail', 'provider', 'collector']).meta({
     description:
@@ -27,7 +27,7 @@ export const dependencyState = z.object({
 
 export type DependencyState = z.infer<typeof dependencyState>;
 
-/** A process of the installation, as it tells of itself every five seconds (docs/contract.md, section 8). */
+/** A process of the installation, as it describes itself every five seconds (docs/contract.md, section 8). */
 export const operatorNode = z.object({
   id: nodeId.meta({ description: 'The id of the process' }),
   host: z.string().meta({ description: 'The name of the host', examples: ['voice-2'] }),

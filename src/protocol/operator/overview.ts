@@ -9,7 +9,7 @@ import { spend } from './usage.ts';
 
 const unread = (what: string) => ({ description: `${what}; null while it cannot be read` });
 
-/** What the overview tells beside how many sessions there are (docs/contract.md, section 8). */
+/** What the overview shows besides the numbers of sessions (docs/contract.md, section 8). */
 export const overviewActivity = z.object({
   asOf,
   endingSoon: count.nullable().meta({
@@ -31,7 +31,7 @@ export type OverviewActivity = z.infer<typeof overviewActivity>;
 
 export const overviewFilters = z.object({ tenantId: tenantAsked.optional() });
 
-/** GET /api/operator/overview: how many sessions there are, and what goes on (docs/contract.md, section 8). */
+/** GET /api/operator/overview: the numbers of sessions, and what goes on (docs/contract.md, section 8). */
 export const overview = z.object({
   byState: countsByState.nullable().meta(unread('Sessions by state; `ended` covers the last day')),
   byCaller: z

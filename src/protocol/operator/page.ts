@@ -10,7 +10,7 @@ export const nextCursor = z
 
 export const asOf = instant.meta({ description: 'When the reply was made' });
 
-/** What every page of a list tells beside its rows (docs/contract.md, section 8). */
+/** What each page of a list contains besides its rows (docs/contract.md, section 8). */
 export const page = {
   nextCursor,
   asOf,
@@ -20,7 +20,7 @@ export const page = {
   }),
 };
 
-/** What every list may be asked. */
+/** Query parameters that all lists accept. */
 export const pageAsked = {
   cursor: z
     .string()

@@ -30,7 +30,7 @@ const reconciledDay = z.object({
   askedAt: instant.meta({ description: 'When the provider was asked' }),
 });
 
-/** What was counted beside what the provider says, by day (docs/contract.md, section 8). */
+/** What Switchboard counted beside what the provider reports, by day (docs/contract.md, section 8). */
 export const reconciliationReply = z.object({
   enabled: z.boolean().meta({ description: 'Whether OPENAI_ADMIN_KEY is set' }),
   days: z.array(reconciledDay).meta({ description: 'The last 31 days, newest first' }),

@@ -76,7 +76,7 @@ export const exactRefusal = z.object({
   refusal: operatorRefusal.meta({ description: 'The refusal' }),
 });
 
-/** What is known of a request of which nothing was kept: when it was made. */
+/** What is known about a refused request of which no details were kept: when it was made. */
 export const refusalMinute = z.object({
   found: z.literal('minute').meta({ description: 'The refusal itself was not kept' }),
   node: nodeId.meta({ description: 'The process that answered the request' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** POST /api/operator/search: what an operator looks for, by its shape (docs/contract.md, section 8). */
+/** POST /api/operator/search: finds something by the form of what the operator typed (docs/contract.md, section 8). */
 export const searchRequest = z.strictObject({
   q: z
     .string()

@@ -6,7 +6,7 @@ const reason = auditReason;
 const name = z.string().meta({ description: 'The name of the secret in its tenant', examples: ['crm'] });
 const agents = z.array(agentId).meta({ description: 'The agents whose tools send it' });
 
-/** A secret of a tenant as operators are told of it: never what it is. */
+/** A tenant's secret as operators see it: never its value. */
 export const operatorSecret = z.object({
   tenantId,
   name,
@@ -28,7 +28,7 @@ export const operatorSecrets = z.object({
 
 export const secretFilters = z.object({ tenantId: tenantAsked.optional() });
 
-/** What else is wrong with a name or a value is told by the same rules as the command's. */
+/** Other mistakes in a name or a value are reported by the rules that the command uses too. */
 export const setSecretRequest = z.strictObject({
   tenantId: tenantNamed.meta({ description: 'The tenant of the secret' }),
   name: name.meta({

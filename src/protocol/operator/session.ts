@@ -27,7 +27,7 @@ import { operatorRefusal } from './refusal.ts';
 import { used } from './usage.ts';
 import { page, pageAsked } from './page.ts';
 
-/** What the clock alone does to a session next. */
+/** The next change of a session that the clock alone causes. */
 export const sessionDeadline = z
   .object({
     at: instant.meta({ description: 'When the clock changes the session' }),
@@ -48,7 +48,7 @@ export const countsByState = z.object({
   ended: count.meta({ description: 'Sessions that have ended' }),
 });
 
-/** A session as lists show it to operators. */
+/** A session as operators see it in lists. */
 export const operatorSession = z.object({
   id: z.string().meta({
     description: 'The `sm_session_id`, whose holder can act for the session; the ref if you may not see whole ids',
@@ -75,7 +75,7 @@ export const operatorSession = z.object({
 
 export type OperatorSession = z.infer<typeof operatorSession>;
 
-/** A session by itself: what a list shows, and more. */
+/** One session in full: what lists show, and more. */
 export const operatorSessionDetail = operatorSession.extend({
   nextDeadline: instant.nullable().meta({ description: 'When the clock will next change it; null once it has ended' }),
   endedBy: z
@@ -161,7 +161,7 @@ export type LimitsInForce = z.infer<typeof operatorSessionDetail>['limits'];
 
 export type EndedBy = z.infer<typeof operatorSessionDetail>['endedBy'];
 
-/** By what sessions are chosen, in lists and to be ended. */
+/** Filters that choose sessions, both for lists and for ending them. */
 const chosenBy = {
   tenantId: tenantAsked.optional(),
   agentId: agentAsked.optional(),
@@ -177,7 +177,7 @@ const chosenBy = {
     }),
 };
 
-/** Reasons of ends; a process of a later version may know one that this one does not. */
+/** End reasons to filter by. Unknown ones are accepted: a process of a later version may know them. */
 const reasonsAsked = z
   .string()
   .regex(/^[a-z_]{1,64}(?:,[a-z_]{1,64}){0,31}$/, 'must be one or more names of reasons, separated by commas')
@@ -224,7 +224,7 @@ const batchId = z.string().meta({
   examples: ['batch_kX2vQ9mB4tYw7nLcR1sZ0A'],
 });
 
-/** Which sessions POST /api/operator/sessions/end is to end. Fields that are not known are refused: what is mistyped must not end more. */
+/** Which sessions POST /api/operator/sessions/end ends. Unknown fields are refused, because a typing error must not end more sessions. */
 const endFilter = z.strictObject({
   ...sessionFilters.pick({
     state: true,

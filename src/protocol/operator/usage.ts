@@ -5,18 +5,18 @@ import { asOf, nextCursor, pageAsked } from './page.ts';
 
 const usageBy = z.enum(['subject', 'tenant', 'key', 'agent', 'session']);
 
-/** What usage is added up by. */
+/** What usage is grouped by. */
 export type UsageBy = z.infer<typeof usageBy>;
 
 const usedTokens = tokens.meta({ description: 'Usage, input and output together' });
 const usedDollars = dollars.meta({ description: 'The cost' });
 
-/** What a session, a key or anybody used (docs/contract.md, section 8). */
+/** How much a session, a key or anyone else used (docs/contract.md, section 8). */
 export const used = z.object({ tokens: usedTokens, dollars: usedDollars });
 
 export type Used = z.infer<typeof used>;
 
-/** Amounts as operators read them. */
+/** Converts amounts to what operators read. */
 export function toUsed(amounts: { readonly tokens: number; readonly microDollars: number }): Used {
   return { tokens: amounts.tokens, dollars: amounts.microDollars / 1_000_000 };
 }
@@ -79,7 +79,7 @@ export const usageReportReply = z.object({
   asOf,
 });
 
-/** What today costs. */
+/** What has been spent today. */
 export const spend = z.object({
   ...used.shape,
   ceiling: dollars

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tenantId, tenantNamed } from '../fields.ts';
 import { instant, ok } from '../values.ts';
 
-/** What is in no view: an address, what follows the ref in a whole session id, and characters that nobody sees. */
+/** What no view may contain: an e-mail address, a whole session id (the part after the ref is secret), and invisible characters. */
 const KEPT_NOWHERE = /@|%40|s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{8}|[\p{Cc}\p{Cs}]/iu;
 
 const kept = (max: number, form: RegExp, message: string): z.ZodString =>
@@ -25,14 +25,14 @@ const href = kept(
   /^\/console\/[a-z-]+(?:\?[\x21-\x7e]*)?$/,
   'must be the path of a list of the console, with its query',
 )
-  // Two that name each other would have no end.
+  // Two views that name each other would form an endless loop.
   .refine((value) => !new URLSearchParams(value.split('?')[1]).has('view'), 'must not name a view itself')
   .meta({
     description: 'The path of a list in the console, with its filter and order in the query',
     examples: ['/console/sessions?state=stale&tenantId=acme'],
   });
 
-/** A list with a filter and an order, under a name. */
+/** A list with a filter and an order, saved under a name. */
 const savedView = z.object({
   id: z.string().meta({
     description: 'The id: `?view=` in an address of the console opens it',

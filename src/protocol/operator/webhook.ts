@@ -11,7 +11,7 @@ const eventId = z.string().meta({
   examples: ['evt_Zq3v0m8XcQf1rT6uYp2sLw'],
 });
 const eventType = z.string().meta({ description: 'The type of the event', examples: ['session.settled'] });
-/** What is wrong with them is told by the same rules as for the tenants file. */
+/** Mistakes in these fields are reported by the rules of the tenants file. */
 const address = z.string().meta({ examples: ['https://hooks.acme.example/switchboard'] });
 const url = address.meta({
   description: 'Where to send events: an https address with a host name, at most 1,024 characters',
@@ -113,7 +113,7 @@ export const webhookTestReply = z.object({
   event: eventId.meta({ description: 'The id of the delivery, which shows the result' }),
 });
 
-/** One event for one endpoint. */
+/** The delivery of one event to one endpoint. */
 export const operatorDelivery = z.object({
   event: eventId,
   webhook: webhookId,

@@ -4,7 +4,7 @@ import { keyId, tenantNamed } from '../fields.ts';
 import { count, dollars, instant, instantAsked, text } from '../values.ts';
 import { keyLimits, keyTotals } from './key.ts';
 
-/** What is tried: the fields in which limits, ceilings and budgets are set. */
+/** What to try out: the fields that set limits, ceilings and budgets. */
 const change = z
   .strictObject({
     keyId: text(200)
