@@ -23,49 +23,49 @@ import type {
   Warning,
 } from '../widget/api.ts';
 
-/** Read at each `start`. */
+/** The options, read at each `start`. */
 export interface UseSwitchboardOptions extends ConnectOptions {
-  /** By default true; with false, the session is held without a call. */
+  /** Whether to join a call; true by default. With false, the session is held without a call. */
   readonly audio?: NonNullable<ConnectOptions['audio']>;
-  /** How the call is joined. */
+  /** Options of the call. */
   readonly call?: AudioOptions;
 }
 
 /** What a component shows. */
 export interface Shown {
-  /** The last one that was started, also when it has ended. */
+  /** The session that was started last, even if it has ended. */
   readonly session: Session | undefined;
-  /** `none`: nothing was started, or it came to nothing, see `error`. `opening`: it is under way. */
+  /** `none`: no session was started, or starting it failed (see `error`). `opening`: it is being started. */
   readonly state: 'none' | 'opening' | SessionState;
-  /** Undefined where there is no call. A lost call ends its session. */
+  /** The state of the call; undefined if there is none. Losing the call ends its session. */
   readonly media: MediaEvent['state'] | undefined;
-  /** Why there is no session, or no call; or a trouble that the session goes on with until the next `beat`. Show its `userMessage`. */
+  /** Why there is no session or no call, or a problem that the session survives until the next `beat`. Show its `userMessage`. */
   readonly error: SwitchboardError | undefined;
-  /** The end is near. */
+  /** Set when the session is about to end. */
   readonly warning: Warning | undefined;
-  /** All turns, as they began. */
+  /** All turns, in the order in which they began. */
   readonly transcript: readonly Transcript[];
   readonly speaking: Speaking;
-  /** Also before a session, and for the next. */
+  /** Can be set before a session starts, and is kept for the next one. */
   readonly muted: boolean;
 }
 
 export interface UseSwitchboard extends Shown {
-  /** Starts a session and its call, unless one is there. Call it from a click. Failures are in `error`; resolves when all is open or over. */
+  /** Starts a session and its call, unless one is live. Call it from a click. Resolves once all is open or over; failures are in `error`. */
   readonly start: () => Promise<void>;
-  /** Ends it; leaving the component does it too. */
+  /** Ends the session. Unmounting the component does too. */
   readonly end: () => Promise<void>;
   readonly mute: (on?: boolean) => void;
-  /** Says something to the agent in text. @throws SwitchboardError CALL_LOST (there is no call), PROVIDER_UNSUPPORTED */
+  /** Sends the agent a text. @throws SwitchboardError CALL_LOST (there is no call), PROVIDER_UNSUPPORTED */
   readonly send: (text: string) => void;
-  /** How loud both sides are at present: to be drawn, and no state, because it changes ten times a second. */
+  /** How loud both sides are right now, for drawing. A ref and not state, because it changes ten times a second. */
   readonly levels: { readonly current: Levels };
 }
 
-/** Holds one session at a time. `start`, `end`, `mute`, `send` and `levels` stay the same for the life of the component. */
+/** Holds one session at a time. `start`, `end`, `mute`, `send` and `levels` keep their identity for the life of the component. */
 export declare function useSwitchboard(options: UseSwitchboardOptions): UseSwitchboard;
 
-/** `<switchboard-widget>` in JSX. React 18 sets its attributes, and knows no events of custom elements. */
+/** `<switchboard-widget>` in JSX. React 18 sets its attributes but does not support events of custom elements. */
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {

@@ -9,7 +9,7 @@ export const useSwitchboard: typeof Api.useSwitchboard = (options) => {
   useEffect(() => {
     latest.current = options;
   });
-  // In development React leaves and comes back once: what nobody started is not ended by it, and can be started afterwards.
+  // In development React unmounts and remounts once. That ends nothing, because nothing is started yet, and starting still works afterwards.
   useEffect(() => () => void verbs.end(), [verbs]);
   return { ...useSyncExternalStore(subscribe, shown, shown), ...verbs };
 };

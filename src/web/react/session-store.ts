@@ -2,11 +2,11 @@ import type { Levels, Session, SwitchboardError as Failure } from '../widget/api
 import { connect, SwitchboardError } from '../widget/main.ts';
 import type { Shown, UseSwitchboard, UseSwitchboardOptions } from './api.ts';
 
-/** One session at a time, outside of React: whoever does not listen any more hears of nothing. */
+/** Holds one session at a time, outside of React. Those who have unsubscribed are not notified. */
 export interface SessionStore {
   readonly shown: () => Shown;
   readonly subscribe: (listener: () => void) => () => void;
-  /** The same object always, and the same functions in it. */
+  /** Always the same object with the same functions. */
   readonly verbs: Omit<UseSwitchboard, keyof Shown>;
 }
 
@@ -23,12 +23,12 @@ const nothing: Shown = {
   muted: false,
 };
 
-/** @param options read at each start */
+/** @param options read at each `start` */
 export function createSessionStore(options: () => UseSwitchboardOptions): SessionStore {
   const listeners = new Set<() => void>();
   const levels = { current: silent };
   let shown = nothing;
-  /** Of the last session that was started; aborted as soon as it is over or shall be. */
+  /** Belongs to the session that was started last; aborted when that session is over or should end. */
   let hold: AbortController | undefined;
   let opened = Promise.resolve();
 
@@ -38,7 +38,7 @@ export function createSessionStore(options: () => UseSwitchboardOptions): Sessio
   }
 
   function follow(session: Session, own: AbortController): void {
-    /** Of a session that another has followed, nothing is shown. */
+    /** Shows nothing of this session once another has been started. */
     const tell = (change: Partial<Shown>): void => void (hold === own && show(change));
     let passing: Failure | undefined;
 
@@ -55,7 +55,7 @@ export function createSessionStore(options: () => UseSwitchboardOptions): Sessio
     });
     session.on('media', ({ state: media, error }) => {
       tell(error === undefined ? { media } : { media, error });
-      // A session without a call is of no use to who talks.
+      // Without a call the session is of no use to a visitor who talks.
       if (media === 'lost') own.abort();
     });
     session.on('ended', (why) => {
@@ -78,7 +78,7 @@ export function createSessionStore(options: () => UseSwitchboardOptions): Sessio
       if (hold === own) show({ session, state: session.state });
       if (audio !== false) await session.connectAudio(call);
     } catch (error) {
-      // Who ended it needs no words for it.
+      // A visitor who ended the session needs no error.
       const isWanted = signal.aborted;
       own.abort();
       if (hold !== own) return;

@@ -1,7 +1,7 @@
-/** Says that it has worked for as long as somebody may look. */
+/** How long the button says that it has copied. */
 const TOLD_MS = 1500;
 
-/** The buttons that copy the code beside them. They are only shown where this runs. */
+/** Makes the buttons work that copy the code beside them. They are hidden until this has run. */
 export function startCopying(): void {
   document.documentElement.classList.add('live');
   document.addEventListener('click', ({ target }) => {
@@ -11,7 +11,7 @@ export function startCopying(): void {
   });
 }
 
-/** For pages that are written without their buttons: the title of each code gets one. */
+/** For pages whose HTML has no buttons: adds one to the title of each code block. */
 export function addCopyButtons(within: ParentNode): void {
   for (const title of within.querySelectorAll<HTMLElement>('.code-title')) {
     const button = document.createElement('button');
@@ -25,7 +25,7 @@ async function copy(button: Element, code: HTMLElement): Promise<void> {
   try {
     await navigator.clipboard.writeText(code.textContent ?? '');
   } catch {
-    // Not over plain HTTP, and not where the visitor forbids it: then the code is at least selected.
+    // Fails over plain HTTP, and if the visitor forbids it. Then the code is at least selected.
     getSelection()?.selectAllChildren(code);
     told = 'Selected';
   }

@@ -1,4 +1,4 @@
-/** `<switchboard-widget>` in the templates of Preact: `import type {} from 'switchboard-client/preact'`. */
+/** `<switchboard-widget>` in Preact's JSX: `import type {} from 'switchboard-client/preact'`. */
 
 import type { HTMLAttributes } from 'preact';
 import type {

@@ -1,4 +1,4 @@
-/** `<switchboard-widget>` in the templates of Svelte: `import type {} from 'switchboard-client/svelte'`. */
+/** `<switchboard-widget>` in Svelte's templates: `import type {} from 'switchboard-client/svelte'`. */
 
 import type { HTMLAttributes as Attributes } from 'svelte/elements';
 import type {

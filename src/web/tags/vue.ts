@@ -1,4 +1,4 @@
-/** `<switchboard-widget>` in the templates of Vue: `import type {} from 'switchboard-client/vue'`. */
+/** `<switchboard-widget>` in Vue's templates: `import type {} from 'switchboard-client/vue'`. */
 
 import type { EmitFn, HTMLAttributes, PublicProps } from 'vue';
 import type { SwitchboardWidgetAttributes, SwitchboardWidgetElement, SwitchboardWidgetEvents } from '../element/api.ts';

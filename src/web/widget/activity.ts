@@ -1,15 +1,15 @@
-/** How long it has been quiet, as this page knows it. */
+/** How long it has been quiet, as far as this page knows. */
 export interface Activity {
-  /** Somebody speaks: from now on heartbeats tell the true idle time. */
+  /** Somebody is speaking. From the first call on, heartbeats report the true idle time. */
   readonly active: () => void;
-  /** The server took something for activity: a plain heartbeat, or a usage report. */
+  /** The server counted something as activity: a plain heartbeat, or a usage report. */
   readonly counted: (isReport: boolean) => void;
   readonly idleSec: () => number;
-  /** What a heartbeat says: nothing as long as nobody told, which makes the heartbeat itself activity. */
+  /** What to add to a heartbeat. It is empty until `active` is first called, and a plain heartbeat counts as activity. */
   readonly told: () => { readonly idleSec?: number };
 }
 
-/** Wall-clock time, because it goes on while the machine sleeps. */
+/** Uses wall-clock time, because that goes on while the computer sleeps. */
 export function watchActivity(): Activity {
   let lastMs = Date.now();
   let isTold = false;

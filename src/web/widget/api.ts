@@ -6,7 +6,7 @@
  *     session.on('ended', ({ userMessage }) => show(userMessage));
  *     await session.connectAudio();
  *
- * As a plain script, `/widget.js`, it is the global `Switchboard`. It also runs in Node 22, and in Node 20 with a `WebSocket` of your choice.
+ * Loaded as a plain script, `/widget.js`, it is the global `Switchboard`. It also runs in Node 22, and in Node 20 if you pass a `WebSocket`.
  */
 
 import type { ClientSecret, CreateReply, CreateRequest } from '../../protocol/create.ts';
@@ -29,8 +29,8 @@ export type {
 };
 
 /**
- * What the agent may ask the page for, by name: a function where the agent has the tool already, or the tool and what it does. It has the
- * arguments as the model wrote them, and ten seconds; the model is told what it returns (what is no text as JSON), or its failure.
+ * Runs a tool on the page when the agent calls it. `args` are as the model wrote them. The handler has ten seconds; the model receives what it
+ * returns (as JSON unless it is a string), or why it failed.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- a model wrote them, and handlers say what they take them for
 export type ToolHandler = (args: any, context: { readonly signal: AbortSignal }) => unknown;
@@ -46,255 +46,255 @@ export interface ToolHandlers {
       };
 }
 
-/** The reply to a create, or why it was refused, as the server wrote it. */
+/** The reply to a create, or the server's reason for refusing it, exactly as the server sent it. */
 export type Created = CreateReply | RefusalBody;
 
 export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
-  /** The tools of the session: as a list, their calls are for the page to answer on the channel; by name, the SDK answers them. */
+  /** The session's tools. Given by name, the SDK answers their calls; given as a list, the page answers them itself on the data channel. */
   readonly tools?: CreateRequest['tools'] | ToolHandlers;
-  /** Where Switchboard is; by default the page's own origin. */
+  /** Switchboard's address; by default the page's own origin. */
   readonly baseUrl?: string;
-  /** Go with every HTTP request to Switchboard, read each time: what a bot-detection library adds. */
+  /** Headers for every HTTP request to Switchboard, read each time; for example those of a bot-detection library. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of each `userMessage` of the server, as a BCP 47 tag; by default the browser's. */
+  /** The language of the server's `userMessage` texts, as a BCP 47 tag; by default the browser's. */
   readonly language?: string;
-  /** In the place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** In the place of the global one; without any, the session lives on HTTP. */
+  /** Replaces the global `WebSocket`. If there is neither, the session uses HTTP only. */
   readonly WebSocket?: typeof WebSocket;
-  /** Asks for the microphone first: a visitor who refuses it costs no session. `connectAudio` uses it, and it is given back at the end. */
+  /** Asks for the microphone first, so that a visitor who refuses it uses no session. `connectAudio` uses it; it is released at the end. */
   readonly audio?: boolean | MediaTrackConstraints;
   /**
-   * What POST /api/session replied to the page's own back end, or what asks for it, called once the microphone is there. Nothing is created
-   * then, and no key is needed; of the fields of a create only `email` counts, which must be that of the create.
+   * The reply of POST /api/session to the page's own back end, or a function that fetches it, called once the microphone is open. The SDK then
+   * creates nothing and needs no key. It ignores the create's fields except `email`, which must be the one that the back end sent.
    */
   readonly created?: Created | (() => Created | Promise<Created>);
-  /** Called when the visitor leaves the page during a brokered call, which then goes on where another page gives the token as `resume`. */
+  /** Called when the visitor leaves the page during a brokered call. Another page continues the call if it passes the token as `resume`. */
   readonly keep?: (token: string) => void;
-  /** Aborted before there is a session, there will be none; later, it ends the session. */
+  /** If aborted before the session exists, none is created; if aborted later, the session ends. */
   readonly signal?: AbortSignal;
 }
 
-/** How the microphone is opened: as for `getUserMedia`. */
+/** How to open the microphone, as for `getUserMedia`. */
 export type AudioConstraints = true | MediaTrackConstraints;
 
 export interface UsageReport {
   readonly tokens?: number;
-  /** Counted to six decimals. */
+  /** Rounded to six decimals. */
   readonly dollars?: number;
-  /** A report is counted once per id; by default each call has its own. */
+  /** A report is counted only once per id. By default each report has its own id. */
   readonly id?: string;
 }
 
-/** Why it is over. Show `userMessage`. */
+/** Why a session is over. Show `userMessage`. */
 export interface Ended {
-  /** `not_found` for a session that the server does not know, `resumed_elsewhere` for one that goes on on another page. */
+  /** `not_found`: the server does not know the session. `resumed_elsewhere`: another page continues it. */
   readonly reason: EndReason | 'not_found' | 'resumed_elsewhere' | (string & {});
   readonly code: string;
   readonly userMessage: string;
 }
 
 /**
- * How a call with the provider fares: `connecting`, `connected`, `reconnecting` (its network is away for a moment) and at last `lost`,
- * unless the page or the end of the session ended it. Once lost, the microphone is off; the session goes on without a call.
+ * The connection of a call: `connecting`, `connected`, `reconnecting` (the network is gone for a moment), and finally `lost`, unless the page
+ * or the end of the session ended the call. After `lost` the microphone is off, and the session goes on without a call.
  */
 export interface MediaEvent {
   readonly state: 'connecting' | 'connected' | 'reconnecting' | 'lost';
-  /** Why it is lost: CALL_LOST, MICROPHONE_LOST, or what `connectAudio` throws. */
+  /** Why the call is lost: CALL_LOST, MICROPHONE_LOST, or what `connectAudio` throws. */
   readonly error?: SwitchboardError;
 }
 
 /**
- * A call as its page knows it: `creating` (its offer is on the way), `open` (answered), `closing` (the session is over, and Switchboard
- * hangs up) and `closed`. After `closed`, `creating` is another call of the session.
+ * The state of a call as the page knows it: `creating` (the offer was sent), `open` (it was answered), `closing` (the session is over, and
+ * Switchboard is hanging up), `closed`. If `creating` follows `closed`, it is the session's next call.
  */
 export type CallState = 'creating' | 'open' | 'closing' | 'closed';
 
-/** What Switchboard hears of a call that it opened (`call` is its name): it is open; the agent speaks, or listens; it is over. */
+/** What Switchboard observes in a call that it opened, named by `call`: it is ready; the agent speaks; the agent listens; it is over. */
 export interface HeardEvent {
   readonly event: 'ready' | 'speaking' | 'listening' | 'over';
   readonly call: string;
 }
 
-/** How loud both sides of a call are: 0 is silent, 1 the loudest that there is. Speech is about 0.05 to 0.3. */
+/** How loud each side of a call is, from 0 (silent) to 1 (full scale). Speech is about 0.05 to 0.3. */
 export type Levels = Readonly<Record<'visitor' | 'agent', number>>;
 
-/** Who speaks. */
+/** Who is speaking. */
 export type Speaking = Readonly<Record<'visitor' | 'agent', boolean>>;
 
-/** Words of the conversation. */
+/** What one side says in one turn. */
 export interface Transcript {
-  /** The same for all that is told of one turn; the visitor's may come after the answer to it. */
+  /** The same in all events about one turn. A visitor's words may arrive after the answer to them. */
   readonly id: string;
   readonly who: 'visitor' | 'agent';
-  /** All of the turn so far, or its end where it is long. */
+  /** The whole turn so far; only its end if it is long. */
   readonly text: string;
-  /** Nothing follows of this turn. */
+  /** True if the turn is complete. */
   readonly final: boolean;
 }
 
 export interface SessionEvents {
-  /** The state changed. */
+  /** The session's state changed. */
   readonly state: { readonly state: SessionState };
-  /** The server acknowledged a heartbeat, or the first contact over a socket. */
+  /** The server acknowledged a heartbeat, or the attach of a socket. */
   readonly beat: { readonly session: SessionView };
-  /** Heartbeats go this way from now on. */
+  /** Heartbeats use this transport from now on. */
   readonly transport: { readonly transport: 'socket' | 'http' };
-  /** The call with the provider was joined, falters or is lost. */
+  /** The connection of the call changed: joined, interrupted, or lost. */
   readonly media: MediaEvent;
-  /** About ten times a second during a call. */
+  /** Sent about ten times a second during a call. */
   readonly level: Levels;
-  /** Somebody began or ceased to speak. */
+  /** Somebody began or stopped speaking, as this page hears it. */
   readonly speaking: Speaking;
-  /** Somebody said or wrote something. */
+  /** There are new words in the conversation, spoken or written. */
   readonly transcript: Transcript;
-  /** Somebody began or ceased to speak, as the provider hears it: `speaking` is what this page hears. */
+  /** Somebody began or stopped speaking, as the provider hears it; `speaking` is what this page hears. */
   readonly speech: { readonly who: 'visitor' | 'agent'; readonly on: boolean };
-  /** The agent asks the page for a tool, with arguments as the model wrote them, which the handler of `tools` answers. */
+  /** The agent calls a tool of the page, with arguments as the model wrote them. The handler in `tools` answers it. */
   readonly tool: { readonly id: string; readonly name: string; readonly arguments: string };
-  /** Switchboard calls a tool of the server, and the agent waits for it, or does so no more. */
+  /** Switchboard is calling a server tool and the agent waits for it (`on`), or the wait is over. */
   readonly thinking: { readonly on: boolean; readonly tool?: string | undefined };
-  /** The call has another state. */
+  /** The call's state changed. */
   readonly call: { readonly state: CallState };
-  /** Switchboard hears of a call that it opened. */
+  /** Switchboard observed something in a call that it opened. */
   readonly heard: HeardEvent;
-  /** The end is near: say so, or stop spending. */
+  /** The session will end soon: tell the visitor, or stop spending. */
   readonly warning: Warning;
-  /** A report was counted. */
+  /** A usage report was counted. */
   readonly usage: { readonly usage: Usage };
-  /** The session is over; nothing follows. The page hears it before its call is hung up. */
+  /** The session is over, and no event follows. It is sent before the call is hung up. */
   readonly ended: Ended;
-  /** Something failed that the session goes on without, or tries again. NETWORK_ERROR: Switchboard does not answer, until the next `beat`. */
+  /** A failure that does not end the session, or that is being retried. NETWORK_ERROR: Switchboard does not answer, until the next `beat`. */
   readonly error: SwitchboardError;
 }
 
 export interface AudioOptions {
-  /** Plays the agent's voice; by default one that is not on the page. */
+  /** Plays the agent's voice; by default an element that is not on the page. */
   readonly audioElement?: HTMLAudioElement;
-  /** What the agent hears; by default the microphone, for which the browser asks the user. */
+  /** What the agent hears; by default the microphone, for which the browser asks the visitor. */
   readonly stream?: MediaStream;
-  /** Where the call is made; by default where the session says. */
+  /** Where to send the call's offer; by default the address that the session gives. */
   readonly callsUrl?: string;
-  /** What of a response's usage is reported; by default its tokens, and no dollars. Not called where `brokered` is true: Switchboard meters. */
+  /** Turns a response's usage into a report; by default its tokens, and no dollars. Not called if `brokered` is true: Switchboard meters then. */
   readonly reportUsage?: (usage: { readonly total_tokens: number; readonly [detail: string]: unknown }) => UsageReport;
 }
 
-/** A call with the provider. It ends with the session. */
+/** A call with the provider. It ends with the session at the latest. */
 export interface AudioCall {
-  /** Another one after the call was joined again. */
+  /** Replaced when the call is rejoined. */
   readonly peer: RTCPeerConnection;
-  /** The provider's events, as JSON texts; another one after the call was joined again, and none where the agent forbids it. */
+  /** Carries the provider's events as JSON texts. Replaced when the call is rejoined; undefined if the agent forbids a data channel. */
   readonly channel: RTCDataChannel | undefined;
   readonly stream: MediaStream;
-  /** Sends the provider events of its own protocol, as soon as that is possible. @throws SwitchboardError PROVIDER_UNSUPPORTED (it has no data channel) */
+  /** Sends events of the provider's own protocol once the channel is open. @throws SwitchboardError PROVIDER_UNSUPPORTED (no data channel) */
   readonly say: (...events: object[]) => void;
-  /** The agent hears this one from now on. */
+  /** Makes the agent hear this track from now on. */
   readonly replaceTrack: (track: MediaStreamTrack) => Promise<void> | undefined;
-  /** Hangs up; the session goes on. */
+  /** Hangs up. The session goes on. */
   readonly stop: () => void;
 }
 
 export interface Session {
-  /** sm_session_id: whoever has it can speak for the session. */
+  /** The sm_session_id. Keep it secret: its holder can act for the session. */
   readonly id: string;
-  /** The provider's session id. */
+  /** The session's id at the provider. */
   readonly providerSessionId: string;
   readonly clientSecret: ClientSecret;
-  /** Whether Switchboard opens, meters and ends the calls. Otherwise it is the provider's secret that the page has. */
+  /** Whether Switchboard opens, meters and ends the calls. If not, `clientSecret` is the provider's. */
   readonly brokered: boolean;
   readonly limits: SessionLimits;
-  /** What a page has to know of the agent: whether it greets, is held a button for, is written down, is to be told of as an AI. */
+  /** What the page must know about the agent: whether it greets, needs a button held to talk, has captions, and must be disclosed as an AI. */
   readonly agent: CreateReply['agent'];
   readonly state: SessionState;
   readonly transport: 'socket' | 'http';
-  /** Seconds since the last activity, as this page knows it. */
+  /** Seconds since the last activity, as far as this page knows. */
   readonly idleSec: number;
-  /** Returns a function that stops listening. */
+  /** Listens for an event. Returns a function that stops listening. */
   readonly on: <T extends keyof SessionEvents>(type: T, listener: (event: SessionEvents[T]) => void) => () => void;
   readonly off: <T extends keyof SessionEvents>(type: T, listener: (event: SessionEvents[T]) => void) => void;
   /**
-   * Somebody is speaking: call it about every second meanwhile. From the first call on, heartbeats tell how long it was quiet, so
-   * that a forgotten tab goes idle; before it, every heartbeat counts as activity. `connectAudio` calls it by itself.
+   * Reports that somebody is speaking; call it about once a second while they do. Until the first call every heartbeat counts as activity; after
+   * it, heartbeats say how long it was quiet, so that a forgotten tab goes idle. `connectAudio` calls it for you.
    */
   readonly active: () => void;
-  /** Adds to the user's daily totals, once under its id; resolves with these. @throws DAILY_QUOTA_EXCEEDED: counted, and the session is over */
+  /** Adds to the user's daily totals, once per id, and resolves with them. @throws DAILY_QUOTA_EXCEEDED: counted, and the session is over */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
   /**
-   * Joins a WebRTC call with the provider; a call before it is hung up, unless Switchboard has no ticket for another. Where `brokered` is true,
-   * every call has a ticket of its own, and one whose network is gone is joined again. Otherwise the client secret must not have expired.
-   * @throws SwitchboardError SIMULATED_PROVIDER, PROVIDER_UNSUPPORTED, PROVIDER_REFUSED, CALL_LOST, those of the microphone, or why it is over
+   * Joins a WebRTC call with the provider. The previous call is hung up, unless Switchboard gives no ticket for a new one. If `brokered` is true,
+   * each call has its own ticket, and a call that loses its network is rejoined. Otherwise the client secret must not have expired.
+   * @throws SwitchboardError SIMULATED_PROVIDER, PROVIDER_UNSUPPORTED, PROVIDER_REFUSED, CALL_LOST, MICROPHONE_…, or why the session is over
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
   /**
-   * Joins such a call for who writes: no microphone is asked for, and the agent hears silence. `connectAudio` takes its place; where the
-   * microphone is refused then, it stays. @throws SwitchboardError as `connectAudio`, but those of the microphone
+   * Joins a call for a visitor who writes: does not ask for the microphone, and the agent hears silence. `connectAudio` replaces it; if the
+   * microphone is refused then, this call stays. @throws SwitchboardError as `connectAudio`, except those of the microphone
    */
   readonly connectText: (options?: Omit<AudioOptions, 'stream'>) => Promise<AudioCall>;
   readonly muted: boolean;
-  /** What the visitor says is not heard from now on, in this call and the next; `mute(false)` ends it. */
+  /** Mutes the visitor in this call and later ones; `mute(false)` unmutes. */
   readonly mute: (on?: boolean) => void;
-  /** The microphones to choose from: without names until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
+  /** The available microphones, without names until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
   readonly devices: () => Promise<MediaDeviceInfo[]>;
-  /** Another microphone, in this call and the next; a stream that the page has given stays. @throws SwitchboardError those of the microphone: then the one before stays */
+  /** Switches the microphone of this and later calls, but never the page's `stream`. @throws SwitchboardError MICROPHONE_…: the old one stays */
   readonly setDevice: (deviceId: string) => Promise<void>;
-  /** Says a text to the agent, who answers aloud; what Switchboard refuses of it later is an `error`. @throws SwitchboardError CALL_LOST, NETWORK_ERROR */
+  /** Sends the agent a text, which it answers aloud. A later refusal is an `error` event. @throws SwitchboardError CALL_LOST, NETWORK_ERROR */
   readonly send: (text: string) => void;
-  /** The agent stops at once. @throws SwitchboardError as `send` */
+  /** Stops the agent at once. @throws SwitchboardError as `send` */
   readonly interrupt: () => void;
-  /** With `agent.push`, else nothing: the visitor presses the button to speak, and is heard, or lets go of it, and is answered. @throws as `send` */
+  /** For push-to-talk (`agent.push`): true when the visitor presses the button and is heard, false when they let go. @throws as `send` */
   readonly talk: (on: boolean) => void;
-  /** How the visitor found it, from 1 (bad) to 5 (good), until five minutes after the end: the last word counts. @throws SwitchboardError */
+  /** Rates the conversation from 1 (bad) to 5 (good), until five minutes after its end. The last rating counts. @throws SwitchboardError */
   readonly rate: (value: number) => Promise<unknown>;
-  /** Ends the session. Leaving the page does it too, unless `keep` may. */
+  /** Ends the session. Leaving the page does too, unless `keep` is called. */
   readonly end: () => Promise<void>;
 }
 
-/** Codes that the SDK gives by itself; all others are the server's. */
+/** Codes of failures that the SDK detects itself. All other codes are the server's. */
 export type OwnCode =
   /** Switchboard does not answer, or something else answers in its place. */
   | 'NETWORK_ERROR'
   /** The visitor, the browser or the page's permissions policy refused the microphone. */
   | 'MICROPHONE_BLOCKED'
-  /** There is none, or another program has it. */
+  /** There is no microphone, or another program is using it. */
   | 'MICROPHONE_MISSING'
-  /** Browsers give the microphone only to pages on https, and on localhost. */
+  /** The page is not on https or localhost, where alone browsers allow the microphone. */
   | 'MICROPHONE_INSECURE'
-  /** It was unplugged, or its permission taken back, during the call. */
+  /** The microphone was unplugged, or its permission revoked, during the call. */
   | 'MICROPHONE_LOST'
   /** Switchboard has no provider key, so nobody answers a call. */
   | 'SIMULATED_PROVIDER'
-  /** The provider's calls are not made by WebRTC: `clientSecret` is for its own SDK. */
+  /** The provider's calls do not use WebRTC: pass `clientSecret` to its own SDK. */
   | 'PROVIDER_UNSUPPORTED'
-  /** The provider did not take the call, or could not be reached. */
+  /** The provider refused the call, or could not be reached. */
   | 'PROVIDER_REFUSED'
-  /** The provider hung up, or its network is gone. */
+  /** The provider hung up, or the network is gone. */
   | 'CALL_LOST'
   /** A tool of the page failed or took too long, and the agent was told so. */
   | 'TOOL_FAILED';
 
-/** What went wrong, with the server's words. */
+/** What went wrong, in the server's words if the server reported it. */
 export declare class SwitchboardError extends Error {
   constructor(body: RefusalBody, status?: number);
-  /** Of the server, or one of `OwnCode`. */
+  /** The server's code, or one of `OwnCode`. */
   readonly code: string;
-  /** The server's words for you, as `message` has them, where it said any. */
+  /** The server's message for developers, if it sent one; also in `message`. */
   readonly error: string | undefined;
-  /** For the user; `message` is for you. */
+  /** Show this to the visitor; `message` is for developers. */
   readonly userMessage: string;
-  /** HTTP status; 0 when there was no HTTP reply. */
+  /** The HTTP status; 0 if there was no HTTP reply. */
   readonly status: number;
-  /** Seconds to wait. */
+  /** Seconds to wait before trying again. */
   readonly retryAfter: number | undefined;
-  /** Why the session is over, when it is; see `Ended`. */
+  /** Why the session is over, if it is; see `Ended`. */
   readonly reason: string | undefined;
-  /** Of BOT_BLOCKED: who solves it, and connects again with its token in the header `X-Switchboard-Challenge`, is let in. */
+  /** Set with BOT_BLOCKED. To be admitted, solve it and connect again with its token in the header `X-Switchboard-Challenge`. */
   readonly challenge: RefusalBody['challenge'];
 }
 
 /**
- * Creates a session and holds it. On a page, called again with the same options before it is done (a double click), it gives the same
- * session; not so with a `signal`, which belongs to one call.
- * @throws SwitchboardError when the server refuses, or the microphone is not given; its userMessage is for the user
- * @throws the signal's reason when it is aborted first
+ * Creates a session and holds it. On a page, a second call with the same options before the first is done (a double click) returns the same
+ * session, unless there is a `signal`, which belongs to one call only.
+ * @throws SwitchboardError if the server refuses, or the microphone is not available; its `userMessage` is for the visitor
+ * @throws the signal's reason if it aborts first
  */
 export declare function connect(options: ConnectOptions): Promise<Session>;

@@ -8,39 +8,39 @@ import { gathered, watchMedia } from './media.ts';
 import { release, type HeldMicrophone } from './microphone.ts';
 import { watchVoices } from './voices.ts';
 
-/** Someone speaks, or an answer is on its way. */
+/** Events that mean that someone speaks, or that an answer is on its way. */
 const SPEECH = /^(input_audio_buffer|output_audio_buffer|response)\./;
-/** Milliseconds for which a connection may be away: a new call of a brokered session is sooner there than the old one back. */
+/** How long a connection may be gone, in milliseconds. A brokered session waits less: a new call connects sooner than the old one returns. */
 const AWAY_MS = 10_000;
 const BROKERED_AWAY_MS = 5000;
 
-/** What a call needs of its session. */
+/** What a call needs from its session. */
 export interface CallDeps {
   readonly session: Session;
-  /** How its calls are opened. */
+  /** How the session's calls are opened. */
   readonly terms: CreateReply['call'];
-  /** The bearer token of the next offer. */
+  /** Gets the bearer token for the next offer. */
   readonly secret: () => Promise<string>;
   /** What the agent hears, unless the page gave a stream. */
   readonly microphone: HeldMicrophone;
   readonly options: ConnectOptions;
   readonly runTool: RunTool;
-  /** Ends the call, with the reason why there can be none. */
+  /** Ends the call; its reason says why there can be no call. */
   readonly hangUp: AbortController;
   readonly emit: Emitter<SessionEvents>['emit'];
-  /** The provider has made what the visitor said a turn. */
+  /** Called when the provider has turned what the visitor said into a turn. */
   readonly committed: () => void;
   readonly tellState: (state: CallState) => void;
-  /** Whether the agent is to be asked to speak first: true once. */
+  /** Whether the agent should be asked to speak first. True at most once. */
   readonly greets: () => boolean;
 }
 
-/** Only the page hears what a call costs that it has with the provider itself. */
+/** Only the page learns the usage of a call that it has with the provider directly. */
 const countTokens: NonNullable<AudioOptions['reportUsage']> = ({ total_tokens }) => ({ tokens: total_tokens });
 
 /**
- * Joins a call, and joins it again when its network is gone and Switchboard gives tickets. However it ends, or does not begin, it is by
- * the signal of `hangUp`, which closes the peer and gives the microphone back.
+ * Joins a call, and rejoins it when the network is gone and Switchboard gives tickets. However the call ends, even if it never began, it
+ * does so by the signal of `hangUp`, which closes the peer and releases the microphone.
  */
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
   const { session, terms, secret, microphone, hangUp, emit, tellState } = deps;
@@ -59,7 +59,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
 
   let peer: RTCPeerConnection;
   let channel: RTCDataChannel | undefined;
-  /** Once for each time that it was connected. */
+  /** Allows one attempt to rejoin for each time that the call was connected. */
   let mayReturn = false;
 
   function lose(error: SwitchboardError): void {
@@ -92,7 +92,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       signal,
     });
 
-  /** A WebRTC call of OpenAI's shape: an SDP offer, answered with an SDP. */
+  /** Opens a WebRTC call the way OpenAI does: posts an SDP offer and receives an SDP answer. */
   async function join(): Promise<void> {
     const line = new AbortController();
     atEnd(signal, () => line.abort());
@@ -110,10 +110,10 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     };
     await peer.setLocalDescription();
     watch(line);
-    // Switchboard hears no further word about where the browser is.
+    // Switchboard cannot receive ICE candidates after the offer.
     if (isBrokered) await gathered(peer);
     let reply = await exchange();
-    // The page may have waited for longer than its first ticket lives.
+    // The first ticket may have expired while the page waited.
     if (isBrokered && reply.status === 401) reply = await exchange();
     await peer.setRemoteDescription({ type: 'answer', sdp: await textOf(reply, 'PROVIDER_REFUSED') });
     tellState('open');
@@ -166,7 +166,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     say(...events) {
       if (!channel) throw failure('PROVIDER_UNSUPPORTED');
       const say = (): void => events.forEach(send);
-      // Who speaks first is answered, and not greeted as well.
+      // A visitor who speaks first is answered, and must not be greeted as well.
       deps.greets();
       if (channel.readyState === 'connecting') channel.addEventListener('open', say);
       else say();

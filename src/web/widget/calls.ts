@@ -3,24 +3,24 @@ import { callProvider, type CallDeps } from './audio.ts';
 import { failure, type SwitchboardError } from './error.ts';
 import { silence } from './microphone.ts';
 
-/** The calls of a session, one at a time. */
+/** The calls of a session, of which at most one is open. */
 export interface Calls extends Pick<Session, 'connectAudio' | 'connectText'> {
-  /** Undefined where none is open. */
+  /** The open call; undefined if there is none. */
   readonly present: () => AudioCall | undefined;
-  /** Hangs up. @param why whoever waits for the call is told */
+  /** Hangs up. @param why the error for those who are waiting for the call */
   readonly hangUp: (why: SwitchboardError) => void;
 }
 
-/** @param farewell why there can be no other call, once the session is over */
+/** @param farewell why there can be no more calls, once the session is over */
 export function holdCalls(
   deps: Omit<CallDeps, 'hangUp' | 'greets'>,
   farewell: () => SwitchboardError | undefined,
 ): Calls {
-  /** Ends the present call, and says why there can be no other. */
+  /** Ends the current call. Its reason says why there can be no other. */
   let hangUp = new AbortController();
   let opened: AudioCall | undefined;
   let isWritten = false;
-  /** Nobody else asks for it in the calls that a page has with the provider itself. */
+  /** In a call that the page has with the provider directly, only the page can ask for the greeting. */
   let isToGreet = !deps.session.brokered && deps.session.agent?.greets === true;
 
   const present = (): AudioCall | undefined => (hangUp.signal.aborted ? undefined : opened);
@@ -31,11 +31,11 @@ export function holdCalls(
     const { microphone } = deps;
     const isToBeHeard = isWritten && !willWrite && present() && !options.stream;
     try {
-      // Who is not given the microphone goes on writing.
+      // A visitor who refuses the microphone goes on writing.
       if (isToBeHeard) await microphone.prepare();
-      // The call that there is stays until Switchboard gives a ticket for another.
+      // The current call stays until Switchboard gives a ticket for the next.
       const tickets = present() ? [await deps.secret()] : [];
-      // It may have died meanwhile.
+      // The microphone may have been lost while waiting for the ticket.
       if (isToBeHeard) await microphone.prepare();
       const secret = async (): Promise<string> => tickets.pop() ?? deps.secret();
       isWritten = willWrite;

@@ -5,29 +5,29 @@ import { backoffMs } from './patience.ts';
 
 const PATH = '/api/realtime/socket';
 const SUBPROTOCOL = 'switchboard.v1';
-/** A socket that lived so long was no failure: the next one is tried as soon as the first. */
+/** After a socket that lived this long, the backoff starts over. */
 const STEADY_MS = 10_000;
-/** Failures that a server which asks for less counts as. */
+/** How many failures it counts as when the server asks for fewer connections. */
 const ASKED_FOR_LESS = 4;
 
 export interface ConnectionEvents {
   frame(frame: ServerFrame): void;
-  /** Attached, or lost: then HTTP carries on. */
+  /** `socket`: the socket is attached. `http`: it is lost, and heartbeats use HTTP. */
   transport(transport: 'socket' | 'http'): void;
   /**
-   * A heartbeat over HTTP must tell more. The server closed for good (4403 the session is over, 4404 it is unknown); or nobody answered
-   * a socket, for the first time in a row: then sockets are blocked, or nobody is there.
+   * A heartbeat over HTTP must find out more: the server has closed for good (4403: the session is over, 4404: it is unknown), or a socket was
+   * not answered, for the first time in a row, because sockets are blocked or the server is away.
    */
   doubt(): void;
-  /** Another page goes on with the session. */
+  /** Another page has continued the session. */
   moved(): void;
 }
 
-/** A socket that is opened again whenever it is lost, until the signal aborts or the server closes for good. */
+/** A socket that is reopened whenever it is lost, until the signal aborts or the server closes for good. */
 export interface Connection {
-  /** The present socket, when it can be used. */
+  /** The current socket, if it is attached. */
   readonly link: () => Link | undefined;
-  /** Tries again at once: the network may be back. */
+  /** Retries at once: the network may be back. */
   readonly wake: () => void;
 }
 
@@ -50,7 +50,7 @@ export function keepConnected(
     try {
       link = openLink(new Socket(baseUrl.replace(/^http/, 'ws') + PATH, SUBPROTOCOL), attach, heard, lost);
     } catch {
-      // A policy of the page forbids it, which says nothing of the server.
+      // The page's policy forbids the socket, which says nothing about the server.
       isUnanswered = true;
       lost(0);
     }
@@ -75,7 +75,7 @@ export function keepConnected(
     if (attachedAtMs > 0 && Date.now() - attachedAtMs > STEADY_MS) failures = 0;
     attachedAtMs = 0;
     if (code === 4429 || code === 4503) failures = Math.max(failures, ASKED_FOR_LESS);
-    // The node goes away and others are there: at once, but not all clients in the same instant.
+    // The node shuts down and others are there: reconnect at once, but not all clients in the same instant.
     timer = setTimeout(open, code === 1012 && failures === 0 ? Math.random() * 1000 : backoffMs(failures));
     failures += 1;
     if (isUnanswered && !wasUnanswered) on.doubt();

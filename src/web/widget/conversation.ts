@@ -3,13 +3,13 @@ import type { ConnectOptions, SessionEvents, ToolHandlers } from './api.ts';
 import type { Emitter } from './emitter.ts';
 import { failure } from './error.ts';
 
-/** A handler that takes longer keeps the agent silent. */
+/** The agent stays silent while a handler runs, so it may take no longer. */
 const TOOL_MS = 10_000;
 
-/** Words of the visitor, as they are recognised, and of the agent, as they are spoken or written. */
+/** Events with words: the visitor's as they are recognised, the agent's as they are spoken or written. */
 const WORDS = /^(conv|resp).*(?:transcript|transcription|text)\.(delta|completed|done)$/;
 
-/** The visitor as the provider hears them, and the agent as the visitor does. */
+/** Events about who speaks: the visitor as the provider hears them, the agent as the visitor hears it. */
 const SPEECH = /^(in|out)put_audio_buffer\.(?:speech_)?(started|stopped|cleared)$/;
 
 interface FunctionCall {
@@ -19,7 +19,7 @@ interface FunctionCall {
   readonly arguments: string;
 }
 
-/** What is read of the provider's events. */
+/** The parts of the provider's events that are read. */
 export interface ProviderEvent {
   readonly type: string;
   readonly item_id: string;
@@ -35,18 +35,18 @@ export interface ProviderEvent {
   };
 }
 
-/** What fits into a frame of our socket. */
+/** The output, or an error if it is too large for a frame of Switchboard's socket. */
 export function fit(output: unknown): unknown {
   return new TextEncoder().encode(JSON.stringify(output)).length > 16_384 ? { error: 'too_large' } : output;
 }
 
-/** Answers a call of a tool. @returns undefined where it is for the page itself to answer */
+/** Answers a tool call. @returns undefined if the page or Switchboard answers it */
 export type RunTool = (id: string, name: string, json: string) => Promise<unknown> | undefined;
 
 /**
- * Tells of the tools that the agent asks for, and has the page's handlers answer.
- * @param tools calls are for the page itself to answer where they are a list; without any the model hears that there is no such tool
- * @param serverTools those that Switchboard answers
+ * Reports the tool calls of the agent, and has the page's handlers answer them.
+ * @param tools if it is a list, the page answers the calls itself; if it is missing, the model is told that there is no such tool
+ * @param serverTools the names of the tools that Switchboard answers
  */
 export function createTools(
   tools: ConnectOptions['tools'] = {},
@@ -74,9 +74,9 @@ export function createTools(
 }
 
 /**
- * Follows a conversation by the provider's events (OpenAI's realtime API): tells its words and who speaks, and answers the calls of tools.
- * @param send an event to the provider
- * @param serverTools those that Switchboard answers
+ * Follows a conversation by the provider's events (OpenAI's realtime API): reports its words and who speaks, and answers tool calls.
+ * @param send sends an event to the provider
+ * @param serverTools the names of the tools that Switchboard answers
  */
 export function followConversation(
   runTool: RunTool,
@@ -85,13 +85,13 @@ export function followConversation(
   serverTools: readonly string[] = [],
 ): (event: ProviderEvent) => void {
   const texts = new Map<string, string>();
-  /** What the answer of a call comes to, of responses of which Switchboard answers some. */
+  /** What to do when the conversation has taken the answer of a tool call, for responses that Switchboard answers in part. */
   const answered = new Map<string, () => void>();
   const goOn = (): void => send({ type: 'response.create' });
 
   /**
-   * All that a response asks for is answered together: the provider makes one response at a time. Of one that is shared whoever gave the
-   * answer that the conversation took last asks for it; Switchboard hears the same order.
+   * Answers all tool calls of a response together, because the provider makes one response at a time. If Switchboard answers some of them, the
+   * side whose answer the conversation took last asks for the next response. Switchboard sees the answers in the same order.
    */
   async function answer(calls: readonly FunctionCall[]): Promise<void> {
     const isOurs = ({ name }: FunctionCall): boolean => serverTools.includes(name);
@@ -122,7 +122,7 @@ export function followConversation(
       answered.get(item.call_id)?.();
       answered.delete(item.call_id);
     }
-    // Not of a response that the visitor interrupted.
+    // A response that the visitor interrupted has another status, and its tool calls are not answered.
     if (response?.status === 'completed') void answer(response.output.filter((item) => item.type === 'function_call'));
   };
 }

@@ -2,11 +2,11 @@ export interface Emitter<Events> {
   readonly on: <T extends keyof Events>(type: T, listener: (event: Events[T]) => void) => () => void;
   readonly off: <T extends keyof Events>(type: T, listener: (event: Events[T]) => void) => void;
   readonly emit: <T extends keyof Events>(type: T, event: Events[T]) => void;
-  /** Nobody hears anything from now on. */
+  /** Removes all listeners. */
   readonly silence: () => void;
 }
 
-/** Typed events. A listener that throws harms neither the session nor the other listeners: the page hears of it as usual. */
+/** Typed events. A listener that throws affects neither the session nor other listeners; the page sees the error as uncaught. */
 export function createEmitter<Events>(): Emitter<Events> {
   let listeners: { [T in keyof Events]?: Set<(event: Events[T]) => void> } = {};
   const off: Emitter<Events>['off'] = (type, listener) => void listeners[type]?.delete(listener);

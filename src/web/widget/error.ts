@@ -3,12 +3,12 @@ import type { TransientCode } from '../../protocol/error-codes.ts';
 import type * as Api from './api.ts';
 
 /**
- * What the SDK finds by itself, in words for the visitor; every other code is the server's. English alone: whoever shows other languages
- * has their words beside these.
+ * Messages for the visitor about failures that the SDK detects itself; every other code is the server's. They are in English only: those who
+ * show other languages bring their own texts.
  */
 const ownCodes: Readonly<Record<Api.OwnCode, string>> = own;
 
-/** What a client is told of a failure, by the server or by this SDK. */
+/** A failure, reported by the server or detected by this SDK. */
 export class SwitchboardError extends Error implements Api.SwitchboardError {
   declare readonly code: string;
   declare readonly error: string | undefined;
@@ -25,8 +25,8 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
 }
 
 /**
- * A failure that the SDK found, unless its cause is one that has words already.
- * @param cause for the developer, where the code does not say it all
+ * A failure that the SDK detected. If its cause is a `SwitchboardError`, that error is returned instead.
+ * @param cause for the developer, if the code does not say everything
  */
 export function failure(code: Api.OwnCode, cause: unknown = code, status = 0): SwitchboardError {
   return cause instanceof SwitchboardError
@@ -34,7 +34,7 @@ export function failure(code: Api.OwnCode, cause: unknown = code, status = 0): S
     : new SwitchboardError({ code, error: String(cause), userMessage: ownCodes[code] }, status);
 }
 
-/** In the server's words, or as `code` where a proxy, a provider or the page's back end has answered in its own. */
+/** An error in the server's words, or with `code` if a proxy, a provider or the page's back end answered in its own. */
 export function refusal(
   body: Partial<Api.RefusalBody> | undefined,
   code: Api.OwnCode,
@@ -44,7 +44,7 @@ export function refusal(
   return body?.userMessage ? new SwitchboardError(body as Api.RefusalBody, status) : failure(code, cause, status);
 }
 
-/** What a reply says. @throws SwitchboardError of one other than success, see `refusal` */
+/** The text of a successful reply. @throws SwitchboardError for any other reply, see `refusal` */
 export async function textOf(response: Response, code: Api.OwnCode): Promise<string> {
   const text = await response.text();
   if (response.ok) return text;
@@ -52,12 +52,12 @@ export async function textOf(response: Response, code: Api.OwnCode): Promise<str
   try {
     body = JSON.parse(text);
   } catch {
-    // The words of others are for developers.
+    // The texts of other servers are for developers only.
   }
   throw refusal(body, code, text, response.status);
 }
 
-/** The compiler finds a code that the server's table calls transient and that is not here. */
+/** The compiler reports a code that is transient in the server's table and missing here. */
 const transient: Readonly<Record<TransientCode | 'NETWORK_ERROR', 1>> = {
   NETWORK_ERROR: 1,
   SERVICE_UNAVAILABLE: 1,

@@ -1,13 +1,13 @@
 import type { ConnectOptions } from './api.ts';
 import { failure, textOf } from './error.ts';
 
-/** A reply that takes longer is lost. */
+/** How long to wait for a reply. */
 const REPLY_MS = 10_000;
-/** A mint alone may take the server ten seconds. */
+/** Creates wait longer: the mint alone may take the server ten seconds. */
 const MINT_MS = 20_000;
 export const SESSION_PATH = '/api/session';
 
-/** Posts to Switchboard. `last`: the page is closing, so the request must outlive it. @throws SwitchboardError */
+/** Posts to Switchboard. `last`: the page is closing, and the request must outlive it. @throws SwitchboardError */
 export type Post = <T>(path: string, body: object, idempotencyKey?: string, last?: boolean) => Promise<T>;
 
 export function createPost(baseUrl: string, options: ConnectOptions): Post {

@@ -1,27 +1,27 @@
 import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
 import { failure, SwitchboardError } from './error.ts';
 
-/** A socket that does not answer for so long is dead: sleep and network changes leave such sockets behind. */
+/** A socket that does not answer within this time is dead: computers that sleep and changes of the network leave such sockets behind. */
 const ANSWER_MS = 10_000;
 
 export type Question = Extract<ClientFrame, { type: 'heartbeat' | 'usage' }> & { readonly id: string };
 
-/** One socket, from its opening to its end. */
+/** One socket, from when it is opened until it ends. */
 export interface Link {
-  /** @throws SwitchboardError the server's, or NETWORK_ERROR when the socket ended without an answer */
+  /** @throws SwitchboardError the server's, or NETWORK_ERROR if the socket ended before the answer */
   readonly ask: (frame: Question) => Promise<ServerFrame>;
   readonly send: (frame: ClientFrame) => void;
   readonly close: () => void;
 }
 
-/** Opens a socket and attaches it. `onClosed` is called once: with the close code, or 0 when it was given up here. */
+/** Opens a socket and attaches it. `onClosed` is called once, with the close code, or 0 if it was closed from this side. */
 export function openLink(
   socket: WebSocket,
   attach: ClientFrame,
   onFrame: (frame: ServerFrame) => void,
   onClosed: (code: number) => void,
 ): Link {
-  /** What is asked, by its id: settles with the answer. */
+  /** Unanswered questions by id, each with the function that settles it. */
   const waiting = new Map<string, (answer: ServerFrame | SwitchboardError) => void>();
   let isClosed = false;
   const timer = setTimeout(() => closed(0), ANSWER_MS);
@@ -44,7 +44,7 @@ export function openLink(
     clearTimeout(timer);
     const frame = JSON.parse(data as string) as ServerFrame;
     if (frame.type === 'error' && waiting.size > 0) {
-      // A refusal without an id is about one of those that wait: all may ask again, nothing is counted twice.
+      // An error without an id is about one of the questions. All of them fail: they can be asked again, and nothing is counted twice.
       const asked = [...waiting].filter(([id]) => (frame.id ?? id) === id);
       for (const [, settle] of asked) settle(new SwitchboardError(frame));
       if (asked.length > 0) return;

@@ -10,19 +10,19 @@ import { holdSession } from './session.ts';
 
 export { SwitchboardError } from './error.ts';
 
-/** A page's visitor waits: after so many tries it is told. */
+/** A visitor is waiting, who should see the failure after this many tries. */
 const CREATE_TRIES = 3;
 
-/** What is under way on this page. */
+/** Sessions that this page is opening, by their options. */
 const opening = new Map<string, Promise<Api.Session>>();
 
 /** Creates a session and holds it; see api.ts. */
 export const connect: typeof Api.connect = (options) => {
   const { signal } = options;
   if (signal) return untilAborted(open(options), signal);
-  // A page opens a session for its one visitor, a back end for many.
+  // A page opens sessions for its one visitor, a back end for many.
   if (typeof document === 'undefined') return open(options);
-  // Another function that creates is another session.
+  // Options with different functions name different sessions.
   const name = JSON.stringify(options, (_, value: unknown) => (typeof value === 'function' ? String(value) : value));
   const present = opening.get(name);
   if (present) return present;
@@ -32,7 +32,7 @@ export const connect: typeof Api.connect = (options) => {
 };
 
 async function open(options: Api.ConnectOptions): Promise<Api.Session> {
-  // What is of the page goes to no server; functions are in no JSON.
+  // The page's own options are not sent to the server; JSON leaves out the functions.
   const {
     baseUrl = location.origin,
     headers: _headers,
@@ -55,7 +55,7 @@ async function open(options: Api.ConnectOptions): Promise<Api.Session> {
     return post(SESSION_PATH, { ...body, tools: describeTools(tools) }, key);
   };
   try {
-    // A wait that the server asks for is for the page to show.
+    // If the server asks to wait, the page must show that.
     const created = await (ready ? take(ready) : persist(create, CREATE_TRIES, 'RATE_LIMIT_EXCEEDED'));
     return holdSession(created, base, options, post, microphone);
   } catch (error) {
@@ -64,20 +64,20 @@ async function open(options: Api.ConnectOptions): Promise<Api.Session> {
   }
 }
 
-/** What the page's own back end has created. @throws SwitchboardError of a refusal that the back end hands on, and of half a reply */
+/** Takes what the page's back end has created. @throws SwitchboardError the refusal that the back end passed on, or for an incomplete reply */
 async function take(created: NonNullable<Api.ConnectOptions['created']>): Promise<CreateReply> {
   const reply = typeof created === 'function' ? await created() : created;
-  // Of half a reply nothing is begun, which nobody would end.
+  // Nothing may start with an incomplete reply: there would be nothing to end it with.
   if ('sm_session_id' in reply && reply.call.mode) return reply;
   throw refusal(reply as Api.RefusalBody, 'NETWORK_ERROR', JSON.stringify(reply));
 }
 
-/** What a create says of the page's tools: nothing of those that the agent has already, and nothing of what they do. */
+/** The page's tools as a create names them: without tools that the agent already has, and without the handlers. */
 function describeTools(tools: Api.ConnectOptions['tools']): Api.CreateRequest['tools'] {
   if (!tools || Array.isArray(tools)) return tools;
   const described = Object.entries(tools).flatMap(([name, tool]) =>
     typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name }],
   );
-  // An empty list would take the agent's own away.
+  // An empty list would remove the agent's own tools.
   return described.length > 0 ? described : undefined;
 }

@@ -2,17 +2,17 @@ import { atEnd } from './abort.ts';
 import type { MediaEvent } from './api.ts';
 import { failure, type SwitchboardError } from './error.ts';
 
-/** An offer that has no answer within this time has none, and a call that does not come about within it from its answer on never will. */
+/** How long an offer may go unanswered, and how long the call may then take to connect. */
 const CONNECT_MS = 20_000;
-/** Candidates that take longer to find are not waited for. */
+/** How long to wait for ICE candidates. */
 const GATHER_MS = 1000;
 
 /**
- * Watches a call, from its offer until the signal aborts: how its connection fares, and whether one of its ends is gone. A hang-up
- * shows in the transport of its encryption at once, in the state of the connection only seconds later.
- * @param channel whose end is the end of the call, if any
- * @param awayMs a connection that is away for longer is not waited for
- * @param lose `mayReturn`: only the network is gone, nobody has hung up
+ * Watches a call from its offer until the signal aborts: reports the state of its connection, and whether either side is gone. A hang-up
+ * shows at once in the DTLS transport, but only seconds later in the connection state.
+ * @param channel a data channel whose close means the end of the call, if any
+ * @param awayMs how long to wait for a connection that is gone
+ * @param lose `mayReturn`: only the network is gone, and nobody has hung up
  */
 export function watchMedia(
   peer: RTCPeerConnection,
@@ -30,7 +30,7 @@ export function watchMedia(
     target?.addEventListener(type, heard, { signal });
 
   atEnd(signal, () => clearTimeout(timer));
-  // Answered: what the server needed for that is not the connection's time.
+  // The offer is answered. The time that the server took must not count against the connection.
   listen(peer, 'signalingstatechange', () => {
     clearTimeout(timer);
     timer = setTimeout(over, CONNECT_MS);
@@ -49,7 +49,7 @@ export function watchMedia(
   for (const track of microphone.getTracks()) listen(track, 'ended', () => lose(failure('MICROPHONE_LOST')));
 }
 
-/** The offer says by now where the browser is. */
+/** Resolves once the offer contains the browser's ICE candidates. */
 export function gathered(peer: RTCPeerConnection): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, GATHER_MS);

@@ -13,14 +13,14 @@ export async function openMicrophone(audio: AudioConstraints): Promise<MediaStre
   }
 }
 
-/** Gives a microphone back: the browser takes its sign away. */
+/** Releases a microphone, so that the browser no longer shows it as in use. */
 export function release(stream: MediaStream | undefined): void {
   stream?.getTracks().forEach((track) => track.stop());
 }
 
 /**
- * What a call without a microphone sends. It begins once the visitor has touched the page, which is no matter to the call.
- * @param signal ends it
+ * The stream of a call without a microphone. Browsers start it only after the visitor has touched the page, which does not matter to the call.
+ * @param signal ends the stream
  */
 export function silence(signal: AbortSignal): MediaStream {
   const context = new AudioContext();
@@ -29,7 +29,7 @@ export function silence(signal: AbortSignal): MediaStream {
   return stream;
 }
 
-/** Those to choose from; their names are empty until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
+/** The available microphones; their names are empty until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
 export async function listMicrophones(): Promise<MediaDeviceInfo[]> {
   const all = await mediaDevices().enumerateDevices();
   return all.filter(({ kind }) => kind === 'audioinput');
@@ -37,32 +37,32 @@ export async function listMicrophones(): Promise<MediaDeviceInfo[]> {
 
 function mediaDevices(): MediaDevices {
   const devices = globalThis.navigator?.mediaDevices;
-  // Browsers give them to secure contexts only.
+  // Browsers offer media devices only in secure contexts.
   if (!devices) throw failure('MICROPHONE_INSECURE');
   return devices;
 }
 
-/** The microphone of a session: muted, or another, also while it is heard. */
+/** The microphone of a session. It can be muted and switched, even during a call. */
 export interface HeldMicrophone {
   readonly isMuted: boolean;
-  /** For a call: the one that was opened before, or another. @throws SwitchboardError as `openMicrophone` */
+  /** Opens the microphone for a call, or returns the one that is already open. @throws SwitchboardError as `openMicrophone` */
   readonly open: () => Promise<MediaStream>;
-  /** Opens the one that the next call takes, unless it is open. @throws SwitchboardError as `openMicrophone` */
+  /** Opens the microphone for the next call, unless it is open. @throws SwitchboardError as `openMicrophone` */
   readonly prepare: () => Promise<void>;
-  /** The agent hears this one, which may be the page's own: then the page alone changes and stops it. */
+  /** Sets the stream that the agent hears. If it is the page's own, only the page switches and stops it. */
   readonly use: (stream: MediaStream) => void;
   readonly mute: (on?: boolean) => void;
-  /** Of a visitor who holds a button to speak: whether they do. */
+  /** Push-to-talk: whether the visitor is holding the button. */
   readonly talk: (on: boolean) => void;
-  /** Puts another into the stream that is heard, if any. @returns what to send from now on @throws SwitchboardError as `openMicrophone` */
+  /** Switches the microphone in the current stream, if any. @returns the tracks to send from now on @throws SwitchboardError as `openMicrophone` */
   readonly choose: (deviceId: string) => Promise<readonly MediaStreamTrack[]>;
-  /** Gives back what no call has taken. */
+  /** Releases the microphone if no call uses it. */
   readonly drop: () => void;
 }
 
 /**
- * @param opened what was opened before the first call
- * @param isPush nothing is heard unless the visitor holds a button
+ * @param opened the microphone, if it was opened before the first call
+ * @param isPush the agent hears nothing unless the visitor holds a button
  */
 export function holdMicrophone(
   audio: AudioConstraints,
@@ -74,7 +74,7 @@ export function holdMicrophone(
   let isTalking = !isPush;
   let unused = opened;
   let heard = opened;
-  /** Not the page's. */
+  /** The stream that this module opened, as opposed to one of the page's. */
   let own = opened;
 
   function applyMute(): void {
@@ -114,7 +114,7 @@ export function holdMicrophone(
       if (stream !== own || !stream?.active) return [];
       const chosen = await openMicrophone(constraints);
       if (!stream.active) {
-        // The call is over by now.
+        // The call has ended meanwhile.
         release(chosen);
         return [];
       }

@@ -1,11 +1,11 @@
 /**
- * Tells when the page may have been asleep (hidden tabs have late timers, frozen ones none, sleeping machines neither) or has
- * another network, and when the visitor leaves: a page that the browser keeps for the Back button has been left too.
- * @param signal ends it
+ * Calls `onWake` when the page may have been asleep (timers are late in hidden tabs and stop in frozen ones and on sleeping computers) or has
+ * another network, and `onLeave` when the visitor leaves. A page that the browser keeps for the Back button counts as left.
+ * @param signal stops watching
  */
 export function watchPage(signal: AbortSignal, onWake: () => void, onLeave: () => void): void {
   if (typeof document === 'undefined') return;
-  // Some are the document's: the window hears of them before it.
+  // Some of these events are the document's. With `capture`, the window hears them too.
   const listen = (type: string, heard: () => void): void => addEventListener(type, heard, { signal, capture: true });
   for (const type of ['visibilitychange', 'resume', 'pageshow', 'online']) listen(type, onWake);
   listen('pagehide', onLeave);

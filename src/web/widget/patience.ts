@@ -4,17 +4,17 @@ import { isTransient } from './error.ts';
 const FIRST_MS = 500;
 const MAX_MS = 30_000;
 
-/** Milliseconds to wait after so many failures: twice as long each time, and never the same for everybody. */
+/** Milliseconds to wait after this many failures: doubles each time, with jitter. */
 export function backoffMs(failures: number): number {
   return Math.min(MAX_MS, FIRST_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 
-/** The same, but not before the server wants to hear again. */
+/** The same, but at least as long as the server asks to wait. */
 export function pauseMs(failures: number, error: unknown): number {
   return Math.max(backoffMs(failures), ((error as SwitchboardError).retryAfter ?? 0) * 1000);
 }
 
-/** Does the work until it succeeds, was tried so often, or fails in a way that does not pass, or is not waited for. */
+/** Repeats the work until it succeeds, `tries` is reached, or it fails with a permanent error or with the code `unless`. */
 export async function persist<T>(work: () => Promise<T>, tries = Infinity, unless?: string): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {

@@ -1,21 +1,21 @@
 import { atEnd } from './abort.ts';
 import { pauseMs } from './patience.ts';
 
-/** Beats may come a little early, so that sessions that began together do not beat together. */
+/** The share of the interval by which a beat may come early, so that sessions that began together do not beat together. */
 const EARLY = 0.15;
 
 export interface Pulse {
-  /** Beats now, unless a beat is under way. */
+  /** Beats now, unless a beat is in progress. */
   readonly now: () => void;
-  /** Beats now when the last one is longer ago than a moment: timers were late, or the network was away. */
+  /** Beats now if the last beat failed or is more than a moment ago: timers may have been late, or the network gone. */
   readonly wake: () => void;
 }
 
 const MOMENT_MS = 5000;
 
 /**
- * Calls `beat` every `intervalMs()`, and after a failure when it may succeed again. `onFailure` hears of the first failure in a row.
- * @param signal ends it
+ * Calls `beat` every `intervalMs()`, and retries after a failure. `onFailure` is called for the first failure in a row.
+ * @param signal stops the pulse
  */
 export function startPulse(
   signal: AbortSignal,

@@ -8,7 +8,7 @@ export type Amounts = Required<Omit<UsageReport, 'id'>>;
 
 /** Usage reports that the server has not acknowledged yet. */
 export interface Reports {
-  /** Repeats the report under one id until it is answered. @throws SwitchboardError a refusal that stays */
+  /** Repeats the report under one id until it is answered. @throws SwitchboardError a permanent refusal */
   readonly send: (report: UsageReport) => Promise<Usage>;
   readonly waiting: ReadonlyMap<string, Amounts>;
 }

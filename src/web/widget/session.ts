@@ -32,9 +32,9 @@ const HEARTBEAT_PATH = '/api/realtime/heartbeat';
 const END_PATH = '/api/realtime/end';
 const RATE_PATH = '/api/realtime/rate';
 const TICKET_PATH = '/api/realtime/ticket';
-/** Whoever speaks waits: after so many tries the call is lost. */
+/** A visitor is waiting to speak: after this many tries the call is lost. */
 const TICKET_TRIES = 3;
-/** After so many tries to say that it is over, the server's own clock will do it. */
+/** After this many tries to end the session, the server is left to end it by its own clock. */
 const END_TRIES = 5;
 
 const OVER = 'SESSION_DURATION_EXCEEDED';
@@ -46,7 +46,7 @@ const elsewhere: Ended = {
   userMessage: 'This goes on elsewhere.',
 };
 
-/** Holds a created session until it is over. @param opened the microphone for its first call, when the page asked for it before */
+/** Holds a created session until it is over. @param opened the microphone for its first call, if the page opened it before */
 export function holdSession(
   created: CreateReply,
   baseUrl: string,
@@ -61,13 +61,13 @@ export function holdSession(
   const runTool = createTools(options.tools, emit, terms.serverTools);
   const isPush = agent?.push === true;
   const microphone = holdMicrophone(options.audio || true, opened, isPush);
-  /** Ends with the session. */
+  /** Aborted when the session ends. */
   const life = new AbortController();
-  /** Why there can be no other call. */
+  /** Why there can be no more calls. */
   let farewell: SwitchboardError | undefined;
   let callState: CallState = 'closed';
   let isSecretUsed = false;
-  /** By which the next page goes on. */
+  /** The token with which another page can continue the session. */
   let resume: string | undefined;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
@@ -107,7 +107,7 @@ export function holdSession(
     emit('call', { state: next });
   }
 
-  /** Of a provider it opens any call while it lives, of Switchboard one call. */
+  /** The bearer token for a call. A provider's secret opens any number of calls until it expires, a ticket of Switchboard's only one. */
   async function secret(): Promise<string> {
     if (!session.brokered || !isSecretUsed) {
       isSecretUsed = true;
@@ -147,7 +147,7 @@ export function holdSession(
     if (frame.type === 'error') emit('error', new SwitchboardError(frame));
   }
 
-  /** Asks over the socket; over HTTP when there is none, or when it is lost without an answer. */
+  /** Asks over the socket, or over HTTP if there is no socket or it is lost before the answer. */
   async function ask<T extends object>(
     type: Question['type'],
     path: string,
@@ -170,7 +170,7 @@ export function holdSession(
   async function beat(): Promise<void> {
     try {
       const reply = await ask<{ session: SessionView; type?: string }>('heartbeat', HEARTBEAT_PATH, activity.told());
-      // An answer over the socket was heard already.
+      // `heard` has already handled an answer over the socket.
       if (reply.type) return;
       enter('engaged');
       seen(reply.session);
@@ -182,7 +182,7 @@ export function holdSession(
   }
 
   const reports = createReports((amounts, id) => ask<{ usage: Usage }>('usage', USAGE_PATH, amounts, id));
-  // Half of the idle limit: activity must be known before its time is up.
+  // At most half of the idle limit, so that the server learns of activity before the limit is reached.
   const pulse = startPulse(
     life.signal,
     () => Math.min(intervalSec, limits.maxIdleSec / 2) * 1000,

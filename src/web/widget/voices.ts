@@ -3,12 +3,12 @@ import type { SessionEvents, Speaking } from './api.ts';
 import type { Emitter } from './emitter.ts';
 
 const LOOK_MS = 100;
-/** One hundredth of full scale: speech is louder, a quiet room is not. */
+/** One hundredth of full scale: speech is louder, a quiet room is quieter. */
 const SPEECH_LEVEL = 0.01;
-/** Words are closer together. */
+/** Longer than the pauses between words. */
 const PAUSE_MS = 600;
 
-/** What other reports have not is undefined, and makes no level. Firefox tells nothing of the microphone. */
+/** Reports of other types lack these fields, so their level is NaN and is ignored. Firefox has none for the microphone. */
 interface AudioStats {
   readonly id: string;
   readonly type: string;
@@ -17,9 +17,9 @@ interface AudioStats {
 }
 
 /**
- * Tells how loud both sides of a call are, ten times a second, and who speaks whenever that changes; calls `onVoice` while somebody
- * does. It compares sums that the browser keeps, so that nothing is missed when timers are late in a hidden tab.
- * @param signal ends it
+ * Reports how loud both sides of a call are, ten times a second, and who speaks, whenever that changes; calls `onVoice` while somebody
+ * speaks. It compares running sums that the browser keeps, so nothing is missed when timers are late in a hidden tab.
+ * @param signal stops watching
  */
 export function watchVoices(
   peer: RTCPeerConnection,
@@ -68,7 +68,7 @@ export function watchVoices(
   });
 }
 
-/** Measures how loud a stream is, where the browser does not tell. @returns a function that looks at the present moment */
+/** Measures how loud a stream is, for browsers that do not report it. @returns a function that measures the level right now */
 function listenTo(stream: MediaStream, signal: AbortSignal): () => number {
   const context = new AudioContext();
   atEnd(signal, () => void context.close());

@@ -8,12 +8,12 @@ import type { Link } from './link.ts';
 import type { HeldMicrophone } from './microphone.ts';
 
 interface WordsDeps {
-  /** The page has no data channel: what it does goes over the socket. */
+  /** The page has no data channel, so what it does in the call goes over the socket. */
   readonly isLocked: boolean;
-  /** The visitor holds a button to speak. */
+  /** The visitor holds a button to speak (push-to-talk). */
   readonly isPush: boolean;
   readonly microphone: Pick<HeldMicrophone, 'talk'>;
-  /** Undefined where there is none. */
+  /** The open call; undefined if there is none. */
   readonly call: () => AudioCall | undefined;
   readonly link: () => Link | undefined;
   readonly runTool: RunTool;
@@ -23,16 +23,16 @@ interface WordsDeps {
 
 interface Words extends Pick<Session, 'send' | 'interrupt' | 'talk'> {
   readonly hear: (frame: ServerFrame) => void;
-  /** The provider has what the visitor said, and answers it when it is asked to. */
+  /** The provider has taken what the visitor said as a turn. With push-to-talk, it answers only when asked to. */
   readonly committed: () => void;
-  /** There is no call any more. */
+  /** The call has ended. */
   readonly closed: () => void;
 }
 
-/** The provider's events that stop the agent at once: no more of the response is made, and what is made is not played. */
+/** Provider events that stop the agent at once: the first stops its response, the second discards audio that is not yet played. */
 const cutOff = [{ type: 'response.cancel' }, { type: 'output_audio_buffer.clear' }];
 
-/** What a page writes in its call and hears of it: by the provider's own events, or where it has no data channel by frames of the socket. */
+/** What a page writes in its call and what it hears from it: by provider events, or by frames of the socket if there is no data channel. */
 export function createWords({ isLocked, isPush, microphone, call, link, runTool, emit, active }: WordsDeps): Words {
   let isTalking = false;
 
@@ -57,7 +57,7 @@ export function createWords({ isLocked, isPush, microphone, call, link, runTool,
   return {
     hear(frame) {
       if (frame.type === 'thinking') emit('thinking', { on: frame.on, tool: frame.tool });
-      // Where there is a data channel all else is heard there.
+      // With a data channel, everything else is heard there.
       if (!isLocked) return;
       if (frame.type === 'speech' || frame.type === 'transcript') {
         active();
@@ -76,7 +76,7 @@ export function createWords({ isLocked, isPush, microphone, call, link, runTool,
     },
     talk(on) {
       if (!isPush || on === isTalking) return;
-      // Nobody is heard of whom that cannot be told.
+      // If `tell` throws, the visitor must not be heard, because the provider was not told.
       become(false);
       tell({ type: 'talk', on }, { type: `input_audio_buffer.${on ? 'clear' : 'commit'}` }, ...(on ? cutOff : []));
       become(on);

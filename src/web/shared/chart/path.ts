@@ -4,12 +4,12 @@ type Point = ChartEdge['points'][number];
 
 const CORNER = 6;
 const ARROW = { length: 8, half: 4 };
-/** How far ELK puts a label from its line, at most. */
+/** The largest distance at which ELK puts a label beside its line. */
 const NEAR = 10;
 
 const lengthOf = (a: Point, b: Point): number => Math.hypot(b.x - a.x, b.y - a.y);
 
-/** The point on the way from one to another, so far from the first. */
+/** The point on the way from `from` to `to` at this distance from `from`. */
 function towards(from: Point, to: Point, distance: number): Point {
   const share = distance / (lengthOf(from, to) || 1);
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
@@ -17,7 +17,7 @@ function towards(from: Point, to: Point, distance: number): Point {
 
 const text = ({ x, y }: Point): string => `${x} ${y}`;
 
-/** A line through points, with round corners, up to where its arrow begins. */
+/** The SVG path through the points, with rounded corners, up to where the arrow begins. */
 export function lineOf(points: readonly Point[]): string {
   return points
     .map((point, index) => {
@@ -30,7 +30,7 @@ export function lineOf(points: readonly Point[]): string {
     .join('');
 }
 
-/** The arrow at the end of a line. */
+/** The SVG path of the arrow at the end of a line. */
 export function arrowOf(points: readonly Point[]): string {
   const [end, before] = [points.at(-1), points.at(-2)];
   if (end === undefined || before === undefined) return '';
@@ -39,7 +39,7 @@ export function arrowOf(points: readonly Point[]): string {
   return `M${text(end)}L${base.x - dy} ${base.y + dx}L${base.x + dy} ${base.y - dx}z`;
 }
 
-/** Where a label stands to its line: its text keeps close to it. */
+/** On which side of its line a label is, so that its text can be aligned towards the line. */
 export function sideOf({ points, label }: ChartEdge): 'above' | 'below' | 'left' | 'right' {
   if (label === null) return 'below';
   const [left, top] = [label.x, label.y];

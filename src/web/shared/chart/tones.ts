@@ -1,10 +1,10 @@
 import type { ChartNode } from '../../../protocol/operator/machine.ts';
 import type { SessionState } from '../../../protocol/session.ts';
 
-/** The four looks of a state are those of a voice session, each a colour and a shape. */
+/** Every state looks like one of the four states of a voice session, each of which has a colour and a shape. */
 export type Tone = SessionState;
 
-/** What is like a voice session that is engaged, idle or stale; `over` is what nothing follows upon. */
+/** The states that look like an engaged, idle or stale session. All other states look ended. */
 const tones: Readonly<Record<string, Tone>> = {
   engaged: 'engaged',
   open: 'engaged',
