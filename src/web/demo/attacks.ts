@@ -1,4 +1,4 @@
-/** What a page has, once it has a session. */
+/** What a page knows once it has a session. */
 export interface Loot {
   readonly widgetKey: string;
   readonly agentId: string;
@@ -7,7 +7,7 @@ export interface Loot {
   readonly ticket: string;
 }
 
-/** What a hostile page may send, as text to begin with. */
+/** Something that a hostile page may send; it can be edited as text before it is sent. */
 export interface Attack {
   readonly name: string;
   readonly write: (loot: Loot) => string;
@@ -15,7 +15,7 @@ export interface Attack {
 
 const json = (value: object): string => JSON.stringify(value, null, 2);
 
-/** What a hostile page may try on the session's socket; the first is what it may do. */
+/** What a hostile page may try on the session's socket. The first one is allowed. */
 export const frames: readonly Attack[] = [
   { name: 'Say something', write: () => json({ type: 'say', id: 'mine', text: 'What are your opening hours?' }) },
   {
@@ -43,7 +43,7 @@ function post(path: string, body: object, ...headers: string[]): string {
   return [`POST ${path}`, 'Content-Type: application/json', ...headers, '', json(body)].join('\n');
 }
 
-/** What it may try over HTTP; the first is what it may do. */
+/** What a hostile page may try over HTTP. The first one is allowed. */
 export const requests: readonly Attack[] = [
   {
     name: 'Open a session, as the widget does',

@@ -13,10 +13,10 @@ const transport = element('transport', HTMLElement);
 const media = element('media', HTMLElement);
 const metered = element('metered', HTMLElement);
 const hurry = element('hurry', HTMLElement);
-/** Nobody minds waiting for so long to see a silence end. */
+/** A silence limit up to this length needs no hint for the impatient. */
 const SHORT_SEC = 30;
 
-/** Who tells Switchboard what a call costs that it has opened itself. */
+/** What meters a call that Switchboard opened. */
 const meters: Readonly<Record<DemoConfig['provider']['meter'], string>> = {
   events: 'the provider’s events',
   clock: 'the clock',
@@ -31,7 +31,7 @@ const meanings: Readonly<Record<SessionState, string>> = {
   ended: 'Ended.',
 };
 
-/** All that the page shows of a session, whoever has opened it: the element, or the code of the written conversation. */
+/** Everything that the page shows of a session, whether the element or the code of the written conversation opened it. */
 export class Board implements Show {
   readonly #config: DemoConfig;
   readonly #provocations: Provocations;
@@ -49,7 +49,7 @@ export class Board implements Show {
     setInterval(() => this.#tick(), 1000);
   }
 
-  /** Forgets the last conversation: another one is asked for. */
+  /** Clears the previous conversation, because another one is starting. */
   clear(): void {
     notify('');
     this.#chart.clear();
@@ -57,7 +57,7 @@ export class Board implements Show {
     say(status, 'Connecting…');
   }
 
-  /** @param reporter who says what its call costs, where Switchboard does not meter it */
+  /** @param reporter who reports the call's costs, if Switchboard does not meter it */
   hold(session: Session, reporter: string): void {
     this.#session = session;
     this.state(session.state);
@@ -78,7 +78,7 @@ export class Board implements Show {
   }
 
   state(state: SessionState): void {
-    // What ended it is told with the end.
+    // `hold` shows the end, with its cause.
     if (state !== 'ended') this.#chart.enter(state);
     say(status, meanings[state]);
   }
@@ -101,14 +101,14 @@ export class Board implements Show {
     notify(userMessage, this.#session === undefined ? 'problem' : 'end');
     if (this.#session === undefined) say(status, 'Not started.');
     this.#session = undefined;
-    // The call, if there was one, is over with its session.
+    // A call ends with its session.
     if (this.#callChart.state !== undefined) this.#callChart.enter('closed');
     this.#stopClocks();
     this.#provocations.offer(undefined);
     for (const row of [transport, media, metered]) say(row, '–');
   }
 
-  /** A fault that the session goes on without is forgotten with the next heartbeat that is answered. */
+  /** Shows an error that does not end the session, until the next heartbeat is answered. */
   #watchTrouble(session: Session): void {
     let beats = 0;
     session.on('beat', () => (beats += 1));
@@ -122,7 +122,7 @@ export class Board implements Show {
     return this.#session?.idleSec ?? 0;
   }
 
-  /** After one that is closed, another call begins anew. */
+  /** After `closed`, the next state belongs to another call, and the chart starts over. */
   #enterCall(state: CallState): void {
     if (this.#callChart.state === 'closed') this.#callChart.clear();
     this.#callChart.enter(state);

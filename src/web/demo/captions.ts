@@ -3,7 +3,7 @@ import { element } from './elements.ts';
 const MAX_LINES = 12;
 const list = element('captions', HTMLOListElement);
 
-/** Adds a line of the conversation; the text may grow afterwards. */
+/** Adds a line to the conversation. @returns a function that sets its text, which may grow */
 export function addCaption(speaker: 'Visitor' | 'Guide' | 'Tool'): (text: string) => void {
   const line = document.createElement('li');
   const name = document.createElement('b');

@@ -1,6 +1,6 @@
 import type { EndReason, RequestedEnd } from '../../protocol/session.ts';
 
-/** What ended a session, as the machine's chart names it; everything else is asked for by somebody. */
+/** The event or guard in the machine's chart for each end reason. All other reasons are requested by somebody (`END`). */
 const causes: Readonly<Record<string, string>> = {
   duration_exceeded: 'isPastDuration',
   idle_exceeded: 'HEARTBEAT',

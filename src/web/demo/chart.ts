@@ -4,20 +4,20 @@ import { nodeNamed } from '../shared/chart/nodes.ts';
 import { draw, edgeName, type Drawing } from './drawing.ts';
 import { element, say } from './elements.ts';
 
-/** One machine on the page: where it is, the edge that led there, and since when. */
+/** One machine's chart on the page: its current state, the edge that led there, and since when. */
 export class MachineChart {
   readonly #name: string;
   readonly #machine: DrawnMachine;
   readonly #stage: HTMLElement;
   readonly #step: HTMLElement;
-  /** One for wide pages and one for narrow ones: the style sheet shows the one that fits. */
+  /** One for wide pages and one for narrow ones; the style sheet shows the one that fits. */
   readonly #drawings: readonly Drawing[];
   #state: string | undefined;
   #taken: readonly ChartEdge[] = [];
   #cause: string | undefined;
   #sinceMs = 0;
 
-  /** @param id of the element that holds the drawing; the one with `-step` after it tells the last step */
+  /** @param id the id of the element that holds the drawing; the element with `-step` appended shows the last step */
   constructor(id: string, name: string, machine: DrawnMachine) {
     this.#name = name;
     this.#machine = machine;
@@ -29,14 +29,14 @@ export class MachineChart {
     this.clear();
   }
 
-  /** As before its first event. */
+  /** Resets the chart to before the first event. */
   clear(): void {
     this.#state = undefined;
     this.#taken = [];
     this.#show();
   }
 
-  /** @param cause the event or guard of the machine that led there, where several do and the page knows which */
+  /** @param cause the machine's event or guard that led there, if several can and the page knows which */
   enter(state: string, cause?: string): void {
     if (state === this.#state) return;
     const edge = this.#edgeTo(state, cause);
@@ -51,7 +51,7 @@ export class MachineChart {
     return this.#state;
   }
 
-  /** Call it about every second. */
+  /** Must be called about once a second. */
   tick(): void {
     if (this.#state === undefined) return;
     const for_ = clock((Date.now() - this.#sinceMs) / 1000);
@@ -83,7 +83,7 @@ export class MachineChart {
     this.tick();
   }
 
-  /** For whoever does not see it; it changes with what happens, and not with each second. */
+  /** The chart in words, for screen readers. It changes with each step but not with each second. */
   #sentence(): string {
     const names = this.#machine.charts.right.nodes
       .filter(({ kind }) => kind === 'state' || kind === 'final')
@@ -94,7 +94,7 @@ export class MachineChart {
     return `${chart} Now ${this.#state}, since ${at}. Last step: ${this.#lastStep()}.`;
   }
 
-  /** `engaged → ended: asked to end` */
+  /** For example `engaged → ended: asked to end`. */
   #lastStep(): string {
     const last = this.#taken.at(-1);
     const name = (id = ''): string => id.slice(id.lastIndexOf('.') + 1);
@@ -103,7 +103,7 @@ export class MachineChart {
   }
 }
 
-/** `0:42`, `15:00` */
+/** For example `0:42` or `15:00`. */
 function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;

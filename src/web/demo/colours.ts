@@ -1,8 +1,8 @@
-/** What is coloured of HTML and JavaScript; the groups are classes of ../shared/frame.css. One pattern is enough for what this page shows. */
+/** The parts of HTML and JavaScript to colour; the groups are classes of ../shared/frame.css. One pattern is enough for this page's code. */
 const tokens =
   /(?<comment>\/\*[^]*?\*\/|(?:^|(?<=\s))\/\/.*$)|(?<text>"[^"]*"|'[^']*'|`[^`]*`)|(?<word>(?<=<\/?)[\w-]+|\b(?:const|let|await|async|function|return|if|try|catch|import|from|export|undefined)\b)|(?<key>[\w-]+(?=="))/gm;
 
-/** Code as pieces of text, with its parts coloured. */
+/** Code as DOM nodes, with its parts coloured. */
 export function coloured(code: string): Node[] {
   const pieces: Node[] = [];
   let from = 0;

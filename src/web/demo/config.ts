@@ -1,23 +1,26 @@
 import type { DemoConfig, DemoMachines, TakeOverConfig } from '../../protocol/demo-config.ts';
 
-/** What the server says under a path. @throws Error when it does not answer */
+/** Reads JSON from the server. @throws Error if the server does not answer */
 async function read<T>(path: string): Promise<T> {
   const response = await fetch(path);
   if (!response.ok) throw new Error(`${path}: status ${response.status}`);
   return (await response.json()) as T;
 }
 
-/** The machines as the build has drawn them, with the limits of this installation. @throws Error when the server does not answer */
+/** The machines as the build has drawn them, with the limits of this installation. @throws Error if the server does not answer */
 export function readMachines(): Promise<DemoMachines> {
   return read('/demo/machines.json');
 }
 
-/** What the page "Take this page over" must know. @throws Error when the server does not answer */
+/** What the page "Take this page over" needs. @throws Error if the server does not answer */
 export function readTakeOver(): Promise<TakeOverConfig> {
   return read('/demo/take-over.json');
 }
 
-/** Reads /demo/config.json, and what the page's own address puts in its place: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of one's own. @throws Error when the server does not answer */
+/**
+ * Reads /demo/config.json. The page's own address may replace parts of it: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of your own.
+ * @throws Error if the server does not answer
+ */
 export async function readConfig(): Promise<DemoConfig> {
   const config = await read<DemoConfig>('/demo/config.json');
   const given = new URLSearchParams(location.search);
@@ -27,14 +30,14 @@ export async function readConfig(): Promise<DemoConfig> {
   return { widgetKey, tenantId: given.get('tenantId'), agentId: given.get('agentId'), keyOrigin: null, provider };
 }
 
-/** Who answers on this page: a provider, the echo agent, which reaches browsers of its own machine only, or nobody. */
+/** Who answers calls on this page: a provider, the echo agent (only for browsers on the server's own machine), or nobody. */
 export function answererOf({ provider }: DemoConfig): 'provider' | 'echo' | 'nobody' {
   if (!provider.simulated) return 'provider';
   const isNear = ['localhost', '127.0.0.1'].includes(location.hostname);
   return provider.call === 'brokered' && isNear ? 'echo' : 'nobody';
 }
 
-/** Why the page can not start, in words for whoever set it up; empty when it can. */
+/** Why the page cannot start, worded for the person who set it up; empty if it can. */
 export function obstacle({ widgetKey, keyOrigin }: DemoConfig): string {
   if (widgetKey === null)
     return 'This server has no demo key. Open the page with a key that is bound to its origin: /demo?widgetKey=w_…';

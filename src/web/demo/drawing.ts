@@ -2,29 +2,29 @@ import type { Chart, ChartEdge, ChartNode } from '../../protocol/operator/machin
 import { arrowOf, lineOf, sideOf } from '../shared/chart/path.ts';
 import { toneOf, type Tone } from '../shared/chart/tones.ts';
 
-/** Of a line of a label; config/build-charts.mjs leaves the room. */
+/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
 const LINE = 15;
 
-/** What is lit in a drawing. */
+/** What is highlighted in a drawing. */
 export interface Lit {
-  /** The innermost state; none before the first event. */
+  /** The current atomic state; undefined before the first event. */
   readonly state: string | undefined;
-  /** Edges that were taken. */
+  /** The edges taken so far. */
   readonly taken: ReadonlySet<string>;
-  /** The last one of them. */
+  /** The edge taken last. */
   readonly last: string | undefined;
-  /** Of the last one: the event or guard because of which it was taken. */
+  /** The event or guard that caused the last edge to be taken. */
   readonly cause: string | undefined;
 }
 
 export interface Drawing {
   readonly element: SVGSVGElement;
   readonly light: (lit: Lit) => void;
-  /** Since when the present state lasts, in words. */
+  /** Shows how long the current state has lasted, in words. */
   readonly tell: (since: string) => void;
 }
 
-/** The shape of each state, of 12 by 12: what its colour says, for whoever does not see that. */
+/** The shape of each state, 12 by 12. It says the same as the colour, for people who cannot see that. */
 const shapes: Readonly<Record<Tone, string>> = {
   engaged: 'M1 6a5 5 0 1 0 10 0a5 5 0 1 0-10 0z',
   idle: 'M6 1a5 5 0 0 0 0 10a5 5 0 0 0 0-10zM6 2.5a3.5 3.5 0 0 1 0 7z',
@@ -45,7 +45,7 @@ function make<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Draws what the build has laid out. Its looks are classes, the same as in the console (../shared/chart/chart.css). */
+/** Draws a chart as the build has laid it out. Its style comes from classes that the console uses too (../shared/chart/chart.css). */
 export function draw({ width, height, nodes, edges }: Chart, words: Readonly<Record<string, string>>): Drawing {
   const states = nodes.filter(({ kind }) => kind === 'state' || kind === 'final').map(drawState);
   const lines = edges.map((edge) => ({ name: edgeName(edge), element: drawLine(edge) }));
@@ -70,7 +70,7 @@ export function draw({ width, height, nodes, edges }: Chart, words: Readonly<Rec
         for (const word of element.querySelectorAll<SVGElement>('.word'))
           word.classList.toggle('taken', name === last && word.dataset['cause'] === cause);
       }
-      // What was taken lies over what was not.
+      // Edges that were taken lie above those that were not.
       for (const { name, element } of lines) if (taken.has(name)) layer.append(element);
     },
     tell(since) {
@@ -124,7 +124,7 @@ function drawState(node: ChartNode) {
 
   function light(isLit: boolean): void {
     element.classList.toggle('lit', isLit);
-    // Below its name it has the time since when.
+    // Leaves room below the name for how long the state has lasted.
     title.setAttribute('y', String(middle + (isLit ? -3 : 5)));
     mark.setAttribute('transform', `translate(${x + 11} ${middle - (isLit ? 14 : 6)})`);
     below.textContent = '';

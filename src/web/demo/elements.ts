@@ -5,7 +5,7 @@ export function element<T extends Element>(id: string, type: new () => T): T {
   return found;
 }
 
-/** Shows a text, or nothing at all when there is none. */
+/** Shows a text, or hides the element if the text is empty. */
 export function say(where: HTMLElement, text: string): void {
   where.textContent = text;
   where.hidden = text === '';

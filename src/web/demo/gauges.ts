@@ -1,9 +1,9 @@
 import type { Session, SessionView, Usage } from '../widget/api.ts';
 import { element } from './elements.ts';
 
-/** The server reads the usage on a way of its own, at about the same time as this page hears the agent cease. */
+/** Gives the server time to read the usage, which reaches it at about the time when this page hears the agent stop. */
 const METERED_MS = 500;
-/** A fifth is left, or less. */
+/** A gauge is low when at most this share is left. */
 const LOW = 0.2;
 
 const GAUGES = {
@@ -15,7 +15,7 @@ const GAUGES = {
 
 type Gauge = keyof typeof GAUGES;
 
-/** Puts the gauges before all else that the page's list has, in this order: before this there is nothing to show them in. */
+/** Puts the gauges at the top of the page's list, in this order. Must be called before they are shown. */
 export function addGauges(...order: readonly Gauge[]): void {
   element('gauges', HTMLDListElement).prepend(...order.map(gauge));
 }
@@ -59,7 +59,7 @@ function clock(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Draws the day's totals against their ceilings. */
+/** Shows the day's totals and their ceilings. */
 export function showUsage({ tokens, dollars, dailyTokenLimit, dailyDollarLimit }: Usage): void {
   const number = new Intl.NumberFormat('en');
   const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
@@ -67,12 +67,12 @@ export function showUsage({ tokens, dollars, dailyTokenLimit, dailyDollarLimit }
   showSpent('dollars', `${money.format(dollars)} of ${money.format(dailyDollarLimit)}`, dollars, dailyDollarLimit);
 }
 
-/** Draws the time and the silence that are left, every second. @returns a function that stops */
+/** Shows every second how much time and how much silence are left. @returns a function that stops */
 export function startClocks(session: Session): () => void {
   const { maxMinutes, maxIdleSec, newVisitorSeconds } = session.limits;
-  // Shorter until a new visitor says something.
+  // A new visitor's session is shorter until the visitor says something.
   let lastsSec = newVisitorSeconds ?? maxMinutes * 60;
-  // The server's duration, carried on here: its clock and this one need not agree.
+  // Continues the duration that the server reports, because its clock and this one may differ.
   let startedMs = Date.now();
   session.on('beat', ({ session: { durationSec, startedAt, endsAt } }: { session: SessionView }) => {
     startedMs = Date.now() - durationSec * 1000;
@@ -92,15 +92,15 @@ export function startClocks(session: Session): () => void {
   };
 }
 
-/** Asks for the day's totals after each response of the agent, which has its price, where Switchboard meters the call. */
+/** If Switchboard meters the call, asks for the day's totals after each response of the agent, because each has a price. */
 export function followUsage(session: Session): void {
   const askSoon = (): unknown => setTimeout(() => askUsage(session), METERED_MS);
   session.on('heard', ({ event }) => event === 'listening' && askSoon());
-  // An answer in writing is never heard.
+  // A written answer is never heard.
   session.on('transcript', ({ who, final }) => who === 'agent' && final && askSoon());
 }
 
-/** A report of nothing asks for the day's totals: `usage` tells them. */
+/** Asks for the day's totals with an empty report; the `usage` event has them. */
 export function askUsage(session: Session): void {
   if (session.state !== 'ended') session.reportUsage({}).catch(() => undefined);
 }

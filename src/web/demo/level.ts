@@ -2,7 +2,7 @@ const LOOK_MS = 100;
 /** Louder than a quiet room. */
 const VOICE = 0.05;
 
-/** Shows how loud a stream is. `onVoice` is called while somebody speaks. @returns a function that stops */
+/** Shows how loud a stream is, and calls `onVoice` while somebody speaks. @returns a function that stops */
 export function watchLevel(stream: MediaStream, meter: HTMLMeterElement, onVoice: () => void): () => void {
   const context = new AudioContext();
   const analyser = context.createAnalyser();

@@ -9,14 +9,14 @@ interface Widget extends HTMLElement {
   write(): void;
 }
 
-/** Puts the element on the page, as another page would, and shows what its events tell. */
+/** Puts the element on the page, as any page would, and shows its events. */
 export function offerElement(config: DemoConfig, email: string, board: Board): void {
   const widget = document.createElement('switchboard-widget') as Widget;
   for (const [name, value] of tagOf(config)) widget.setAttribute(name, value);
   widget.setAttribute('placement', 'inline');
   widget.setAttribute('email', email);
   let held: Session | undefined;
-  /** Why the call is lost: the end of its session, which follows, says less. */
+  /** Why the call was lost. The end of the session, which follows, says less. */
   let loss: string | undefined;
 
   function hear<T extends keyof SessionEvents>(type: T, react: (event: SessionEvents[T]) => void): void {
@@ -40,9 +40,9 @@ export function offerElement(config: DemoConfig, email: string, board: Board): v
   });
   hear('warning', ({ reason, secondsLeft }) => board.warning(reason, secondsLeft));
   hear('error', ({ userMessage }) => {
-    // There is no session: what the board still shows was of another one.
+    // Without a session, the board still shows an earlier one.
     if (held !== undefined) return;
-    // Or one whose call could not even begin: it ends now.
+    // Also for a session whose call could not even begin: it ends now.
     loss = userMessage;
     board.clear();
     board.over(userMessage);
@@ -52,7 +52,7 @@ export function offerElement(config: DemoConfig, email: string, board: Board): v
     held = undefined;
   });
   element('live', HTMLElement).append(widget);
-  // What only browsers open may be no call of ours to write in.
+  // A call that the page opens itself may not be one that a visitor can write in.
   element('offer', HTMLElement).hidden = config.provider.call !== 'brokered';
   element('write', HTMLButtonElement).addEventListener('click', () => widget.write());
   const call = element('call-details', HTMLDetailsElement);

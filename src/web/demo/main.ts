@@ -15,7 +15,7 @@ import { createWireLog } from './wire-log.ts';
 import { watchWire } from './wire.ts';
 import { offerWritten } from './written.ts';
 
-/** The page is static until its configuration is there. */
+/** The page is static until its configuration has arrived. */
 async function main(): Promise<void> {
   startCopying();
   const [config, machines] = await Promise.all([readConfig(), readMachines()]);
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   }
 
   const wire = watchWire(createWireLog(element('wire', HTMLOListElement)), mask);
-  // Limits are counted for each visitor alone, so that nobody uses up the day of the next one.
+  // Each visitor has limits of their own, so that none uses up the next one's day.
   const email = `visitor-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
   say(element('visitor', HTMLElement), `You are ${email}: the limits count for you alone.`);
   const board = new Board(config, machines, new Provocations(wire, email));

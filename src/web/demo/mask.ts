@@ -1,6 +1,6 @@
 /**
- * A session id opens the session, a client secret opens a call, and a resume token goes on with the session: none belongs on a screen that
- * is shared. Not every provider's secrets have a form of their own, but all are in one place of a reply.
+ * Hides what must not appear on a shared screen: a session id opens the session, a client secret opens a call, and a resume token continues
+ * the session. Not every provider's secrets have a recognizable form, but all are in the same place of a reply.
  */
 export function mask(text: string): string {
   return text

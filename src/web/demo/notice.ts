@@ -5,13 +5,13 @@ const text = element('notice-text', HTMLElement);
 const never = (): boolean => false;
 let hasPassed = never;
 
-/** What it is: something went wrong, the end is near, or it is over. */
+/** Something went wrong, the session is about to end, or it is over. */
 type Kind = 'problem' | 'warning' | 'end';
 
 element('notice-close', HTMLButtonElement).addEventListener('click', () => notify(''));
 for (const type of ['focusin', 'scroll', 'resize']) addEventListener(type, place, { passive: true });
 
-/** Shows what the visitor must know now, wherever they are on the page, until something else or `isOver`; an empty text shows nothing. */
+/** Shows a message wherever the visitor is on the page, until the next one or until `isOver` returns true; an empty text hides it. */
 export function notify(message: string, kind: Kind = 'problem', isOver = never): void {
   notice.hidden = message === '';
   notice.dataset['kind'] = kind;
@@ -20,12 +20,12 @@ export function notify(message: string, kind: Kind = 'problem', isOver = never):
   place();
 }
 
-/** Takes away what is over; call it about every second. */
+/** Hides a message that no longer applies. Must be called about once a second. */
 export function reviewNotice(): void {
   if (hasPassed()) notify('');
 }
 
-/** It lies over the foot of the window, and over its head where it would hide what has the keyboard's focus. */
+/** Places it at the foot of the window, or at its head if it would hide the element with the keyboard focus. */
 function place(): void {
   if (notice.hidden) return;
   const focused = focusedIn(document);

@@ -10,7 +10,7 @@ const elsewhere = element('elsewhere', HTMLButtonElement);
 const block = element('block', HTMLButtonElement);
 const dialog = element('confirm', HTMLDialogElement);
 
-/** What a visitor can do to a session to see what Switchboard does about it. */
+/** What a visitor can do to a session to see how Switchboard reacts. */
 export class Provocations {
   readonly #wire: Wire;
   readonly #email: string;
@@ -31,7 +31,7 @@ export class Provocations {
     });
   }
 
-  /** Offers them for a session, or not at all without one. */
+  /** Offers them for a session, or disables them if there is none. */
   offer(session: Session | undefined): void {
     this.#session = session;
     for (const button of [report, exceed, elsewhere, block]) button.disabled = session === undefined;
@@ -42,7 +42,7 @@ export class Provocations {
   #report(tokens: number, dollars: number): void {
     if (this.#session?.brokered) notify('Not counted: Switchboard meters this call itself.', 'warning');
     const before = this.#usage;
-    // A refusal ends the session, which the page hears as every widget does; the report was counted all the same.
+    // A refusal ends the session, and the page hears that as with any widget. The report was counted all the same.
     this.#session?.reportUsage({ tokens, dollars }).catch(({ code }: SwitchboardError) => {
       if (before !== undefined && code === 'DAILY_QUOTA_EXCEEDED')
         showUsage({ ...before, tokens: before.tokens + tokens, dollars: before.dollars + dollars });
@@ -66,7 +66,7 @@ export class Provocations {
   #block(isBlocked: boolean): void {
     block.setAttribute('aria-pressed', String(isBlocked));
     this.#wire.block(isBlocked);
-    // What a browser tells when the network is back: the SDK does not wait for its next try.
+    // Browsers send this event when the network is back, and the SDK then retries at once.
     if (!isBlocked) dispatchEvent(new Event('online'));
   }
 }

@@ -1,15 +1,15 @@
-/** A request as somebody has written it, for `fetch`. */
+/** A request that somebody has written by hand, ready for `fetch`. */
 export interface RawRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Undefined where there is none: `GET` may have none. */
+  /** Undefined if there is none: a `GET` must not have one. */
   readonly body: string | undefined;
 }
 
 /**
- * Reads a request as HTTP writes it: method and path, a line for each header, an empty line, the body.
- * @throws Error in words for whoever wrote it
+ * Parses a request in the form of HTTP: method and path, one line for each header, an empty line, the body.
+ * @throws Error with a message for the person who wrote it
  */
 export function readRawRequest(text: string): RawRequest {
   const [head = '', ...rest] = text.replaceAll('\r\n', '\n').trimStart().split('\n\n');

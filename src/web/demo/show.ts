@@ -1,6 +1,6 @@
 import type { MediaEvent, SessionState, Warning } from '../widget/api.ts';
 
-/** What the example asks of a page. */
+/** What the example code needs from a page. */
 export interface Show {
   readonly state: (state: SessionState) => void;
   readonly call: (state: MediaEvent['state']) => void;

@@ -33,7 +33,7 @@ const script: readonly Turn[] = [
   },
 ];
 
-/** A conversation without a provider. It tells the session what a real one would: who speaks when, and what it cost. */
+/** A conversation without a provider. It tells the session what a real one would: who speaks when, and what that cost. */
 export class Simulation {
   readonly #session: Session;
   readonly #onDone: () => void;
@@ -47,7 +47,7 @@ export class Simulation {
     this.#onDone = onDone;
   }
 
-  /** Goes on where it stopped; from the beginning after the end. */
+  /** Continues where it stopped, or starts over after the end. */
   talk(): void {
     if (this.#turn >= script.length) this.#turn = 0;
     this.#step();
@@ -74,7 +74,7 @@ export class Simulation {
     this.#turn += 1;
     this.#word = 0;
     this.#write = undefined;
-    // A refusal ends the session, which the page hears as every widget does.
+    // A refusal ends the session, and the page hears that as with any widget.
     if (usage !== undefined) this.#session.reportUsage(usage).catch(() => undefined);
   }
 }

@@ -4,7 +4,7 @@ import source from './example.js?raw';
 import { coloured } from './colours.ts';
 import { element } from './elements.ts';
 
-/** The attributes of the element for the key, the tenant and the agent of this page. */
+/** The element's attributes for the key, tenant and agent of this page. */
 export function tagOf({ widgetKey, tenantId, agentId }: DemoConfig): readonly (readonly [string, string])[] {
   return [
     ['widget-key', widgetKey ?? 'YOUR_WIDGET_KEY'],
@@ -13,7 +13,7 @@ export function tagOf({ widgetKey, tenantId, agentId }: DemoConfig): readonly (r
   ];
 }
 
-/** Shows what another page needs: the tag; and the code that does without the element. */
+/** Shows what another page needs: the tag, or the code for doing without the element. */
 export function showTag(config: DemoConfig): void {
   const attributes = tagOf(config).map(([name, value]) => ` ${name}="${value}"`);
   const tag = `<script src="${location.origin}/switchboard-widget.js" defer></script>

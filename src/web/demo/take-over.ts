@@ -22,7 +22,7 @@ interface Widget extends HTMLElement {
   write(): void;
 }
 
-/** The page is static until its configuration is there. */
+/** The page is static until its configuration has arrived. */
 async function main(): Promise<void> {
   startCopying();
   addGauges('dollars', 'tokens', 'duration', 'silence');
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   if (keyOrigin !== null && keyOrigin !== location.origin)
     return notify(`The key works from ${keyOrigin} only: open ${keyOrigin}/demo/take-over.`);
 
-  // The limit is counted for each visitor alone: whoever has used it up is somebody else after a reload.
+  // Each visitor has limits of their own. A visitor who has used them up is a new one after a reload.
   const email = `taker-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
   const atFirst: Loot = { widgetKey, agentId: agentId ?? '', email, sessionId: 'none yet', ticket: 'none yet' };
   let loot = atFirst;
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   setInterval(reviewNotice, 1000);
 }
 
-/** Says what holds here, and who answers: what is not so is not said. */
+/** Shows the limits that apply here, and who answers. */
 function describe(config: TakeOverConfig): void {
   const { provider, isLocked, tenantId, dailyDollars, dailyDollarsOfAll, sessionMinutes } = config;
   const answerer = answererOf(config);
@@ -105,7 +105,7 @@ function describe(config: TakeOverConfig): void {
   if (tenantId !== null) element('console', HTMLAnchorElement).search = `?tenantId=${tenantId}`;
 }
 
-/** Puts the element on the page, with the locked key, and shows what becomes of its session. @param hold told of the session, and of none after its end */
+/** Puts the element with the locked key on the page, and shows its session. @param hold receives the session, and undefined once it has ended */
 function offerWidget(config: TakeOverConfig, email: string, hold: (session: Session | undefined) => void): void {
   const widget = document.createElement('switchboard-widget') as Widget;
   const given = [...tagOf(config), ['placement', 'inline'], ['resume', 'off'], ['email', email]] as const;
@@ -113,7 +113,7 @@ function offerWidget(config: TakeOverConfig, email: string, hold: (session: Sess
   let held: Session | undefined;
   let stopClocks = (): void => undefined;
 
-  // The first event of a conversation may be any of them.
+  // Any of these events may be the first one of a conversation.
   function meet(): void {
     const { session } = widget;
     if (session === undefined || session === held) return;
@@ -145,8 +145,8 @@ function offerWidget(config: TakeOverConfig, email: string, hold: (session: Sess
 }
 
 /**
- * A form that sends what is written in it, which begins with one of the attacks.
- * @returns to be called when there is other loot: an attack that nobody has changed is written anew
+ * Sets up a form that sends the text in it, which starts as one of the attacks.
+ * @returns a function to call when the loot has changed: it rewrites the attack unless somebody has edited it
  */
 function offer(
   name: 'frame' | 'request',
@@ -173,7 +173,7 @@ async function sendFrame(wire: Wire, text: string): Promise<void> {
     throw new Error('No socket is open: start a conversation, or wait until the widget has another one.');
 }
 
-/** Without cookies: the site of a customer is another origin, where no login of this server goes along. */
+/** Sent without cookies: a customer's website is another origin, from where no login of this server is sent. */
 async function sendRequest(text: string): Promise<void> {
   const { path, method, headers, body } = readRawRequest(text);
   await fetch(path, { method, headers: headers.map(([name, value]) => [name, value]), body, credentials: 'omit' });

@@ -3,7 +3,7 @@ import type { Frame, Outcome, WireLog } from './wire.ts';
 const MAX_ENTRIES = 60;
 const arrows = { out: '→', in: '←', note: '·' } as const;
 const spoken = { out: 'sent', in: 'received', note: '' } as const;
-/** What the colour of a status says, for whoever does not see it. */
+/** Marks that say the same as a status's colour, for people who cannot see that. */
 const marks = { pending: '…', good: '✓', refused: '✗', failed: '✗' } as const;
 
 type Standing = keyof typeof marks;
@@ -15,9 +15,9 @@ function make<K extends keyof HTMLElementTagNameMap>(tag: K, className: string, 
   return element;
 }
 
-/** What goes over the wire, the newest on top; old entries fall off the end. */
+/** A list of what goes over the wire, newest first; the oldest entries are dropped. */
 export function createWireLog(list: HTMLElement): WireLog {
-  /** An entry that opens. */
+  /** Adds an entry that can be expanded. */
   function add(className: string, summary: readonly Node[], ...content: readonly Node[]): HTMLElement {
     const entry = make('li', className);
     const details = document.createElement('details');
@@ -31,7 +31,7 @@ export function createWireLog(list: HTMLElement): WireLog {
   }
 
   return {
-    /** One entry from the request to the end of its reply. */
+    /** Adds one entry for the request and its reply. */
     exchange(method, path, body): Outcome {
       const startedMs = performance.now();
       const status = make('span', 'status');

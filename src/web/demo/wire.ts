@@ -1,36 +1,36 @@
-/** How an exchange went on: answered, then read; or failed, and why. */
+/** What happens to an exchange: it is answered and then read, or it fails. */
 export interface Outcome {
   readonly answered: (status: number) => void;
-  /** The reply, or why there is no more of it. */
+  /** Takes the reply, or why the rest of it is missing. */
   readonly read: (body: string) => void;
   readonly failed: (why: string) => void;
 }
 
-/** Something that goes over a socket, or happens to it. */
+/** Something that is sent over a socket, or happens to it. */
 export interface Frame {
   readonly direction: 'out' | 'in' | 'note';
   readonly title: string;
   readonly body: string;
 }
 
-/** What everything that goes over the wire is told to. */
+/** Receives everything that goes over the wire. */
 export interface WireLog {
-  /** A request begins; `method` is WS for the opening of a socket. */
+  /** A request begins; `method` is `WS` when a socket is opened. */
   readonly exchange: (method: string, path: string, body: string) => Outcome;
   readonly frame: (frame: Frame) => void;
 }
 
-/** The page's own fetch and WebSocket, which whatever runs on the page uses. */
+/** Controls the page's `fetch` and `WebSocket`, which all code on the page uses. */
 export interface Wire {
-  /** Posts as somebody else would: another tab, a back end. */
+  /** Posts in the name of somebody else, such as another tab or a back end. */
   readonly postAs: (who: string, path: string, body: object) => Promise<Response>;
-  /** Cuts sockets and lets none open, as some networks do. */
+  /** Closes sockets and lets none open, as some networks do. */
   readonly block: (isBlocked: boolean) => void;
-  /** Sends a text as it is on the socket that was opened last. @returns whether there is one */
+  /** Sends a text unchanged on the socket that was opened last. @returns whether there is an open one */
   readonly sendRaw: (text: string) => boolean;
 }
 
-/** Whole and indented, where it is JSON. */
+/** Indents JSON; returns other texts unchanged. */
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -54,7 +54,7 @@ function pathOf(input: RequestInfo | URL): string {
   return origin === location.origin.replace(/^http/, 'ws') || origin === location.origin ? pathname : origin + pathname;
 }
 
-/** What the page's policy has refused. */
+/** The origins that the page's policy has refused. */
 const refused = new Set<string>();
 addEventListener('securitypolicyviolation', ({ blockedURI }) => refused.add(new URL(blockedURI, location.href).origin));
 
@@ -70,8 +70,8 @@ function reasonOf(error: unknown, input: RequestInfo | URL): string {
 }
 
 /**
- * Puts itself before the page's `fetch` and `WebSocket`, and tells the log of all that goes through them from now on.
- * @param shown what the log shows of a text: without its secrets, or all of it
+ * Wraps the page's `fetch` and `WebSocket`, and logs everything that goes through them from now on.
+ * @param shown turns a text into what the log shows, for example without its secrets
  */
 export function watchWire(log: WireLog, shown: (text: string) => string): Wire {
   const show = (text: string): string => shown(pretty(text));
@@ -94,7 +94,7 @@ export function watchWire(log: WireLog, shown: (text: string) => string): Wire {
         );
       return response;
     } catch (error) {
-      // The browser tells the page of what its policy refuses after the refusal.
+      // The browser reports a refusal by the page's policy only after the request has failed.
       setTimeout(() => outcome.failed(reasonOf(error, input)));
       throw error;
     }

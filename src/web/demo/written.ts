@@ -14,12 +14,12 @@ const microphone = element('microphone', HTMLButtonElement);
 const note = element('microphone-note', HTMLElement);
 const controls = element('controls', HTMLElement);
 
-/** The button is about to do the opposite: a key that is pressed twice, or held, must not undo what it did. Tab leads back to it. */
+/** Moves the focus off the button, which is about to do the opposite: a key pressed twice, or held, must not undo it. Tab leads back. */
 function leaveStart(): void {
   if (document.activeElement === start) controls.focus();
 }
 
-/** A conversation that is written beforehand, where nobody answers: the page's own controls, and the SDK. */
+/** Offers a scripted conversation for when nobody answers, with the page's own controls and the SDK. */
 export function offerWritten(config: DemoConfig, email: string, board: Board): void {
   const { widgetKey, tenantId, agentId } = config;
   const options = {
@@ -63,7 +63,7 @@ export function offerWritten(config: DemoConfig, email: string, board: Board): v
   };
 
   async function begin(): Promise<void> {
-    // Disabled, it would lose the keyboard's focus.
+    // If the button were disabled, it would lose the keyboard focus.
     if (start.getAttribute('aria-busy') === 'true') return;
     start.setAttribute('aria-busy', 'true');
     board.clear();
@@ -91,7 +91,7 @@ export function offerWritten(config: DemoConfig, email: string, board: Board): v
   start.disabled = false;
 }
 
-/** Opens the microphone for its level only: a voice counts as activity. @returns a function that closes it */
+/** Opens the microphone only to measure its level: a voice counts as activity. @returns a function that closes it */
 async function listen(session: Session): Promise<() => void> {
   microphone.disabled = true;
   try {
@@ -102,7 +102,7 @@ async function listen(session: Session): Promise<() => void> {
       stopMeter();
       for (const track of stream.getTracks()) track.stop();
     };
-    // The conversation may be over by now.
+    // The conversation may have ended meanwhile.
     if (session.state === 'ended') stop();
     return stop;
   } catch {

@@ -1,6 +1,6 @@
-/** More of a body than this nobody reads in a page: an export has no end. */
+/** The largest part of a body that is shown. An export could be endless. */
 const MAX_BYTES = 64 * 1024;
-/** Headers that say something about a request, in the order in which they are shown. */
+/** Headers that tell something about a request, in the order in which they are shown. */
 const TELLING = [
   'content-type',
   'x-request-id',
@@ -14,9 +14,9 @@ const TELLING = [
   'content-language',
 ] as const;
 
-/** What a request came to, as texts. */
+/** The result of a request, as texts. */
 export interface Answer {
-  /** A login to the console would be answered otherwise. */
+  /** Whether the request needs a login to the console. */
   readonly needsLogin: boolean;
   /** `200 OK, 12 ms`, or why there was no answer. */
   readonly outcome: string;
@@ -24,7 +24,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Asks this server, with the login of the browser if there is one. Nothing is thrown: a server that does not answer is an answer, too. */
+/** Sends a GET to this server, with the browser's login if there is one. Never throws: if the server does not answer, the answer says so. */
 export async function ask(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const startedAt = performance.now();
   try {
@@ -43,7 +43,7 @@ export async function ask(path: string, headers: Readonly<Record<string, string>
   }
 }
 
-/** The text of a body, or the beginning of a long one, whose rest is not fetched. */
+/** The text of a body, cut off if it is long. The rest is not fetched. */
 async function beginningOf({ body }: Response): Promise<string> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -1,4 +1,4 @@
-/** `/` goes to the search field and Escape empties it; the search is loaded when somebody first goes there. */
+/** `/` focuses the search field and Escape empties it. The search is loaded when the field first gets the focus. */
 export function startField(): void {
   const field = document.querySelector<HTMLInputElement>('#filter');
   if (!field) return;
@@ -17,6 +17,6 @@ export function startField(): void {
       field.dispatchEvent(new Event('input'));
     }
   });
-  // What matches is at the top, and not where somebody was reading.
+  // The results are at the top of the page.
   field.addEventListener('input', () => field.value !== '' && scrollTo(0, 0));
 }

@@ -1,6 +1,6 @@
 const KEY = 'switchboard-docs-language';
 
-/** The language that a visitor chose is still chosen on the next visit. */
+/** Remembers the language that a visitor chose for the next visit. */
 export function keepLanguage(): void {
   const choices = document.querySelectorAll<HTMLInputElement>('input[name="language"]');
   const kept = read();
@@ -14,7 +14,7 @@ function read(): string | null {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    // Where the visitor allows no storage.
+    // The visitor does not allow storage.
     return null;
   }
 }
@@ -23,6 +23,6 @@ function write(value: string): void {
   try {
     localStorage.setItem(KEY, value);
   } catch {
-    // Then it holds for this visit.
+    // Without storage the choice applies to this visit only.
   }
 }

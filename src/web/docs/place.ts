@@ -1,4 +1,4 @@
-/** Marks in the contents where the visitor is reading, and closes the contents of a phone once something was chosen. */
+/** Marks where the visitor is reading in the table of contents, and closes it on phones when something is chosen. */
 export function followPlace(): void {
   followOldAddress();
   addEventListener('hashchange', followOldAddress);
@@ -26,15 +26,15 @@ export function followPlace(): void {
   for (const entry of document.querySelectorAll('.entry, .part')) observer.observe(entry);
 }
 
-/** The page itself stays where it is. */
+/** Scrolls only the table of contents, not the page. */
 function keepInView(contents: HTMLElement, link: HTMLElement): void {
   const [box, at] = [contents.getBoundingClientRect(), link.getBoundingClientRect()];
   if (at.top < box.top + 40 || at.bottom > box.bottom - 40) contents.scrollTop += at.top - box.top - box.height / 3;
 }
 
 /**
- * Addresses like `/docs#createSession` and `#/Voice%20sessions/createSession` were given out when the reference was one page: what they lead to is
- * on a page of its own now, which the line of the index with that id links to.
+ * Follows addresses such as `/docs#createSession` and `#/Voice%20sessions/createSession`, from when the reference was a single page. Their
+ * targets now have pages of their own; the line of the index with that id links there.
  */
 function followOldAddress(): void {
   const place = location.hash.slice(1).replace(/^\/[^/]+\//, '');

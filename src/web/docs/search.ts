@@ -2,7 +2,7 @@ import type { DocsPart } from '../../protocol/docs-index.ts';
 
 const SHOWN = 30;
 
-/** Lists the parts of all pages that have every word of the field, as links in the place of the page. Arrows go through them. */
+/** Lists the parts of all pages that contain every word in the field, as links in place of the page. Arrow keys move through them. */
 export function startSearch(field: HTMLInputElement): void {
   const told = document.querySelector('#found');
   const results = document.querySelector<HTMLElement>('#results');
@@ -15,7 +15,7 @@ export function startSearch(field: HTMLInputElement): void {
     const asked = field.value;
     const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
     const parts = words.length === 0 ? [] : await (index ??= load());
-    // The visitor may have typed on meanwhile.
+    // The visitor may have typed more meanwhile.
     if (field.value !== asked) return;
     page.hidden = words.length > 0;
     heading.hidden = words.length === 0;
@@ -36,10 +36,10 @@ export function startSearch(field: HTMLInputElement): void {
   };
 
   field.addEventListener('input', () => void show());
-  // What was typed before this was loaded.
+  // Shows results for what was typed before this file was loaded.
   void show();
   document.addEventListener('click', ({ target }) => {
-    // Where it leads may be on this page, and hidden.
+    // The link may lead to a place on this page, which is hidden.
     if (target instanceof Element && target.closest('.results a, .contents a')) {
       page.hidden = false;
       empty();
@@ -64,7 +64,7 @@ export function startSearch(field: HTMLInputElement): void {
   });
 }
 
-/** Nothing where the server does not answer: the next word asks again. */
+/** The index, or an empty list if the server does not answer. It is requested again when the visitor types on. */
 async function load(): Promise<readonly DocsPart[]> {
   try {
     const reply = await fetch('/docs/search.json');
@@ -74,7 +74,7 @@ async function load(): Promise<readonly DocsPart[]> {
   }
 }
 
-/** Those with all words; first those that have them in their titles. */
+/** The parts that contain all words, best matches first: titles count most, then whole words. */
 function find(parts: readonly DocsPart[], words: readonly string[]): DocsPart[] {
   const scored = parts.flatMap((part) => {
     const title = part.title.toLowerCase();

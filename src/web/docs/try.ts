@@ -1,7 +1,7 @@
 import { addCopyButtons } from '../shared/copy.ts';
 import { ask, type Answer } from './answer.ts';
 
-/** What a form is made of: a parameter, as openapi.json has it. */
+/** A parameter as in openapi.json, from which a form field is made. */
 interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly name: string;
@@ -19,7 +19,7 @@ type Paths = Readonly<Record<string, { readonly get?: { readonly parameters?: re
 
 let paths: Promise<Paths> | undefined;
 
-/** Gives each operation that changes nothing a button that asks this server; the server marks them with `data-try`. */
+/** Adds a button for trying it on this server to each read-only operation; the server marks these with `data-try`. */
 export function startTrying(): void {
   for (const place of document.querySelectorAll<HTMLElement>('[data-try]')) {
     const button = make('button', { type: 'button', className: 'try', textContent: 'Try it' });
@@ -56,14 +56,14 @@ async function makePanel(place: HTMLElement, button: HTMLButtonElement): Promise
   return panelAt(place);
 }
 
-/** Read when somebody first wants to try something. */
+/** Reads openapi.json when somebody first wants to try an operation. */
 async function parametersOf(path: string): Promise<readonly Parameter[]> {
   paths ??= fetch('/openapi.json').then(async (reply) => ((await reply.json()) as { readonly paths: Paths }).paths);
   const found = await paths;
   return found[path]?.get?.parameters ?? [];
 }
 
-/** The query of the example beside it, which works as it stands where there is a key that everybody knows. */
+/** The query of the curl example beside it, which works unchanged where there is a public demo key. */
 function exampleOf(place: HTMLElement): URLSearchParams {
   const code = place.closest('.entry')?.querySelector('.only-curl pre')?.textContent ?? '';
   return new URLSearchParams(/\?([^\s'"]+)/.exec(code)?.[1] ?? '');
@@ -118,7 +118,7 @@ function controlOf(
   });
 }
 
-/** What is left empty is left out. */
+/** Empty fields are left out. */
 function requestOf(path: string, values: readonly (readonly [Parameter, string])[]) {
   const given = values.filter(([, value]) => value !== '');
   const query = new URLSearchParams(
@@ -144,7 +144,7 @@ function show({ needsLogin, outcome: told, head, body }: Answer, outcome: HTMLEl
   );
 }
 
-/** As the examples of the page: the copy buttons work by themselves. */
+/** Builds a code block like the examples of the page, so that the copy buttons work in it too. */
 function codeOf(title: string, text: string): HTMLElement {
   const code = make('div', { className: 'code' });
   code.append(

@@ -1,5 +1,5 @@
 /**
- * The types of `<switchboard-widget>`, for pages that are written in TypeScript:
+ * The types of `<switchboard-widget>`, for pages written in TypeScript:
  *
  *     document.querySelector('switchboard-widget')?.start();
  *     document.addEventListener('switchboard-ended', ({ detail }) => console.log(detail.userMessage));
@@ -7,10 +7,10 @@
 
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
 
-/** Words in the place of the element's own. */
+/** Texts that replace the element's own. */
 export interface Texts {
   readonly title?: string;
-  /** Beside the title, and a sentence before a conversation: that the visitor speaks with an AI. */
+  /** Say that the visitor speaks with an AI: `ai` beside the title, `tellAi` as a sentence before a conversation. */
   readonly ai?: string;
   readonly tellAi?: string;
   readonly launcher?: string;
@@ -32,7 +32,7 @@ export interface Texts {
   readonly copied?: string;
   readonly selected?: string;
   readonly rate?: string;
-  /** `{rating}` is from 1 to 5. */
+  /** `{rating}` is replaced by a number from 1 to 5. */
   readonly rating?: string;
   readonly rated?: string;
   readonly microphone?: string;
@@ -64,10 +64,10 @@ export interface Texts {
     readonly muted?: string;
     readonly reconnecting?: string;
     readonly idle?: string;
-    /** Of a visitor who writes. */
+    /** For a visitor who writes. */
     readonly idleWritten?: string;
   };
-  /** `{time}` is such as "in 42 seconds". */
+  /** `{time}` is replaced by a time such as "in 42 seconds". */
   readonly warning?: {
     readonly duration?: string;
     readonly idle?: string;
@@ -75,56 +75,56 @@ export interface Texts {
     readonly soon?: string;
   };
   readonly retry?: string;
-  /** By the reasons of `ended`. */
+  /** By the `reason` of the `ended` event. */
   readonly ends?: { readonly [reason: string]: string };
-  /** By codes. */
+  /** By error code. */
   readonly errors?: { readonly [code: string]: string };
 }
 
 export interface SwitchboardWidgetElement extends HTMLElement {
-  /** Whether the panel is; the attribute. */
+  /** Whether the panel is open; reflects the attribute. */
   open: boolean;
-  /** From the next conversation on. */
+  /** The page's tools, as in `connect`. They apply from the next conversation on. */
   tools?: ToolHandlers;
   texts: Texts;
-  /** The SDK's session, while there is one. */
+  /** The SDK's session; undefined while there is none. */
   readonly session: Session | undefined;
   readonly muted: boolean;
-  /** Opens the panel and begins a conversation, or shows the consent line. */
+  /** Opens the panel and begins a conversation, or first shows the consent line. */
   start(): void;
-  /** The same without a microphone, now and from then on; a conversation that is spoken goes on in writing. */
+  /** The same without a microphone, now and from then on. A conversation that is being spoken continues in writing. */
   write(): void;
   end(): Promise<void>;
   mute(on?: boolean): void;
 }
 
-/** Each event of the SDK, which bubbles and leaves shadow roots. */
+/** The SDK's events, each as a DOM event that bubbles and crosses shadow roots. */
 export type SwitchboardWidgetEvents = {
   readonly [K in keyof SessionEvents as `switchboard-${K}`]: CustomEvent<SessionEvents[K]>;
 };
 
-/** The attributes of the tag, as a template writes them. */
+/** The attributes of the tag, as written in a template. */
 export interface SwitchboardWidgetAttributes {
   'widget-key'?: string;
   'tenant-id'?: string;
   'agent-id'?: string;
-  /** Names the visitor, who then has limits of their own. */
+  /** Identifies the visitor, who then has limits of their own. */
   email?: string;
-  /** Where Switchboard is; by default where the script came from. */
+  /** Switchboard's address; by default where the script was loaded from. */
   'base-url'?: string;
-  /** Such as `de`; by default that of the page. */
+  /** A language tag such as `de`; by default the page's language. */
   language?: string;
   placement?: 'bottom-right' | 'bottom-left' | 'top-right' | 'top-left' | 'inline';
   theme?: 'auto' | 'light' | 'dark';
-  /** A line before the first conversation, with links as `[privacy](https://…)`. */
+  /** A line that is shown before the first conversation, with links as `[privacy](https://…)`. */
   consent?: string;
   captions?: 'on' | 'off';
   open?: boolean;
-  /** `off`: leaving the page ends the conversation. */
+  /** `off`: leaving the page ends the conversation, and the next page does not continue it. */
   resume?: 'on' | 'off';
 }
 
-/** Handlers of its events as JSX names them: `onswitchboard-ended`. */
+/** Handlers of the element's events as JSX names them: `onswitchboard-ended`. */
 export type SwitchboardWidgetHandlers = {
   [K in keyof SwitchboardWidgetEvents as `on${K}`]?: (event: SwitchboardWidgetEvents[K]) => void;
 };
@@ -133,6 +133,6 @@ declare global {
   interface HTMLElementTagNameMap {
     'switchboard-widget': SwitchboardWidgetElement;
   }
-  /** Of elements, documents and windows. */
+  /** Adds the events to elements, documents and windows. */
   interface GlobalEventHandlersEventMap extends SwitchboardWidgetEvents {}
 }

@@ -10,7 +10,7 @@ export interface Captions {
   readonly rename: (words: MainWords) => void;
 }
 
-/** What was said. Only what is final is open to a screen reader, so that it does not read each turn again with each of its words. */
+/** Shows what was said. Screen readers get only final turns, so that they do not read a turn again for each word that is added to it. */
 export function createCaptions(): Captions {
   const log = part('div', 'log');
   const growing = part('div', 'log');

@@ -1,47 +1,47 @@
 import type { ConnectOptions, Ended, Session, SessionEvents, SwitchboardError, Warning } from '../widget/api.ts';
 import { connect } from '../widget/main.ts';
 
-/** Whether what did not work is the microphone alone. */
+/** Whether only the microphone failed. */
 export function isWithoutMicrophone({ code }: SwitchboardError): boolean {
   return code.startsWith('MICROPHONE_');
 }
 
-/** The header of a create that has a token. */
+/** The header of a create with a challenge token. */
 const CHALLENGE = 'X-Switchboard-Challenge';
 
-/** What is to be shown of a conversation. */
+/** What to show of a conversation. */
 export interface ConversationState {
   readonly phase: 'ready' | 'connecting' | 'live' | 'over';
-  /** The call's network, or Switchboard itself, is away for now. */
+  /** Whether the call's network, or Switchboard itself, is away at the moment. */
   readonly isCallAway: boolean;
   readonly isServerAway: boolean;
   readonly isQuiet: boolean;
   readonly isMuted: boolean;
-  /** The visitor is heard only while they hold a button, and whether they do. */
+  /** Push-to-talk: whether the visitor is heard only while holding a button, and whether they hold it. */
   readonly isPush: boolean;
   readonly isTalking: boolean;
   readonly isVisitorSpeaking: boolean;
   readonly isAgentSpeaking: boolean;
-  /** The provider says that the agent speaks: also in a pause between two words. */
+  /** The provider says that the agent is speaking; also true in the pauses between words. */
   readonly isAgentOn: boolean;
   /** The visitor writes, and is not heard. */
   readonly isWritten: boolean;
-  /** Whether the visitor may change from writing to speaking, or back, and go on. */
+  /** Whether the visitor may switch between writing and speaking during the conversation. */
   readonly canSwitch: boolean;
-  /** A tool of the server runs, for which the agent waits. */
+  /** A server tool is running, and the agent waits for it. */
   readonly isThinking: boolean;
-  /** Whether the call takes texts. */
+  /** Whether the call accepts texts. */
   readonly canWrite: boolean;
   readonly microphones: readonly MediaDeviceInfo[];
-  /** The one in use. */
+  /** The device id of the microphone in use. */
   readonly microphone?: string | undefined;
   readonly warning?: (Omit<Warning, 'secondsLeft'> & { readonly endsAtMs?: number | undefined }) | undefined;
-  /** Why it is over, or what did not work; without either the visitor ended it. */
+  /** Why it is over, or what failed. If both are missing, the visitor ended it. */
   readonly ended?: Ended | undefined;
   readonly error?: SwitchboardError | undefined;
-  /** What did not work while it goes on. */
+  /** A failure that did not end the conversation. */
   readonly notice?: SwitchboardError | undefined;
-  /** Before then the server would refuse again. */
+  /** Until then the server would refuse again. */
   readonly retryAtMs?: number | undefined;
 }
 
@@ -83,44 +83,44 @@ const EVENTS = [
 ] as const satisfies readonly (keyof SessionEvents)[];
 
 export interface ConversationListener {
-  /** Something that is shown changed. */
+  /** Called when something that is shown has changed. */
   readonly change: (now: ConversationState) => void;
-  /** An event of the SDK, or the error because of which there is no session. */
+  /** Called with an event of the SDK, or with the error because of which there is no session. */
   readonly tell: <T extends keyof SessionEvents>(type: T, event: SessionEvents[T]) => void;
-  /** The token of the challenge that a create was refused with. @throws the error itself, where it has none or that is not solved */
+  /** Solves the challenge that came with the refusal of a create. @returns its token @throws the error, if it has no challenge or solving fails */
   readonly solve: (error: SwitchboardError) => Promise<string>;
 }
 
-/** One conversation, from the visitor's wish to its end. */
+/** One conversation, from when the visitor asks for it until it ends. */
 export interface Conversation {
   readonly state: ConversationState;
   readonly session: Session | undefined;
   readonly mute: (on: boolean) => void;
   readonly send: (text: string) => void;
-  /** The agent stops at once. */
+  /** Stops the agent at once. */
   readonly interrupt: () => void;
-  /** The visitor presses the button to speak, or lets go of it. */
+  /** Push-to-talk: the visitor presses the button, or lets go of it. */
   readonly talk: (on: boolean) => void;
   readonly use: (deviceId: string) => void;
-  /** Changes from speaking to writing, without a microphone, or back; no microphone is no loss: the visitor goes on writing. */
+  /** Switches from speaking to writing, without a microphone, or back. If the microphone is not available, the visitor goes on writing. */
   readonly write: (on: boolean) => void;
-  /** Ends it as the visitor's own wish. */
+  /** Ends the conversation at the visitor's request. */
   readonly end: () => Promise<void>;
 }
 
-/** @param isWritten begins in writing: no microphone is asked for */
+/** @param isWritten whether to begin in writing, without asking for a microphone */
 export function converse(
   options: ConnectOptions,
   isWritten: boolean,
   { change, tell, solve }: ConversationListener,
 ): Conversation {
-  /** Aborts what is under way, and what holds on to the page. */
+  /** Cancels what is in progress, and removes listeners from the page. */
   const controller = new AbortController();
   let now: ConversationState = { ...atRest, phase: 'connecting', isWritten };
   let session: Session | undefined;
   let showDevices = (): void => undefined;
 
-  /** Once over, it stays as it ended. */
+  /** Does nothing once the conversation is over, so that the state shows how it ended. */
   function become(next: Partial<ConversationState>): void {
     if (now.phase === 'over') return;
     now = { ...now, ...next };
@@ -129,14 +129,14 @@ export function converse(
 
   function fail(error: SwitchboardError): void {
     if (now.phase === 'over') return;
-    // The visitor asked for nothing on this page: it is as if there had been no token.
+    // The visitor did not ask for anything on this page, so it looks as if there had been no token.
     if (error.code === 'RESUME_REFUSED') return become({ phase: 'ready' });
     const retryAtMs = error.retryAfter === undefined ? undefined : Date.now() + error.retryAfter * 1000;
     become({ phase: 'over', error, retryAtMs });
-    // In the words for whoever made the page: which origin, which key, which limit.
+    // The message for the page's developer: which origin, which key, which limit.
     console.error('switchboard-widget:', error.code, error.message);
     tell('error', error);
-    // A session without a call is of no use to the visitor, and holds a slot.
+    // A session without a call is of no use to the visitor, and occupies a slot.
     controller.abort();
   }
 
@@ -146,7 +146,7 @@ export function converse(
     media({ state, error }) {
       if (state === 'lost' && error !== undefined) lose(error);
       const isCallAway = state === 'reconnecting' || state === 'connecting';
-      // A new call begins in silence.
+      // In a new call the agent does not speak yet.
       if (state === 'connecting') become({ isAgentOn: false });
       become({ isCallAway, ...(state === 'connected' && { phase: 'live' }) });
     },
@@ -157,15 +157,15 @@ export function converse(
         isAgentSpeaking: agent,
         ...((visitor || agent) && { isQuiet: false, ...withoutIdleWarning() }),
       }),
-    // Who writes makes no sound.
+    // A visitor who writes makes no sound.
     transcript: ({ who }) => who === 'visitor' && become(withoutIdleWarning()),
-    // Without its call nobody is heard.
+    // Without a call the visitor is not heard.
     call: ({ state }) => state === 'closed' && become({ isTalking: false }),
     thinking: ({ on }) => become({ isThinking: on }),
     warning: ({ reason, secondsLeft: left }) =>
       become({ warning: { reason, endsAtMs: left === undefined ? undefined : Date.now() + left * 1000 } }),
     ended(ended) {
-      // The hang-up that follows from an end may be heard before it: then the end says why.
+      // An end causes a hang-up, which may be noticed first. The end then says why.
       if (now.error?.code === 'CALL_LOST' && ended.reason !== 'closed_by_client')
         now = { ...now, phase: 'live', error: undefined };
       become({ phase: 'over', ended });
@@ -204,7 +204,7 @@ export function converse(
     if (!now.isWritten) become({ microphones, microphone: stream.getAudioTracks()[0]?.getSettings().deviceId });
   }
 
-  /** Opens a call, in the place of the one before. */
+  /** Opens a call, which replaces the previous one. */
   async function join(opened: Session, isWritten: boolean): Promise<void> {
     if (isWritten) {
       await opened.connectText();
@@ -224,19 +224,19 @@ export function converse(
     try {
       await join(session, isWritten);
     } catch (error) {
-      // A call that is lost was told by itself. Without a microphone, or another call (CALLS_PER_SESSION), it goes on as it was.
+      // `lose` has handled a lost call. If there is no microphone or no further call (CALLS_PER_SESSION), the conversation goes on as it was.
       if (now.phase === 'over') return;
       become({ canSwitch: true });
-      // The written call was given up for one whose microphone died as it was joined.
+      // The written call was given up for a spoken one, whose microphone was lost while it was joined.
       if ((error as SwitchboardError).code === 'MICROPHONE_LOST') void write(true);
       notice(error as SwitchboardError);
     }
   }
 
-  /** A visitor who is not heard any more goes on writing. */
+  /** A visitor whose microphone is lost goes on in writing. */
   function lose(error: SwitchboardError): void {
     if (!isWithoutMicrophone(error) || now.phase !== 'live' || session?.brokered !== true) return fail(error);
-    // A change that is under way hears of it by itself.
+    // A switch is in progress, and will see the failure itself.
     if (!now.canSwitch) return;
     void write(true);
     notice(error);
@@ -244,7 +244,7 @@ export function converse(
 
   async function begin(): Promise<void> {
     try {
-      // Read at each request: the token goes with the create alone.
+      // The headers are read at each request, and only the create may have the token.
       const headers: { [CHALLENGE]?: string } = {};
       const ask = () => connect({ ...options, headers, audio: !isWritten, signal: controller.signal });
       const opened = await ask().catch(async (error: SwitchboardError) => {
@@ -256,7 +256,7 @@ export function converse(
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
       become({ isPush: opened.agent?.push === true });
-      // A page that is not secure has none.
+      // Insecure pages have no media devices.
       navigator.mediaDevices?.addEventListener('devicechange', () => showDevices(), { signal: controller.signal });
       await join(opened, isWritten);
     } catch (error) {
@@ -264,7 +264,7 @@ export function converse(
     }
   }
 
-  // Whoever asked has the conversation before it changes.
+  // Callers must have the conversation before its state changes.
   queueMicrotask(() => void begin());
   return {
     get state() {
@@ -287,7 +287,7 @@ export function converse(
       }),
     use(deviceId) {
       const chosen = session?.setDevice(deviceId).then(() => become({ microphone: deviceId, notice: undefined }));
-      // The one before stays.
+      // On failure the previous microphone stays.
       chosen?.catch(notice);
     },
     write: (on) => void write(on),

@@ -1,16 +1,16 @@
 import type { AgentTerms } from '../../protocol/create.ts';
 import type { ElementSettings } from '../../protocol/element-settings.ts';
 
-/** What is shown of an agent before a conversation, and how it is shown. */
+/** What to show about an agent before a conversation, and how the element looks. */
 export type Disclosure = Pick<AgentTerms, 'tellAi' | 'push'> & { readonly element?: ElementSettings };
 
-/** Where the server does not say, visitors are told that they speak with an AI. */
+/** If the server does not say, visitors are told that they speak with an AI. */
 export const unknown: Disclosure = { tellAi: true, push: false };
 
-/** A server that is slower is not waited for. */
+/** How long to wait for the server. */
 const REPLY_MS = 3000;
 
-/** Asks what the visitors of a key's agent have to be told before a conversation, and how (docs/contract.md, section 5.15). */
+/** Asks what visitors must be told about a key's agent before a conversation, and how the element looks (docs/contract.md, section 5.15). */
 export async function askAgent(
   baseUrl: string,
   widgetKey: string | undefined,
@@ -30,7 +30,7 @@ export async function askAgent(
   }
 }
 
-/** Has the element look as the server wants it, where the page says nothing else: next to its tag, or by its styles. */
+/** Applies the server's settings for the look, except where the page's attributes or styles say otherwise. */
 export function applyLooks(host: HTMLElement, { element = {} }: Disclosure): void {
   const { placement, consent, colours = {} } = element;
   for (const [name, value] of Object.entries({ placement, consent }))

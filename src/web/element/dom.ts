@@ -1,6 +1,6 @@
 type Child = Node | string;
 
-/** An element with these attributes. No HTML is parsed, and no style attribute set. */
+/** Creates an element with these attributes. It parses no HTML and sets no style attribute. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -12,7 +12,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A part of the element: its name is for the element's own styles and for the page's. */
+/** Creates an element whose name is its class, for the element's own styles, and its part, for the page's. */
 export function part<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   name: string,
@@ -23,7 +23,7 @@ export function part<K extends keyof HTMLElementTagNameMap>(
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A drawing of strokes on a ground of 24 by 24. */
+/** An icon drawn with strokes, 24 by 24. */
 export function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
@@ -34,12 +34,12 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Sets a text only where it is another one: what listens to it is not told again. */
+/** Sets a text only if it differs, so that live regions do not announce it again. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Texts with links as `[words](address)`. Only what a visitor may safely follow is a link. */
+/** Turns `[words](address)` in a text into links, if the address is safe to follow. */
 export function linked(text: string): Child[] {
   return text.split(/(\[[^\]]*\]\([^)\s]*\))/).map((piece) => {
     const [, words, href] = /^\[(.*)\]\((.*)\)$/.exec(piece) ?? [];

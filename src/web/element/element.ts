@@ -14,28 +14,28 @@ import { withTexts } from './words/words.ts';
 const NAME = 'switchboard-widget';
 const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as const;
 
-/** Defines the element, unless the page has it already. @param home where Switchboard is, if no attribute says otherwise */
+/** Defines the element, unless the page has it already. @param home Switchboard's address, unless an attribute says otherwise */
 export function defineElement(home: string): void {
   if (customElements.get(NAME) !== undefined) return;
 
   class SwitchboardWidget extends HTMLElement implements SwitchboardWidgetElement {
     static readonly observedAttributes = ATTRIBUTES;
-    /** What the agent may ask the page for, as of `connect`; from the next conversation on. */
+    /** The page's tools, as in `connect`. They apply from the next conversation on. */
     declare tools?: ToolHandlers;
     #texts: Texts = {};
     #conversation: Conversation | undefined;
-    /** The visitor writes: no microphone is asked for, in the next conversation neither. */
+    /** Whether the visitor writes. Then the next conversation does not ask for the microphone either. */
     #isWritten = false;
-    /** What visitors have to be told of the agent, and how; undefined until the server has said it. */
+    /** What visitors must be told about the agent, and how the element looks; undefined until the server has answered. */
     #disclosure: Disclosure | undefined;
-    /** Of which one it was asked that. */
+    /** The key and agent that the server was asked about. */
     #askedOf: string | undefined;
-    /** What is to begin once it is known. */
+    /** What to begin once the disclosure is known. */
     #waiting: (() => void) | undefined;
-    /** What the visitor agreed to. */
+    /** The consent text that the visitor agreed to. */
     #agreed = '';
     #clock: ReturnType<typeof setInterval> | undefined;
-    /** Whether it was on the page: an element of the page's own HTML has its attributes one by one before that. */
+    /** Whether the element has been on the page. Before that, the parser sets the attributes of an element in the page's HTML one by one. */
     #wasShown = false;
     readonly #view: View;
 
@@ -61,7 +61,7 @@ export function defineElement(home: string): void {
     }
 
     connectedCallback(): void {
-      // What a page has set before this script was there hides the accessor.
+      // A property that the page set before this script was loaded hides the accessor.
       if (Object.hasOwn(this, 'texts')) {
         this.#texts = this.texts;
         delete (this as { texts?: Texts }).texts;
@@ -73,12 +73,12 @@ export function defineElement(home: string): void {
     }
 
     disconnectedCallback(): void {
-      // An element that is moved is gone for less than a task.
+      // An element that is only moved is back within the same task.
       queueMicrotask(() => {
         if (this.isConnected) return;
         removeEventListener('pageshow', this.#goOn);
         void this.end();
-        // Nobody sees it count.
+        // Stops the clock, which nobody sees any more.
         this.#show();
       });
     }
@@ -87,7 +87,7 @@ export function defineElement(home: string): void {
       if (before !== now) this.#show();
     }
 
-    /** Whether the panel is. */
+    /** Whether the panel is open. */
     get open(): boolean {
       return this.hasAttribute('open');
     }
@@ -96,7 +96,7 @@ export function defineElement(home: string): void {
       this.toggleAttribute('open', on);
     }
 
-    /** Words in the place of the element's own. */
+    /** Texts that replace the element's own. */
     get texts(): Texts {
       return this.#texts;
     }
@@ -106,7 +106,7 @@ export function defineElement(home: string): void {
       this.#show();
     }
 
-    /** The SDK's session, while there is one. */
+    /** The SDK's session; undefined while there is none. */
     get session(): Session | undefined {
       const { state, session } = this.#conversation ?? {};
       return state?.phase === 'over' ? undefined : session;
@@ -116,20 +116,20 @@ export function defineElement(home: string): void {
       return this.#conversation?.state.isMuted ?? false;
     }
 
-    /** Begins a conversation, or shows the line that the visitor has to agree to first. */
+    /** Begins a conversation, or shows the line that the visitor must agree to first. */
     start(): void {
       this.open = true;
       this.#whenKnown(() => this.#consent === '' && this.#begin());
     }
 
-    /** Begins a conversation in writing, or goes on with the present one so. */
+    /** Begins a conversation in writing, or continues the current one in writing. */
     write(): void {
       if (this.#isLive) this.#conversation?.write(true);
       else this.#isWritten = true;
       this.start();
     }
 
-    /** Whether there is a line to agree to may be the server's to say. */
+    /** Waits for the server, which may have a consent line for this agent. */
     #whenKnown(begin: () => void): void {
       if (this.#disclosure) begin();
       else this.#waiting ??= begin;
@@ -154,13 +154,13 @@ export function defineElement(home: string): void {
       return chooseLanguage([this.getAttribute('language'), around, ...navigator.languages]);
     }
 
-    /** That of the page, where it says one; else that of the language. */
+    /** The page's own direction, if it sets one; otherwise that of the language. */
     get #direction(): string {
       const said = this.closest('[dir]') ?? document.documentElement.dir;
       return !said && RIGHT_TO_LEFT.includes(this.#language) ? 'rtl' : '';
     }
 
-    /** Goes on with the conversation of the page before, if there is one: also on a page that the browser kept for the Back button. */
+    /** Continues the conversation of the previous page, if there is one; also on a page that the browser kept for the Back button. */
     readonly #goOn = (): void => {
       const kept = this.#mayResume ? takeToken(this.#kept) : undefined;
       if (kept === undefined) return;
@@ -183,7 +183,7 @@ export function defineElement(home: string): void {
       return this.getAttribute('resume') !== 'off';
     }
 
-    /** Under which name the token is kept between two pages. */
+    /** The name under which the token is kept between two pages. */
     get #kept(): string {
       return `switchboard ${this.getAttribute('widget-key')} ${this.getAttribute('agent-id')}`;
     }
@@ -196,7 +196,7 @@ export function defineElement(home: string): void {
       return this.#attribute('base-url') ?? home;
     }
 
-    /** Asks the server once of each agent; the reply may be as old as a minute. */
+    /** Asks the server once about each agent. The reply may be up to a minute old. */
     #ask(): void {
       const agent = this.#kept;
       if (this.#askedOf === agent) return;
@@ -244,7 +244,7 @@ export function defineElement(home: string): void {
       void this.#loadTalk();
     }
 
-    /** Without it a conversation lacks what is not needed. */
+    /** Loads the optional parts. If that fails, the conversation works without them. */
     async #loadTalk(): Promise<void> {
       try {
         const file: typeof Talk = await import(/* @vite-ignore */ `${home}switchboard-widget-talk.mjs`);
@@ -264,7 +264,7 @@ export function defineElement(home: string): void {
       if (!this.#wasShown) return;
       this.#ask();
       const isInline = this.getAttribute('placement') === 'inline';
-      // What it would look like else is not shown for a moment, unless it has a place that would move what is around it.
+      // Waits for the server rather than show another look for a moment. An inline element shows at once, so that nothing around it moves later.
       const { tellAi, push, element } = this.#disclosure ?? unknown;
       if (!this.#disclosure && !isInline) return;
       const language = this.#language;

@@ -3,7 +3,7 @@ import { icon, part, say, make } from './dom.ts';
 import { icons } from './icons.ts';
 import type { MainWords } from './words/words.ts';
 
-/** So long it asks whether the visitor meant it. */
+/** How long the button asks whether the visitor really wants to end. */
 const ASKS_MS = 5000;
 
 export interface End {
@@ -11,12 +11,12 @@ export interface End {
   readonly show: (look: { readonly state: ConversationState; readonly words: MainWords }) => void;
 }
 
-/** Whether what is being said would be cut off. */
+/** Whether ending now would cut off what is being said. */
 function isSaying({ phase, isAgentSpeaking, isAgentOn, isVisitorSpeaking, isMuted }: ConversationState): boolean {
   return phase === 'live' && (isAgentSpeaking || isAgentOn || (isVisitorSpeaking && !isMuted));
 }
 
-/** The button that ends a conversation; while somebody speaks it asks once more, in its own place. @param tell says it to a screen reader */
+/** The button that ends a conversation. While somebody speaks, it asks for a second press. @param tell announces it to screen readers */
 export function createEnd(end: () => void, tell: (words: string) => void): End {
   const text = make('span');
   const element = part('button', 'end', icon(icons.end), text);

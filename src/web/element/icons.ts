@@ -1,4 +1,4 @@
-/** The element's drawings, as strokes on a ground of 24 by 24. */
+/** The element's icons, as strokes, 24 by 24. */
 export const icons = {
   voice: 'M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4',
   close: 'M6 6l12 12M18 6L6 18',

@@ -6,6 +6,6 @@
  */
 import { defineElement } from './element.ts';
 
-/** Where this script came from: there is Switchboard. */
+/** Switchboard is where this script was loaded from. */
 const script = document.currentScript as HTMLScriptElement | null;
 defineElement(new URL('.', script?.src || import.meta.url || location.href).href);

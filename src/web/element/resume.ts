@@ -1,4 +1,4 @@
-/** By what the next page goes on, and whether in writing: then it asks for no microphone either. */
+/** What the next page needs to continue: the token, and whether in writing, because then it must not ask for a microphone. */
 export interface ResumePoint {
   readonly token: string;
   readonly isWritten: boolean;
@@ -7,8 +7,8 @@ export interface ResumePoint {
 const WRITTEN = 'written ';
 
 /**
- * The token of a conversation, between the page that was left and the next one of the tab: nothing else is kept in the browser, and nothing
- * while a page has the conversation, so that a tab that was duplicated does not take it away. A page may be without storage.
+ * Keeps a conversation's token between one page of the tab and the next. The browser stores nothing else, and nothing at all while a page has
+ * the conversation, so that a duplicated tab does not take it over. Storage may be unavailable.
  */
 export function keepToken(name: string, { token, isWritten }: ResumePoint): void {
   try {
@@ -16,7 +16,7 @@ export function keepToken(name: string, { token, isWritten }: ResumePoint): void
   } catch {}
 }
 
-/** If two elements look, only one gets the token. */
+/** Takes the token out of the storage, so that only one of two elements gets it. */
 export function takeToken(name: string): ResumePoint | undefined {
   try {
     const kept = sessionStorage.getItem(name);

@@ -3,8 +3,8 @@ import type { SwitchboardError } from '../widget/api.ts';
 import type * as Solver from './challenge/main.ts';
 
 /**
- * Solves the challenge that a create was refused with, by a script that is loaded for that only.
- * @throws the error itself, where it has none or that is not solved
+ * Solves the challenge that a create was refused with, using a script that is loaded only for this.
+ * @throws the error itself, if it has no challenge or solving fails
  */
 export async function solveChallenge(
   error: SwitchboardError,

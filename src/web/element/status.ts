@@ -2,12 +2,12 @@ import type { ConversationState } from './conversation.ts';
 import type { Status, MainWords } from './words/words.ts';
 import { timeIn } from './words/time.ts';
 
-/** What the visitor is told first, where several things are true. */
+/** The most important of the things that are true at the moment. */
 export function statusOf(now: ConversationState): Status {
   if (now.phase === 'over' && now.error !== undefined) return 'failed';
   if (now.phase !== 'live') return now.phase;
   if (now.isCallAway || now.isServerAway) return 'reconnecting';
-  // Whoever holds the button to speak has interrupted the agent, whatever of it is still played.
+  // A visitor who holds the button has interrupted the agent, even if some of its voice is still playing.
   if (now.isPush && now.isTalking) return 'listening';
   if (now.isAgentSpeaking) return 'speaking';
   if (now.isThinking) return 'thinking';
@@ -17,7 +17,7 @@ export function statusOf(now: ConversationState): Status {
   return now.isQuiet ? 'idle' : 'listening';
 }
 
-/** Why it is over, or what did not work. That the visitor ended it needs no words. */
+/** Why it is over, or what failed; empty if the visitor ended it. */
 export function messageOf({ phase, error, ended, notice }: ConversationState, words: MainWords): string {
   const failure = phase === 'over' ? error : notice;
   if (failure !== undefined) return words.errors[failure.code] ?? failure.userMessage;
@@ -25,7 +25,7 @@ export function messageOf({ phase, error, ended, notice }: ConversationState, wo
   return words.ends[ended.reason] ?? ended.userMessage;
 }
 
-/** What is about to end it. */
+/** Which limit is about to end it. */
 export function warningOf({ warning }: ConversationState, words: MainWords, language: string, atMs: number): string {
   if (warning === undefined) return '';
   const { reason, endsAtMs } = warning;
@@ -34,7 +34,7 @@ export function warningOf({ warning }: ConversationState, words: MainWords, lang
   return words.warning[reason].replace('{time}', timeIn(language, (endsAtMs - atMs) / 1000));
 }
 
-/** When the visitor may try again; empty where that is now. */
+/** When the visitor may try again; empty if at once. */
 export function retryOf({ retryAtMs }: ConversationState, words: MainWords, language: string, atMs: number): string {
   if (retryAtMs === undefined || retryAtMs <= atMs) return '';
   return words.retry.replace('{time}', timeIn(language, (retryAtMs - atMs) / 1000));

@@ -3,8 +3,8 @@ import css from './style.css?inline';
 let sheet: CSSStyleSheet | undefined;
 
 /**
- * Styles a shadow root as strict policies allow: with a sheet that a script made, which they do not govern. A browser that has none
- * (before 2023) loads the same as a file, which the page's `style-src` has to allow.
+ * Styles a shadow root in a way that strict policies allow: with a constructed style sheet, which they do not restrict. Browsers without
+ * these (before 2023) load the same styles as a file, which the page's `style-src` must allow.
  */
 export function applyStyles(root: ShadowRoot, baseUrl: string): void {
   try {

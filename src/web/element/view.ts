@@ -8,7 +8,7 @@ import { createOrb } from './orb.ts';
 import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
 import type { MainWords, Status } from './words/words.ts';
 
-/** What the visitor wants. */
+/** What the visitor can ask for. */
 export interface Wishes {
   readonly open: () => void;
   readonly close: () => void;
@@ -20,9 +20,9 @@ export interface Wishes {
   readonly interrupt: () => void;
   readonly talk: (on: boolean) => void;
   readonly use: (deviceId: string) => void;
-  /** To write, without a microphone, or to speak again. */
+  /** Switches to writing, without a microphone, or back to speaking. */
   readonly write: (on: boolean) => void;
-  /** Says how the conversation was. */
+  /** Rates the conversation. */
   readonly rate: (value: number) => Promise<unknown>;
 }
 
@@ -30,20 +30,20 @@ export interface Look {
   readonly state: ConversationState;
   readonly words: MainWords;
   readonly language: string;
-  /** `rtl`, or empty: that of the page. */
+  /** `rtl`, or empty for the page's own direction. */
   readonly direction: string;
   readonly isOpen: boolean;
   readonly isInline: boolean;
   readonly hasCaptions: boolean;
-  /** Whether the visitor has to be told that they speak with an AI. */
+  /** Whether the visitor must be told that they speak with an AI. */
   readonly tellsAi: boolean;
-  /** Whether visitors of its agent hold a button to speak. */
+  /** Whether the agent uses push-to-talk. */
   readonly isPush: boolean;
-  /** What the visitor has not agreed to yet. */
+  /** The text that the visitor has still to agree to; empty if none. */
   readonly consent: string;
 }
 
-/** Where what is mounted later has its place. */
+/** Where parts that are mounted later are inserted. */
 interface Places {
   readonly captions: HTMLElement;
   readonly toggle: HTMLElement;
@@ -52,11 +52,11 @@ interface Places {
   readonly form: HTMLElement;
 }
 
-/** Adds to the view, and gives what shows it. */
+/** Adds parts to the view. @returns a function that updates them */
 export type Mount = (
   places: Places,
   wishes: Wishes & {
-    /** Says it to a screen reader. */
+    /** Announces words to screen readers. */
     readonly tell: (words: string) => void;
   },
 ) => (look: Look) => void;
@@ -64,12 +64,12 @@ export type Mount = (
 export interface View {
   readonly element: HTMLElement;
   readonly show: (look: Look) => void;
-  /** Only what changes with the time. */
+  /** Updates only what changes with time. */
   readonly tick: () => void;
   readonly level: (levels: Levels) => void;
   readonly caption: (transcript: Transcript) => void;
   readonly clear: () => void;
-  /** Adds to it, once. */
+  /** Adds parts to the view, once. */
   readonly mount: (add: Mount) => void;
 }
 
@@ -103,7 +103,7 @@ export function createView(wishes: Wishes): View {
   const row = part('div', 'row', mute, end.element);
   const text = part('input', 'text');
   const send = button('send', 'send');
-  // Before the button to send, so that nothing else is under a finger when it goes.
+  // It comes before the send button, so that the button under a finger does not change when it disappears.
   const interrupt = button('interrupt', 'interrupt');
   const form = part('form', 'field', text, interrupt, send);
   text.autocomplete = 'off';
@@ -119,7 +119,7 @@ export function createView(wishes: Wishes): View {
     footer,
   );
   panel.tabIndex = -1;
-  // Outside of the panel: what happens is told also while that is closed.
+  // It is outside the panel, so that announcements are heard while the panel is closed.
   const announcer = make('div', { class: 'sr', role: 'status' });
   const element = make('section', { hidden: '' }, launcher, panel, announcer);
 
@@ -136,7 +136,7 @@ export function createView(wishes: Wishes): View {
     if (said !== '') wishes.send(said);
   });
   panel.addEventListener('keydown', (event) => {
-    // Also the Escape that ends the choice of a word in Japanese.
+    // Ignores the Escape that cancels the composition of a word, as in Japanese.
     if (event.key !== 'Escape' || event.isComposing || look.isInline) return;
     event.stopPropagation();
     wishes.close();
@@ -155,7 +155,7 @@ export function createView(wishes: Wishes): View {
     say(announcer, words);
   }
 
-  /** A screen reader hears states and ends, each warning once, and not each turn of the talk. */
+  /** Announces states, ends and each warning once to screen readers, but not each turn of the conversation. */
   function announce(before: Look | undefined): void {
     const { state, words } = look;
     const now = statusOf(state);
@@ -176,7 +176,7 @@ export function createView(wishes: Wishes): View {
   }
 
   /**
-   * Where the keyboard goes on when what had it is gone: never on a button that undoes what was just done, or a key that is pressed twice,
+   * Where the focus goes when the focused element disappears: never to a button that undoes what was just done, because a key pressed twice,
    * or held, would do both.
    */
   function fallbackFocus(isOpened: boolean): HTMLElement {
@@ -247,10 +247,10 @@ export function createView(wishes: Wishes): View {
     showMore?.(look);
     announce(before);
     const isOpened = before !== undefined && !before.isOpen && isOpen;
-    // Who interrupted the agent has something to say.
+    // A visitor who interrupted the agent wants to say something.
     if (focused === interrupt && interrupt.hidden && !form.hidden) text.focus();
     else if (isOpened || focused?.closest('[hidden]')) fallbackFocus(isOpened).focus();
-    // Who waited for it goes on by writing.
+    // A visitor who waited for the connection in order to write can begin.
     if (before?.state.phase === 'connecting' && state.isWritten && focused === panel && !form.hidden) text.focus();
   }
 
@@ -278,7 +278,7 @@ function button(what: string, drawing: keyof typeof icons | undefined, ...childr
   return made;
 }
 
-/** A button without words still has a name, and shows it to who points at it. */
+/** Gives a button without text an accessible name and a tooltip. */
 function name(button: HTMLButtonElement, words: string): void {
   button.ariaLabel = words;
   button.title = words;

@@ -1,6 +1,6 @@
 /**
- * The number from `from` to `to` that makes, written after the salt, this SHA-256 in hexadecimal digits; undefined where none does. All of it
- * is in one function, because a worker is made of its text.
+ * Finds the number between `from` and `to` that, appended to the salt, has this SHA-256 in hexadecimal digits; undefined if there is none.
+ * Everything is inside one function, because a worker is made from its source text.
  */
 export function findNumber(salt: string, wanted: string, from: number, to: number): number | undefined {
   const fraction = (value: number): number => ((value - Math.floor(value)) * 2 ** 32) | 0;
@@ -47,7 +47,7 @@ export function findNumber(salt: string, wanted: string, from: number, to: numbe
     for (let i = 0; i < 8; i += 1) state[i] = at(state, i) + (sums[i] as number);
   }
 
-  // The whole blocks of the salt are the same for all numbers.
+  // The salt's complete blocks are the same for all numbers.
   const bytes = Uint8Array.from(salt, (character) => character.charCodeAt(0));
   const rest = bytes.length % 64;
   const whole = new DataView(bytes.buffer);

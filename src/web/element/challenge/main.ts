@@ -3,7 +3,7 @@ import type { AltchaChallenge, Challenge } from '../../../protocol/challenge.ts'
 import { askProvider } from './providers.ts';
 import { work } from './work.ts';
 
-/** What a visitor may be asked in, if the provider asks anything at all. */
+/** The label of the dialog in which the provider may ask the visitor something. */
 const labels: Readonly<Record<Language, string>> = {
   en: 'Please show that you are a person',
   de: 'Bitte zeigen Sie, dass Sie ein Mensch sind',
@@ -19,12 +19,12 @@ const labels: Readonly<Record<Language, string>> = {
   ar: 'يُرجى إثبات أنك إنسان',
 };
 
-/** A visitor who is asked something may take so long. */
+/** How long a visitor may take to solve it. */
 const PATIENCE_MS = 2 * 60_000;
 
 /**
- * Solves the challenge of a create that was refused with BOT_BLOCKED, and gives the token for `X-Switchboard-Challenge`.
- * @throws Error when it is not solved, or what solves it is not loaded
+ * Solves the challenge of a create that was refused with BOT_BLOCKED, and returns the token for `X-Switchboard-Challenge`.
+ * @throws Error if it is not solved, or the provider's script is not loaded
  */
 export async function solve(
   challenge: Challenge,

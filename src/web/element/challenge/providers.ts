@@ -4,7 +4,7 @@ interface Rendered {
   readonly [option: string]: unknown;
 }
 
-/** As much of the providers' own scripts as is used here. */
+/** The parts of the providers' scripts that are used here. */
 interface Globals {
   turnstile?: { render(box: HTMLElement, options: Rendered): unknown };
   hcaptcha?: { render(box: HTMLElement, options: Rendered): unknown; execute(id: unknown): void };
@@ -14,7 +14,7 @@ interface Globals {
 
 type Solve = (page: Globals, challenge: Challenge, box: HTMLElement, language: string) => Promise<string>;
 
-/** Calls what calls back. */
+/** Turns a provider's callbacks into a promise of the token. */
 function token(ask: (callbacks: Rendered) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (): void => reject(new Error('the challenge was not solved'));
@@ -62,7 +62,7 @@ const providers: Readonly<
   ],
 };
 
-/** Lets the provider's own script, from its own address, solve the challenge. @param box where it shows what it asks of the visitor */
+/** Lets the provider's own script, loaded from its own address, solve the challenge. @param box where it may ask the visitor something */
 export async function askProvider(
   challenge: Challenge & { readonly provider: keyof typeof providers },
   box: HTMLElement,

@@ -1,10 +1,10 @@
 import type { AltchaChallenge } from '../../../protocol/challenge.ts';
 import { findNumber } from './find-number.ts';
 
-/** Numbers that are tried before the page draws again, where no worker may run. */
+/** How many numbers are tried before the page may draw again, if no worker may run. */
 const AT_ONCE = 2000;
 
-/** Solves a proof of work: in a worker, or, where the page's policy allows none (`worker-src blob:`), between the page's own work. */
+/** Solves a proof of work in a worker, or in slices on the main thread if the page's policy forbids workers (`worker-src blob:`). */
 export async function work({ algorithm, challenge, maxnumber, salt, signature }: AltchaChallenge): Promise<string> {
   const find = findInWorker(salt, challenge, maxnumber).catch(() => findInTurns(salt, challenge, maxnumber));
   return btoa(JSON.stringify({ algorithm, challenge, number: await find, salt, signature }));

@@ -1,20 +1,20 @@
 const isReleased = (lock: WakeLockSentinel | undefined): boolean => lock?.released !== false;
 
-/** Keeps the screen on while a conversation is. A browser that cannot, or may not, dims it as ever. */
+/** Keeps the screen on during a conversation, if the browser can and may. */
 export function createAwake(): (on: boolean) => void {
   let isOn = false;
   let lock: WakeLockSentinel | undefined;
 
-  /** A page that is out of sight has none, and gets none. */
+  /** A hidden page loses its wake lock and gets no other. */
   async function take(): Promise<void> {
     if (!isOn || document.hidden || !isReleased(lock)) return;
     try {
       const taken = await navigator.wakeLock.request('screen');
-      // It may be over meanwhile, or have another.
+      // Meanwhile the conversation may have ended, or another lock been taken.
       if (!isOn || !isReleased(lock)) await taken.release();
       else lock = taken;
     } catch {
-      // The screen is no reason to speak of.
+      // Not worth telling the visitor.
     }
   }
 

@@ -2,7 +2,7 @@ import { icon, part } from '../dom.ts';
 import type { Words } from '../words/words.ts';
 import { talkIcons } from './icons.ts';
 
-/** So long the button says that it did. */
+/** How long the button shows that it has copied. */
 const SAYS_MS = 3000;
 
 export interface Copy {
@@ -10,14 +10,14 @@ export interface Copy {
   readonly show: (look: { readonly words: Words }) => void;
 }
 
-/** What was said, a line for each turn: who, and what. */
+/** The captions as text: one line for each turn, with its speaker. */
 function textOf(captions: HTMLElement): string {
-  // What is final comes first, though it stands last.
+  // The log of final turns is the last child, but comes first in the text.
   const turns = [...captions.children].toReversed().flatMap((log) => [...log.children]);
   return turns.map(({ children: [who, what] }) => `${who?.textContent}: ${what?.textContent}\n`).join('');
 }
 
-/** The button that copies the captions; where the browser forbids it, it selects them for the visitor. @param tell says it to a screen reader */
+/** The button that copies the captions, or selects them if the browser forbids copying. @param tell announces it to screen readers */
 export function createCopy(captions: HTMLElement, tell: (words: string) => void): Copy {
   const element = part('button', 'copy', icon(talkIcons.copy));
   element.type = 'button';

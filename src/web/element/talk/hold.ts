@@ -9,8 +9,8 @@ export interface Hold {
 }
 
 /**
- * The button that visitors of some agents hold while they speak: by mouse, finger, Space or Enter. It is let go of as well when the pointer
- * leaves it, and when it or the page loses the focus.
+ * The push-to-talk button, held with mouse, finger, Space or Enter. It is also released when the pointer leaves it, and when the button or the
+ * page loses the focus.
  */
 export function createHold(talk: (on: boolean) => void): Hold {
   const text = make('span');
@@ -26,10 +26,10 @@ export function createHold(talk: (on: boolean) => void): Hold {
 
   element.addEventListener('pointerdown', ({ button, pointerId, target }) => {
     if (button !== 0) return;
-    // A finger that moves away keeps otherwise what it touched first, which may be the words on the button.
+    // Otherwise a finger that moves away stays captured by what it touched first, which may be the words on the button.
     const touched = target as Element;
     if (touched.hasPointerCapture(pointerId)) touched.releasePointerCapture(pointerId);
-    // What has the focus loses it together with the page; not every browser focuses what is clicked.
+    // Only a focused element gets `blur` when the page loses the focus, and not every browser focuses a clicked button.
     element.focus();
     press(true);
   });
@@ -44,7 +44,7 @@ export function createHold(talk: (on: boolean) => void): Hold {
     event.preventDefault();
     release();
   });
-  // Assistive technology presses and lets go at once: there it is on until the next time.
+  // Assistive technology clicks without holding, so each click switches between on and off.
   element.addEventListener('click', ({ detail }) => detail === 0 && press(!isHeld));
   element.addEventListener('contextmenu', (event) => event.preventDefault());
 

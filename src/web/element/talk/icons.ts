@@ -1,4 +1,4 @@
-/** Drawings of what only a conversation needs, as the element's own. */
+/** Icons that only a conversation needs, in the same form as the element's. */
 export const talkIcons = {
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   done: 'M5 12l5 5 9-10',

@@ -7,7 +7,7 @@ export interface Instead {
   readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
 }
 
-/** The other way to converse: to write, where the microphone is refused or missing and whenever the visitor likes, and to speak again. */
+/** The button that switches to writing, at any time and when the microphone is refused or missing, and back to speaking. */
 export function createInstead(write: (on: boolean) => void): Instead {
   const element = part('button', 'instead');
   element.type = 'button';

@@ -7,7 +7,7 @@ import { createInstead } from './instead.ts';
 import { createMicrophones } from './microphones.ts';
 import { createRating } from './rating.ts';
 
-/** What only a conversation needs: loaded as one begins, so that pages that are only read load less. */
+/** What only a conversation needs. It is loaded when one begins, so that pages without one load less. */
 export const mountTalk: Mount = ({ captions, toggle, footer, row, form }, { talk, use, write, rate, tell }) => {
   const hold = createHold(talk);
   const instead = createInstead(write);

@@ -8,7 +8,7 @@ export interface Microphones {
   readonly show: (look: { readonly state: ConversationState; readonly words: Words }) => void;
 }
 
-/** The choice of a microphone: once the visitor has allowed one, and where there is a choice. */
+/** The choice of microphones, shown once the visitor has allowed one and if there are several. */
 export function createMicrophones(use: (deviceId: string) => void): Microphones {
   const select = part('select', 'microphone');
   const element = part('label', 'field', icon(icons.microphone), select);

@@ -9,9 +9,9 @@ export interface Rating {
 }
 
 /**
- * Asks after a conversation how it was, by five stars: once, and nobody has to answer. Who changes their mind may press another one.
- * @param rate gives the answer away
- * @param tell says it to a screen reader
+ * Asks the visitor to rate the conversation with one to five stars after it. An answer is optional, and can be changed by pressing another star.
+ * @param rate sends the answer
+ * @param tell announces it to screen readers
  */
 export function createRating(rate: (value: number) => Promise<unknown>, tell: (words: string) => void): Rating {
   const question = make('span');
@@ -31,7 +31,7 @@ export function createRating(rate: (value: number) => Promise<unknown>, tell: (w
     try {
       await rate(value);
     } catch {
-      // It may be pressed again.
+      // The visitor can press it again.
       return;
     }
     chosen = value;

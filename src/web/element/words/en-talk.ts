@@ -1,6 +1,6 @@
 import type { TalkWords } from './words.ts';
 
-/** What English says only in a conversation. */
+/** The English texts that only a conversation needs. */
 export const enTalk: TalkWords = {
   hold: 'Hold to speak',
   copy: 'Copy the conversation',

@@ -2,7 +2,7 @@ import { LANGUAGES, type Language } from '../../../protocol/languages/all.ts';
 import { en } from './en.ts';
 import type { MainWords } from './words.ts';
 
-/** The first of the tags that the element speaks; English where it speaks none. */
+/** The language of the first tag that the element supports; English if it supports none. */
 export function chooseLanguage(tags: readonly (string | null | undefined)[]): Language {
   for (const tag of tags) {
     const first = tag?.trim().toLowerCase().split('-', 1)[0] ?? '';
@@ -12,17 +12,17 @@ export function chooseLanguage(tags: readonly (string | null | undefined)[]): La
   return 'en';
 }
 
-/** English is part of the element; the others are files beside it, of which a visitor loads one. */
+/** English is part of the element. The other languages are files beside it, of which a visitor loads one. */
 const loaded = new Map<Language, MainWords>([['en', en]]);
 
-/** The words of a language; undefined while they are on their way. @param home where the files are */
+/** The texts of a language; undefined while they are being loaded. @param home where the files are @param arrived called once they are loaded */
 export function wordsOf(language: Language, home: string, arrived: () => void): MainWords | undefined {
   const present = loaded.get(language);
   if (present === undefined) {
     const file: Promise<{ readonly words: MainWords }> = import(
       /* @vite-ignore */ `${home}switchboard-widget-${language}.mjs`
     );
-    // English is better than nothing.
+    // If the file cannot be loaded, English is better than nothing.
     file
       .then(
         ({ words }) => loaded.set(language, words),

@@ -1,7 +1,7 @@
 import type { OwnWords } from '../../../protocol/languages/words.ts';
 import type { Texts } from '../api.ts';
 
-/** What the element is doing, as it is said to the visitor. */
+/** The element's state, as shown to the visitor. */
 export type Status =
   | 'ready'
   | 'connecting'
@@ -16,68 +16,68 @@ export type Status =
   | 'over'
   | 'failed';
 
-/** What is said beneath a status, by its name, and where the visitor holds a button or writes. */
+/** Hints below the status. Most have a status's name; some are for visitors who write or use push-to-talk. */
 export type Hint = 'ready' | 'readyToHold' | 'connecting' | 'muted' | 'reconnecting' | 'idle' | 'idleWritten';
 
-/** All that the element says in one language. The compiler finds a text that a language does not have. */
+/** All texts of the element in one language. The compiler reports a text that a language lacks. */
 export interface Words {
-  /** Names the panel. */
+  /** The panel's name. */
   readonly title: string;
-  /** Beside the title, where visitors are told that they speak with an AI: the usual short word for it. */
+  /** Beside the title, if visitors must be told that they speak with an AI: the usual short word for it. */
   readonly ai: string;
-  /** Tells it in a sentence, before a conversation. */
+  /** The same as a sentence, before a conversation. */
   readonly tellAi: string;
-  /** On the button that opens it. */
+  /** On the button that opens the panel. */
   readonly launcher: string;
   readonly open: string;
   readonly close: string;
   readonly start: string;
-  /** In the place of `start`, beneath a consent line. */
+  /** Replaces `start` below a consent line. */
   readonly agree: string;
   readonly again: string;
-  /** In the place of `again`, after a failure. */
+  /** Replaces `again` after a failure. */
   readonly tryAgain: string;
   readonly end: string;
-  /** In the place of `end`, for a few seconds after it was pressed while somebody spoke; and what a screen reader says then. */
+  /** Replaces `end` for a few seconds after it was pressed while somebody spoke; `endAgain` is what screen readers say then. */
   readonly endNow: string;
   readonly endAgain: string;
   readonly cancel: string;
-  /** On the button that visitors of some agents hold while they speak. */
+  /** On the push-to-talk button. */
   readonly hold: string;
   readonly mute: string;
   readonly unmute: string;
   readonly captions: string;
-  /** On the button that copies the captions, after it did, and where the browser lets the visitor alone do it. */
+  /** On the button that copies the captions; after it has copied; and after it could only select them for the visitor to copy. */
   readonly copy: string;
   readonly copied: string;
   readonly selected: string;
-  /** After a conversation: asks how it was; names each answer, whose `{rating}` is from 1 to 5; thanks for it. */
+  /** After a conversation: asks for a rating; names each star, where `{rating}` is from 1 to 5; thanks for it. */
   readonly rate: string;
   readonly rating: string;
   readonly rated: string;
   readonly microphone: string;
   readonly write: string;
   readonly send: string;
-  /** On the button that stops the agent while it speaks. */
+  /** On the button that stops the agent while it is speaking. */
   readonly interrupt: string;
-  /** On the buttons that go on without a microphone, and with one again. */
+  /** On the button that switches to writing, and on the one that switches back to speaking. */
   readonly writeInstead: string;
   readonly speakInstead: string;
   readonly visitor: string;
   readonly agent: string;
   readonly status: Readonly<Record<Status, string>>;
-  /** What to do about it, beneath the status. */
+  /** What the visitor can do, below the status. */
   readonly hint: Readonly<Record<Hint, string>>;
-  /** `{time}` is such as "in 42 seconds". */
+  /** `{time}` is replaced by a time such as "in 42 seconds". */
   readonly warning: Readonly<Record<'duration' | 'idle' | 'quota' | 'soon', string>>;
   readonly retry: string;
-  /** By reasons, in the place of the server's words, which come in the visitor's language already. */
+  /** By end reason. They replace the server's texts, which are already in the visitor's language. */
   readonly ends: Readonly<Record<string, string>>;
-  /** Failures by their codes: those of the SDK, and of the server's any that a page words by itself. */
+  /** By error code: those of the SDK, and any of the server's that a page words itself. */
   readonly errors: OwnWords & { readonly [code: string]: string };
 }
 
-/** What only a conversation says: English has them where that is loaded, and the element without them. */
+/** Texts that only a conversation needs. In English they are in the file that is loaded for it, and not in the element. */
 export type TalkWords = Pick<
   Words,
   'hold' | 'copy' | 'copied' | 'selected' | 'rate' | 'rating' | 'rated' | 'microphone' | 'writeInstead' | 'speakInstead'
@@ -85,7 +85,7 @@ export type TalkWords = Pick<
 
 export type MainWords = Omit<Words, keyof TalkWords> & Partial<TalkWords>;
 
-/** The words with a page's own in their place. */
+/** The texts, with those that the page replaces. */
 export function withTexts<W extends MainWords>(words: W, texts: Texts): W {
   const all: Record<string, unknown> = { ...words };
   for (const [name, text] of Object.entries(texts)) {
