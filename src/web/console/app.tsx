@@ -26,7 +26,7 @@ export function App() {
   );
 }
 
-/** Who is not logged in meets the login, who has no role is told so; everybody else meets the console. */
+/** Shows the login to people without one, a refusal to people without a role, and the console to everybody else. */
 function Gate() {
   const { path, url, route } = useLocation();
   const isLogin = path === '/console/login';
@@ -49,9 +49,9 @@ const PRELOAD_AFTER_MS = 3000;
 function Console() {
   const { path, url, query, route } = useLocation();
   const { to } = useScope();
-  // Before anything below is drawn: the page that is left is still there.
+  // Must come before anything below is drawn, while the page being left is still there.
   noteAddress(url);
-  // A view is an address that the server keeps.
+  // A view is an address that the server stores.
   const view = query['view'];
   const named = savedViews.value.find(({ id }) => id === view);
   useEffect(() => {
@@ -62,10 +62,10 @@ function Console() {
   useEffect(() => {
     if (named !== undefined) route(named.href, true);
   }, [named]);
-  // With the new page, so that it closes nothing that is opened on that.
+  // Runs together with the new page, so that it closes nothing that the new page opens.
   useLayoutEffect(closeDialogs, [path]);
   useEffect(() => {
-    // The page that is open comes first.
+    // The open page is loaded first.
     const timer = setTimeout(preloadPages, PRELOAD_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
@@ -140,9 +140,9 @@ function Away() {
   );
 }
 
-/** Keys that go about in whatever page is shown. */
+/** Keyboard commands that work on every page. */
 
-/** To the next row, or the one before, over all tables of the page: rows are marked with `data-row`, and are links or have one. */
+/** Moves to the next or previous row across all tables of the page. Rows are marked with `data-row`, and are or contain a link. */
 function goToRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('#main [data-row]')];
   const links = rows.flatMap((row) => (row.matches('a') ? row : (row.querySelector<HTMLElement>('a') ?? [])));
@@ -150,12 +150,12 @@ function goToRow(by: 1 | -1): void {
   links[here < 0 ? 0 : Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
 }
 
-/** To the first field of its filter. */
+/** Moves to the first field of the page's filter. */
 function goToFilter(): void {
   document.querySelector<HTMLElement>('#main [data-filter="first"]')?.focus();
 }
 
-/** Somebody is logged in and has no role here: what they are, and what would give them one. */
+/** For somebody who is logged in but has no role here: says who they are, and what would give them one. */
 function ForbiddenPage() {
   usePage('No access');
   return (

@@ -9,28 +9,28 @@ import { momentOf, nextEdge, transitionsOf, type Moment } from './moment.ts';
 import { takenText, titleOf, UTC, wordOf, type Words, type Zone } from './words.ts';
 
 export interface StateChartProps {
-  /** Its id: `voice-session`. */
+  /** The machine's id: `voice-session`. */
   readonly machine: string;
   readonly chart: Charts;
   readonly words: Words;
-  /** The innermost state in which the actor is now. */
+  /** The actor's current atomic state. */
   readonly state: string;
-  /** What it did, the newest first. */
+  /** What the actor did, newest first. */
   readonly events: readonly OperatorEvent[];
-  /** The event to step back to; null shows it as it is now. */
+  /** The event to step back to; null shows the present. */
   readonly at: string | null;
   /** The server's time. */
   readonly now: number;
-  /** When the clock alone moves it next, and to which state. */
+  /** When the clock alone moves the actor next, and to which state. */
   readonly deadline: { readonly at: string; readonly to: string } | null;
   readonly zone?: Zone;
 }
 
 const WIDE = 640;
-/** A drawing that had to be smaller than this could not be read. */
+/** At a smaller scale the drawing would be unreadable. */
 const MIN_SCALE = 0.8;
 
-/** What an actor did, and does next, in the chart of its machine: now, or after one of its events. */
+/** What an actor did and does next, in the chart of its machine: at present, or after one of its events. */
 export function StateChart(props: StateChartProps) {
   const { machine, chart: charts, words, state, events, at, now, deadline, zone = UTC } = props;
   const [stage, width] = useWidth<HTMLDivElement>();
@@ -58,7 +58,7 @@ interface Deadline {
   readonly to: string;
 }
 
-/** A chart for whoever does not see it. It changes when something happens, and not with each second. */
+/** The chart in words, for screen readers. It changes when something happens, but not with each second. */
 function sentenceOf(machine: string, chart: Chart, moment: Moment, due: Deadline | undefined, zone: Zone): string {
   const { state, sinceMs, isPast } = moment;
   const time = (atMs: number): string => `${zone.timeOf(atMs)} ${zone.name}`;
@@ -85,7 +85,7 @@ interface StepProps {
   readonly zone: Zone;
 }
 
-/** The event that was stepped back to, or the newest: what was asked, what refused, and what became of it. It is read out as it changes. */
+/** The event that was stepped back to, or the newest: what was asked, what refused it, and the result. Screen readers announce changes. */
 function Step({ moment: { event, isPast }, words, zone }: StepProps) {
   return (
     <div class={isPast ? 'chart-step past' : 'chart-step'} aria-live="polite" aria-atomic="true">
@@ -134,7 +134,7 @@ interface TransitionsProps {
   readonly zone: Zone;
 }
 
-/** Every transition, those that stay in their state as well: what the chart says, as a table. */
+/** The chart as a table: every transition, including those that stay in their state. */
 function Transitions({ machine, chart, moment, words, zone }: TransitionsProps) {
   const all = transitionsOf(chart);
   const caption = `Every transition of the ${titleOf(machine)}, and when it was taken, in ${zone.name}`;
@@ -192,7 +192,7 @@ function Named({ name, words }: { readonly name: string; readonly words: Words }
   );
 }
 
-/** How wide an element is, and goes on to be; 0 before it is there. */
+/** Observes the width of an element; 0 until it is drawn. */
 function useWidth<E extends HTMLElement>(): readonly [RefObject<E | null>, number] {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(0);

@@ -6,11 +6,11 @@ import { STATE_SHAPES } from '../parts/marks.tsx';
 import { isByClock, type Moment } from './moment.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
 
-/** Of a line of a label; config/build-charts.mjs leaves the room. */
+/** The height of a line of a label; config/build-charts.mjs leaves room for it. */
 const LINE = 15;
 const NOTE = 14;
 
-/** The edge that the clock takes next, and how long until then. */
+/** The edge that the clock takes next, and the time until then. */
 interface Next {
   readonly edge: ChartEdge;
   readonly inMs: number;
@@ -25,7 +25,7 @@ interface DrawingProps {
   readonly sentence: string;
 }
 
-/** A chart with what happened lit in it. Its looks are classes: pages may carry no style attribute. */
+/** A chart that highlights what happened. Its style comes from classes, because pages must not have style attributes. */
 export function Drawing({ chart, moment, next, words, zone, sentence }: DrawingProps) {
   const { width, height, nodes, edges } = chart;
   const groups = nodes.filter(({ kind }) => kind === 'group');
@@ -33,7 +33,7 @@ export function Drawing({ chart, moment, next, words, zone, sentence }: DrawingP
   const lit = nodeNamed(chart, moment.state)?.id ?? '';
   const weight = (edge: ChartEdge): number =>
     (moment.occurrencesOf(edge.transitions) === undefined ? 0 : 1) + (moment.isStep(edge.transitions) ? 1 : 0);
-  // What was taken lies over what was not.
+  // Edges that were taken lie above those that were not.
   const ordered = edges.toSorted((a, b) => weight(a) - weight(b));
   const nextOf = (edge: ChartEdge): Next | undefined => (next?.edge === edge ? next : undefined);
   return (
@@ -104,7 +104,7 @@ function Line(props: EdgeProps) {
   );
 }
 
-/** What an edge stands for, and below it when it was taken, or when it will be. */
+/** What an edge means, and below it when it was or will be taken. */
 function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; readonly zone: Zone }) {
   const { edge, moment, next } = props;
   const { label, lines, transitions } = edge;
@@ -137,7 +137,7 @@ function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; r
   );
 }
 
-/** Of several ways that share an edge: whether it was this one, or will be. */
+/** If several transitions share an edge: whether this one was or will be taken. */
 function looksOfWord(line: string, { edge: { transitions }, moment, next }: EdgeProps): string {
   const ofLine = transitions.filter(({ event, guard }) => event === line || guard === line);
   if (moment.occurrencesOf(ofLine) !== undefined) return 'word taken';
@@ -175,7 +175,7 @@ function State({ node, isLit, moment, zone }: StateProps) {
   );
 }
 
-/** A shape of 12 by 12. */
+/** A shape, 12 by 12. */
 function Mark({ tone, x, y }: { readonly tone: Tone; readonly x: number; readonly y: number }) {
   return (
     <g class="mark" transform={`translate(${x} ${y})`}>

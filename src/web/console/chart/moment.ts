@@ -2,7 +2,7 @@ import type { OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { Chart, ChartEdge, ChartTransition } from '../../../protocol/operator/machine.ts';
 import { nodeNamed } from '../../shared/chart/nodes.ts';
 
-/** How often something was done, and when last. */
+/** How often something was done, and when it was done last. */
 export interface Occurrences {
   readonly count: number;
   readonly atMs: number;
@@ -10,22 +10,22 @@ export interface Occurrences {
 
 /** What a chart shows: an actor as it is, or as it was after one of its events. */
 export interface Moment {
-  /** The innermost state. */
+  /** The atomic state. */
   readonly state: string;
-  /** When it came into that state; undefined where that is not among the events. */
+  /** When the actor entered that state; undefined if the events do not go back that far. */
   readonly sinceMs: number | undefined;
-  /** What the machine did last, until the event that was stepped back to or until now. */
+  /** The last thing the machine did, up to the event that was stepped back to or up to now. */
   readonly event: OperatorEvent | undefined;
   readonly isPast: boolean;
-  /** What was taken until then; undefined for what never was. */
+  /** How often any of these transitions was taken until then; undefined if never. */
   occurrencesOf(transitions: readonly ChartTransition[]): Occurrences | undefined;
-  /** Whether `event` took one of them. */
+  /** Whether `event` took one of these transitions. */
   isStep(transitions: readonly ChartTransition[]): boolean;
 }
 
 type Step = OperatorEvent['steps'][number];
 
-/** @param events the newest first; @param at the event to step back to: with one that is not there it is now */
+/** @param events newest first; @param at the event to step back to; if it is not among the events, the moment is the present */
 export function momentOf(chart: Chart, state: string, events: readonly OperatorEvent[], at: string | null): Moment {
   const index = events.findIndex(({ id }) => id === at);
   const isPast = index >= 0;
@@ -52,12 +52,12 @@ export function momentOf(chart: Chart, state: string, events: readonly OperatorE
   };
 }
 
-/** Every transition of a chart, those that stay in their state as well. */
+/** Every transition of a chart, including those that stay in their state. */
 export function transitionsOf({ nodes, edges }: Chart): ChartTransition[] {
   return [...nodes.flatMap(({ loops }) => loops), ...edges.flatMap(({ transitions }) => transitions)];
 }
 
-/** Events that a state names come before those that it takes as any other. */
+/** A transition for this event takes precedence over one for any event (`*`). */
 function transitionOf({ event, guard, from, to }: Step, transitions: readonly ChartTransition[]) {
   const fitting = transitions.filter((one) => one.guard === guard && one.from === from && one.to === to);
   return fitting.find((one) => one.event === event) ?? fitting.find((one) => one.event === '*');
@@ -69,12 +69,12 @@ function sumOf(occurrences: readonly Occurrences[]): Occurrences | undefined {
   return { count, atMs: Math.max(...occurrences.map(({ atMs }) => atMs)) };
 }
 
-/** Whether the clock takes it, and no request. */
+/** Whether the clock takes the transition, rather than a request. */
 export function isByClock({ event }: ChartTransition): boolean {
   return event === '' || event === 'CLOCK';
 }
 
-/** The edge that the clock alone takes next: from a state, or from one that it is in. */
+/** The edge that the clock alone takes next, from a state or from one that contains it. */
 export function nextEdge(chart: Chart, state: string, to: string): ChartEdge | undefined {
   const from = nodeNamed(chart, state)?.id ?? '';
   const target = nodeNamed(chart, to)?.id;

@@ -1,4 +1,4 @@
-/** Requests to the service, with the cookie that the browser keeps. Nothing here throws: what went wrong is a value that a view can show. */
+/** Requests to the service, with the browser's cookie. Nothing here throws: failures are values that a view can show. */
 import { signal } from '@preact/signals';
 import { noteServerTime } from './server-time.ts';
 
@@ -6,44 +6,44 @@ export interface Refusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly code: string;
-  /** For whoever looks at the page. */
+  /** For the person who uses the page. */
   readonly message: string;
-  /** What exactly was wrong, and what to do. */
+  /** What exactly was wrong, and what to do about it. */
   readonly error: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
 }
 
 export type Failure =
   | Refusal
-  /** No answer: the service, or the way to it, is away. */
+  /** No answer: the service is down or cannot be reached. */
   | { readonly kind: 'away' }
-  /** Nobody is logged in any more. */
+  /** Nobody is logged in any longer. */
   | { readonly kind: 'login' }
-  /** There is no such thing, or not for who asks. */
+  /** It does not exist, or the operator may not see it. */
   | { readonly kind: 'missing' };
 
 export type Answer<T> =
   | { readonly ok: true; readonly body: T; readonly text: string }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Reads the next page of a list. @returns why it could not, or undefined */
+/** Reads the next page of a list. @returns why that failed, or undefined */
 export type ReadMore = () => Promise<Failure | undefined>;
 
-/** Whether a request found that the login is over: the frame asks for a new one, over the page. */
+/** Whether a request found that the login has ended. The frame then asks for a new one, on top of the page. */
 export const isLoginLost = signal(false);
 
 const TIMEOUT_MS = 15_000;
-/** As the console itself. */
+/** The console is in English, so replies should be too. */
 const ENGLISH = { 'Accept-Language': 'en' };
 
 export function get<T>(path: string): Promise<Answer<T>> {
   return send('GET', path);
 }
 
-/** @param signal gives it up; without one it is given up after a while */
+/** @param signal aborts the request; without it, the request times out */
 export function post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
   return send('POST', path, body, signal);
 }
@@ -73,10 +73,10 @@ async function send<T>(method: string, path: string, given?: object, signal?: Ab
 
 function readFailure({ status, headers }: Response, body: Readonly<Record<string, unknown>>): Failure {
   const code = textOf(body['code']) ?? '';
-  // Their own words are for callers.
+  // The messages of these codes are written for API clients.
   if (status === 404 && (code === 'NOT_FOUND' || code === 'SESSION_NOT_FOUND')) return { kind: 'missing' };
   if (status === 401 && code !== 'INVALID_OTP') {
-    // The question who is logged in is answered without a code, and loses nothing.
+    // The reply that says that nobody is logged in has no code, and no login is lost.
     if (code !== '') isLoginLost.value = true;
     return { kind: 'login' };
   }
@@ -95,12 +95,12 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Whether it goes over by itself: what was shown before stays. */
+/** Whether the failure is temporary, so that what was shown before can stay. */
 export function isPassing(failure: Failure): boolean {
   return failure.kind === 'away' || (failure.kind === 'refused' && (failure.status >= 500 || failure.status === 429));
 }
 
-/** Whether an answer is that the caller may not. */
+/** Whether the caller lacks permission. */
 export function isForbidden(failure: Failure): boolean {
   return failure.kind === 'refused' && failure.status === 403 && failure.code === 'FORBIDDEN';
 }

@@ -1,4 +1,4 @@
-/** What an operator should look at first. The service judges itself and the provider; this is what else stands out in the overview. */
+/** What an operator should look at first: what stands out in the overview, apart from the service's verdict on itself and the provider. */
 import type { EndReason } from '../../../protocol/session.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText, shortName } from '../words/format.ts';
@@ -9,20 +9,20 @@ import { queryText } from './query.ts';
 import type { Overview } from './shapes.ts';
 
 export interface Matter {
-  /** Wrong now, or to be watched. */
+  /** `wrong`: needs action now. `watch`: should be watched. */
   readonly degree: 'wrong' | 'watch';
   readonly sentence: string;
-  /** Told after the sentence. */
+  /** A time to show after the sentence. */
   readonly at?: string;
   readonly href: string;
 }
 
-/** Less is chance. */
+/** Fewer events may be chance. */
 const MIN_EVENTS = 10;
-/** So many times what is usual. */
+/** How many times the usual count stands out. */
 const MIN_FACTOR = 3;
 const MIN_LEAD_MS = 1000;
-/** Ends that are as they should be, however many there are. */
+/** End reasons that are normal, however frequent. */
 const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
   'closed_by_client',
   'duration_exceeded',
@@ -31,7 +31,7 @@ const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
   'closed_by_tool',
 ]);
 
-/** What is wrong first. */
+/** What stands out, with what is wrong first. */
 export function whatStandsOut(overview: Overview): readonly Matter[] {
   const { activity } = overview;
   const matters = [
@@ -48,7 +48,7 @@ export function whatStandsOut(overview: Overview): readonly Matter[] {
 
 function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
   const href = '/console/nodes';
-  // What the answering process says of itself is older in the list of processes.
+  // The list of processes includes the answering one, though its state there is a little older.
   const seen = nodes.length === 0 ? [{ name: 'this process', dependencies }] : nodes.map(named);
   const away = new Map<string, string[]>();
   for (const node of seen)
@@ -62,7 +62,7 @@ function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
     ...(versions === 0 ? [] : ['run different versions']),
     ...(settings === 0 ? [] : ['are set differently']),
   ];
-  // The verdict on the provider says more than that its last answer was a fault.
+  // The verdict on the provider says more than that its last answer failed.
   if (verdict !== null) away.delete('provider');
   return [
     ...[...away].map(([name, whose]): Matter => ({
@@ -85,7 +85,7 @@ function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
 }
 
 function ofHangups({ lateHangups }: Overview): Matter[] {
-  // Null while it cannot be read; an older server does not tell it.
+  // Null while it cannot be read; undefined from an older server.
   if ((lateHangups ?? 0) === 0) return [];
   const calls = lateHangups === 1 ? '1 call is' : `${countText(lateHangups ?? 0)} calls are`;
   const sentence = `${calls} still closing after 10 s, without a confirmed hang-up: the provider may go on billing`;
@@ -93,7 +93,7 @@ function ofHangups({ lateHangups }: Overview): Matter[] {
 }
 
 function ofDrift({ unexplainedDollars }: Overview): Matter[] {
-  // Null while it cannot be read; an older server does not tell it.
+  // Null while it cannot be read; undefined from an older server.
   const dollars = unexplainedDollars ?? 0;
   if (dollars === 0) return [];
   const sentence = `The provider’s bill of the last three days differs by ${moneyText(dollars)}, unexplained`;
@@ -101,7 +101,7 @@ function ofDrift({ unexplainedDollars }: Overview): Matter[] {
 }
 
 function ofWebhooks({ webhooks }: Overview): Matter[] {
-  // Null while it cannot be read; an older server does not tell it.
+  // Null while it cannot be read; undefined from an older server.
   const { failing = 0, disabled = 0 } = webhooks ?? {};
   const href = '/console/webhooks';
   const matters: Matter[] = [];
@@ -145,7 +145,7 @@ function ofSpend(spend: Overview['spend']): Matter[] {
       sentence: `At this pace today costs ${moneyText(projected)}, more than its ceiling of ${moneyText(ceiling)}`,
       href: '/console/usage?by=key',
     });
-  // An older server does not tell of them.
+  // An older server does not send them.
   for (const { tenantId, id, at } of spend.budgets ?? []) {
     const name = tenantId === null ? `The budget ${id} of the installation` : `The budget ${id} of ${tenantId}`;
     const href = `/console/budgets${queryText({ tenantId: tenantId ?? undefined })}`;
@@ -194,7 +194,7 @@ const COMPARED = {
   before: { than: 'in the hour before', was: 'was' },
 } as const;
 
-/** What is usual at this time of the day; before the service knows it, and by an older one, the hour before. */
+/** The usual counts for this time of day; the previous hour's if the service does not know them yet or is an older version. */
 function comparedWith({ usual, previous }: Hour, what: 'ended' | 'refused'): { counts: Counts; words: Words } {
   return usual == null
     ? { counts: previous[what], words: COMPARED.before }

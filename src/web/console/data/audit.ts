@@ -1,12 +1,12 @@
 import type { AuditRow } from '../../../protocol/operator/audit.ts';
 import { queryText } from './query.ts';
 
-/** What was done to something, in the audit. */
+/** The audit entries about one thing. */
 export function auditOf(target: string): string {
   return `/console/audit${queryText({ target })}`;
 }
 
-/** The page of what was acted on; undefined where it has none. */
+/** The page of the thing that was acted on; undefined if it has none. */
 export function targetPage({ action, target }: Pick<AuditRow, 'action' | 'target'>): string | undefined {
   if (action.startsWith('session.')) return `/console/sessions/${target}`;
   if (action === 'sessions.end') return target === 'all' ? '/console/sessions' : `/console/sessions?${target}`;

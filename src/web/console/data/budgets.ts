@@ -1,4 +1,4 @@
-/** What may be used in a time, what is used of it, and what operators were told of that. */
+/** Budgets: what may be used in a period, how much is used, and what operators were told about it. */
 import type {
   budgetReply,
   changeBudgetRequest,

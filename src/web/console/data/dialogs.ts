@@ -1,23 +1,23 @@
-/** Which dialog is open. They live outside of what is read again and again, so that no reading takes one away. */
+/** Which dialog is open. This state is outside the components that are redrawn with new data, so that no refresh closes a dialog. */
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 
 export const isHelpOpen = signal(false);
 export const isPaletteOpen = signal(false);
-/** The sessions that somebody is about to end. */
+/** The sessions that an operator is about to end. */
 export const endTargets = signal<readonly string[] | undefined>(undefined);
-/** The dialog that a page opened, which comes with the page's own program. */
+/** A dialog that a page opened; its code is loaded with the page. */
 export const dialog = signal<VNode | undefined>(undefined);
-/** A text for copying by hand, where the browser does not let a page copy. */
+/** A text to copy by hand, if the browser does not let pages copy. */
 export const textToCopy = signal<string | undefined>(undefined);
-/** What was just done, in a few words. */
+/** A short message about what was just done. */
 export const notice = signal('');
 
 export function closeDialog(): void {
   dialog.value = undefined;
 }
 
-/** Closes them all, because the page that they are about is left. */
+/** Closes all dialogs, because the page that they are about is being left. */
 export function closeDialogs(): void {
   closeDialog();
   isHelpOpen.value = false;
@@ -28,7 +28,7 @@ export function closeDialogs(): void {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says briefly what was done. */
+/** Shows a short message about what was done. */
 export function say(text: string): void {
   notice.value = text;
   clearTimeout(timer);
@@ -37,7 +37,7 @@ export function say(text: string): void {
   }, 4000);
 }
 
-/** Copies, and says so. */
+/** Copies a text, and says so. */
 export async function copy(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** Ends all open sessions of a filter, in parts: counted first, and to be stopped between any two. */
+/** Ends all open sessions of a filter in batches. They are counted first, and it can be stopped between two batches. */
 import type { operatorEndManyReply } from '../../../protocol/operator/session.ts';
 import { post, type Answer } from './api.ts';
 import type { Output } from './shapes.ts';
@@ -9,7 +9,7 @@ export type EndPartReply = Extract<Reply, { ended: number }>;
 
 export type EndFilter = Readonly<Record<string, string>>;
 
-/** What a filter must not have, because the service cannot end by it. */
+/** Filter fields that cannot be used, because the service cannot end by them. */
 export const NOT_FOR_ENDING = ['reason', 'endingWithinSec'] as const;
 
 const bodyOf = (filter: EndFilter) => ({ filter, ...(Object.keys(filter).length === 0 ? { all: true } : {}) });

@@ -3,7 +3,7 @@ import { post, type Failure } from './api.ts';
 import { mayChange } from './identity.ts';
 import { freshness, isUnread } from './live.ts';
 
-/** Sessions that were told to end: "ending…" until a reading says that they have. */
+/** Sessions that were told to end. They show "ending…" until they are read again as ended. */
 export const ending = signal<ReadonlySet<string>>(new Set());
 
 /** Ends one session. @returns why it was refused, or undefined */
@@ -15,7 +15,7 @@ export async function endSession(ref: string, reason: string): Promise<Failure |
   return answer.failure;
 }
 
-/** Why nobody can end any session here now; undefined where that can be tried. */
+/** Why no session can be ended here now; undefined if it can be tried. */
 export function whyNoEnd(): string | undefined {
   if (!mayChange.value) return 'Your role may look, and ends nothing.';
   if (freshness.value === 'live') return undefined;

@@ -1,4 +1,4 @@
-/** The socket on which the service tells what happens. It comes back by itself, and rests while nobody sees the page. */
+/** The socket on which the service reports what happens. It reconnects by itself, and closes while nobody sees the page. */
 import { signal } from '@preact/signals';
 import type {
   FEED_PATH,
@@ -12,29 +12,29 @@ const PATH: typeof FEED_PATH = '/api/operator/feed';
 const SUBPROTOCOL: typeof FEED_SUBPROTOCOL = 'switchboard.operator.v1';
 const SECOND = 1000;
 const MAX_RETRY_MS = 30 * SECOND;
-/** A page that nobody has seen for so long asks for nothing. */
+/** A page that has been hidden this long makes no requests. */
 export const HIDDEN_REST_MS = 60 * SECOND;
 
 /** What a view wants to hear of. */
 export interface Watch {
   readonly topics: readonly FeedTopic[];
   readonly filter?: FeedFilterSent;
-  /** A session whose events are told as well. */
+  /** A session whose events are wanted too. */
   readonly ref?: string;
 }
 
 interface Listener {
   readonly onFrame: (frame: FeedFrame) => void;
-  /** The socket is gone: what happens until the next one is not told. */
+  /** The socket is gone, and what happens until the next one is open is missed. */
   readonly onLost: () => void;
 }
 
-/** Milliseconds until the next try after so many failures: twice as long each time, and never the same for everybody. */
+/** Milliseconds to wait after this many failures: doubles each time, with jitter. */
 export function retryMs(failed: number): number {
   return Math.min(MAX_RETRY_MS, SECOND * 2 ** failed) * (0.75 + Math.random() / 2);
 }
 
-/** Whether the service tells by itself what happens. */
+/** Whether the service reports what happens over the socket. */
 export const isFeedOpen = signal(false);
 
 let socket: WebSocket | undefined;
@@ -44,7 +44,7 @@ let retry: ReturnType<typeof setTimeout> | undefined;
 let rest: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
 
-/** Listens from now on, and says what for. */
+/** Listens from now on for what `watch` asks for. */
 export function listen(watch: Watch, to: Listener): void {
   wanted = watch;
   listener = to;

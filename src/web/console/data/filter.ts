@@ -1,4 +1,4 @@
-/** The filter of the sessions list, as the address of the page has it: a link shows what its sender saw. */
+/** The filter of the sessions list. It is in the page's address, so that a link shows what its sender saw. */
 import type { FeedFilterSent } from '../../../protocol/operator/feed.ts';
 import { instantOf, queryText } from './query.ts';
 
@@ -20,7 +20,7 @@ const NAMES = [
 export type FilterName = (typeof NAMES)[number];
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
 
-/** Reads the query of the page; what it does not know it leaves out. */
+/** Reads the filter from the page's query, ignoring unknown names. */
 export function readFilter(query: Readonly<Record<string, string>>): Filter {
   return Object.fromEntries(
     NAMES.flatMap((name) => {
@@ -30,12 +30,12 @@ export function readFilter(query: Readonly<Record<string, string>>): Filter {
   );
 }
 
-/** The filter as a query with its question mark; empty when it filters nothing. */
+/** The filter as a query with its question mark; empty if it filters nothing. */
 export function filterQuery(filter: Filter): string {
   return queryText(Object.fromEntries(NAMES.map((name) => [name, filter[name]])));
 }
 
-/** The filter as the API is asked: times as instants, `-1h` being an hour before `atMs`. */
+/** The filter for the API, with times as instants: `-1h` is an hour before `atMs`. */
 export function askedFilter(filter: Filter, atMs: number): URLSearchParams {
   const asked = new URLSearchParams();
   for (const name of NAMES) {
@@ -45,7 +45,7 @@ export function askedFilter(filter: Filter, atMs: number): URLSearchParams {
   return asked;
 }
 
-/** The filter as the feed is told: it knows no times, and tells of all. */
+/** The filter for the feed. The feed has no times in its filter, and reports changes at any time. */
 export function feedFilter({ state, caller, ...filter }: Filter): FeedFilterSent {
   const { tenantId, agentId, keyId, reason } = filter;
   return {
@@ -58,7 +58,7 @@ export function feedFilter({ state, caller, ...filter }: Filter): FeedFilterSent
   };
 }
 
-/** The values of a list with one of them put in or taken out. */
+/** A list with one value added, or removed if it was there. */
 export function toggled(list: string | undefined, value: string): string {
   const values = (list ?? '').split(',').filter(Boolean);
   return (values.includes(value) ? values.filter((each) => each !== value) : [...values, value]).join(',');

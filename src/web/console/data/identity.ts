@@ -1,4 +1,4 @@
-/** Who looks at the console, and what they may. The server decides each time: this only hides what would be refused. */
+/** Who uses the console, and what they may do. The server decides each time; this only hides what it would refuse. */
 import { computed, signal } from '@preact/signals';
 import type { OperatorMe } from '../../../protocol/operator/me.ts';
 import { get, isForbidden, isLoginLost, post, type Answer } from './api.ts';
@@ -7,33 +7,33 @@ export type Access = 'unknown' | 'away' | 'nobody' | 'forbidden' | 'granted';
 export type Right = OperatorMe['can'][number];
 
 export const access = signal<Access>('unknown');
-/** Undefined without a role. */
+/** The operator; undefined for somebody without a role. */
 export const me = signal<OperatorMe | undefined>(undefined);
-/** The address of a login that has no role. */
+/** The e-mail address of somebody who is logged in without a role. */
 export const stranger = signal<string | undefined>(undefined);
 
-/** Whether they have a right. */
+/** Whether the operator has a right. */
 export function may(right: Right): boolean {
   return me.value?.can.includes(right) ?? false;
 }
 
-/** Whether they may end sessions, and issue and revoke keys. */
+/** Whether the operator may end sessions, and issue and revoke keys. */
 export const mayChange = computed(() => may('change'));
 
-/** Whether they may look for an address: who sees no whole id may not. */
+/** Whether the operator may search for an e-mail address. Operators who see no whole id may not. */
 export const mayFindAddresses = computed(isOfInstallation);
 
-/** Whether a key that they issue may be open. */
+/** Whether the operator may issue open keys. */
 export const mayOpenKeys = computed(isOfInstallation);
 
-/** Whether budgets and webhooks that they make may be of the whole installation. */
+/** Whether the operator may create budgets and webhooks for the whole installation. */
 export const mayBoundAll = computed(isOfInstallation);
 
 function isOfInstallation(): boolean {
   return me.value?.role === 'operator' || me.value?.role === 'service';
 }
 
-/** Asks the server, and knows afterwards. */
+/** Asks the server who the operator is. */
 export async function identify(): Promise<void> {
   const told = await get<OperatorMe>('/api/operator/me');
   if (told.ok) me.value = told.body;
@@ -54,7 +54,7 @@ async function readLogin(): Promise<string | undefined> {
   return login.ok ? login.body.email : undefined;
 }
 
-/** Ends the login and leaves: nothing of what was shown stays in the page. */
+/** Ends the login and leaves the page, so that nothing that was shown remains in it. */
 export async function logOut(): Promise<void> {
   await post('/api/auth/logout', {});
   location.assign('/console/login');

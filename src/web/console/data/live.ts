@@ -1,7 +1,7 @@
 /**
- * Tells views when to read again, and how fresh is what they show. The service's feed tells what changed: what a view can take from that
- * needs no reading. While there is no feed, the service is asked every five seconds. A hidden page rests after a minute, and asks as soon as
- * it is seen again.
+ * Tells views when to read again, and how fresh their data is. The service's feed reports changes; a view need not read what it can take
+ * from the feed. Without a feed, the service is asked every five seconds. A hidden page stops after a minute, and asks again as soon as it is
+ * visible.
  */
 import { computed, signal } from '@preact/signals';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
@@ -10,31 +10,31 @@ import { noteServerTime, now } from './server-time.ts';
 
 const SECOND = 1000;
 const ASK_EVERY_MS = 5 * SECOND;
-/** With a feed too: it tells nothing of heartbeats, and a login lives by being used. */
+/** Needed beside the feed too: the feed does not report heartbeats, and a login expires unless it is used. */
 const ASK_BESIDE_FEED_MS = 30 * SECOND;
-/** What the feed does not tell of is asked for as if there were none. */
+/** What the feed does not report is read as often as without a feed. */
 export const UNTOLD_MS = ASK_EVERY_MS;
 const STALE_AFTER_MS = 6 * SECOND;
 const AWAY_AFTER_MS = 15 * SECOND;
-/** However much happens, views read no more often. */
+/** The least time between two readings of the views, however much happens. */
 const BETWEEN_READINGS_MS = 3 * SECOND;
-/** What happened is in the database by then, and other nodes have heard what is watched here. */
+/** After this time, what happened is in the database, and other nodes know what is watched here. */
 const WRITTEN_AFTER_MS = 3 * SECOND;
 
-/** Reads again what a view shows. @returns whether the service answered */
+/** Reads what a view shows again. @returns whether the service answered */
 export type Refresh = () => Promise<boolean>;
 
-/** By hand only: it outlives every navigation, and what comes meanwhile waits. */
+/** Set only by hand. It survives navigation, and what arrives while paused has to wait. */
 export const isPaused = signal(false);
-/** When the service was last heard, in its own time. */
+/** When the service was last heard from, in the server's time. */
 export const heardAt = signal(now.value);
-/** When it is asked again while it does not answer. */
+/** When a service that does not answer is asked again. */
 export const retryAt = signal<number | undefined>(undefined);
-/** How many changes wait, while it is paused or because a list does not move by itself. */
+/** How many changes are waiting, because the page is paused or because a list does not move by itself. */
 export const waiting = signal(0);
-/** Whether the node that tells is cut off from the others. */
+/** Whether the node that sends the feed is cut off from the others. */
 export const isPartial = signal(false);
-/** Whether the service is there and cannot read what it keeps. */
+/** Whether the service answers but cannot read its database. */
 export const isUnread = signal(false);
 
 export type Freshness = 'live' | 'stale' | 'away';
@@ -46,12 +46,12 @@ export const freshness = computed<Freshness>(() => {
   return silentMs < AWAY_AFTER_MS ? 'stale' : 'away';
 });
 
-/** What a view shows, and how it follows. */
+/** Something that is shown, and how it is kept up to date. */
 export interface View {
   readonly refresh: Refresh;
-  /** Takes in what the feed told. @returns whether it must be read again to show that; without it whatever changed must be */
+  /** Applies a frame of the feed. @returns whether the view must be read again to show it; without `take`, every change requires that */
   readonly take?: ((frame: FeedFrame) => boolean) | undefined;
-  /** How often it is read beside the feed. */
+  /** How often the view is read in addition to the feed. */
   readonly besideFeedMs?: number | undefined;
 }
 
@@ -59,14 +59,14 @@ const views = new Set<View>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAtMs = Infinity;
 let readAtMs = -Infinity;
-/** What was told until now is in the database by then. */
+/** When everything that was reported so far is in the database. */
 let writtenAtMs = -Infinity;
 let failures = 0;
 let hiddenSinceMs: number | undefined;
 
 /**
  * Reads a view whenever something may have changed that it cannot take from the feed, until the returned function is called.
- * @param watch what the feed should tell of: that of the view that came last holds
+ * @param watch what the feed should report; the view that was added last decides
  */
 export function keepFresh(view: View, watch: Watch): () => void {
   views.add(view);
@@ -85,7 +85,7 @@ export async function refreshAll(): Promise<void> {
   noteOutcome(outcomes.every(Boolean));
 }
 
-/** What a view read by itself tells of the service, too. */
+/** A view's own successful reading also shows that the service is there. */
 export function noteHeard(): void {
   heardAt.value = now.peek();
 }
@@ -96,7 +96,7 @@ function onFrame(frame: FeedFrame): void {
     isPartial.value = frame.lossy;
   }
   if (frame.type === 'tick') isUnread.value = frame.byState === null;
-  // A tick without the counts tells nothing of what is shown: that is as of before.
+  // A tick without counts says nothing about the data shown, which is as old as before.
   if (frame.type !== 'tick' || !isUnread.peek()) noteHeard();
   if (frame.type === 'hello') return readOnceMore();
   const isNews = frame.type !== 'tick';
@@ -107,8 +107,8 @@ function onFrame(frame: FeedFrame): void {
 }
 
 /**
- * What other nodes do before they hear that somebody watches here is told to nobody, and a view is read before that: it is read once more
- * when the feed has said hello, or was asked for something else, and they have heard it. Nothing is missed for good then.
+ * Reads the views once more after the feed has opened or its `watch` has changed. Other nodes report nothing until they hear that somebody
+ * watches here; this reading comes after that, so nothing is missed for good.
  */
 function readOnceMore(): void {
   writtenAtMs = Date.now() + WRITTEN_AFTER_MS;

@@ -1,4 +1,4 @@
-/** Console logins, and the codes that lead to them. */
+/** Console logins, and the codes that open them. */
 import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
 import type { ownLogins } from '../../../protocol/login.ts';
 import { post, type Failure } from './api.ts';
@@ -8,13 +8,13 @@ export type OwnLogins = Output<typeof ownLogins>;
 export type LoginDetail = Output<typeof operatorLoginDetail>;
 export type ChallengeDetail = Output<typeof operatorChallengeDetail>;
 
-/** Ends a login of one's own. @returns why it was refused, or undefined */
+/** Ends one of the operator's own logins. @returns why it was refused, or undefined */
 export async function revokeOwnLogin(id: string): Promise<Failure | undefined> {
   const answer = await post(`/api/auth/logins/${encodeURIComponent(id)}/revoke`, {});
   return answer.ok ? undefined : answer.failure;
 }
 
-/** Opens an address to new browsers again. @returns why it was refused, or undefined */
+/** Lets an address log in from new browsers again. @returns why it was refused, or undefined */
 export async function liftAddress(email: string, reason: string): Promise<Failure | undefined> {
   const answer = await post('/api/operator/addresses/lift', { email, reason });
   return answer.ok ? undefined : answer.failure;

@@ -1,4 +1,4 @@
-/** The rules of the machines: they change only with the version of the service, and are read once. */
+/** The rules of the machines. They change only with the service's version, so they are read once. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { OperatorMachine, operatorMachines } from '../../../protocol/operator/machine.ts';
@@ -6,19 +6,19 @@ import { get } from './api.ts';
 import type { Output } from './shapes.ts';
 
 const machines = signal<readonly OperatorMachine[] | undefined>(undefined);
-/** Whether they were asked for once: a page whose chart comes later than its words would move under whoever reads. */
+/** Whether the first reading has finished. Pages wait for it, so that a chart that arrives late does not move the text being read. */
 const wereRead = signal(false);
 let reading: Promise<unknown> | undefined;
 
 async function read(): Promise<void> {
   const answer = await get<Output<typeof operatorMachines>>('/api/operator/machines');
   if (answer.ok) machines.value = answer.body.machines;
-  // The next view that needs them asks again.
+  // The next view that needs the rules asks again.
   else reading = undefined;
   wereRead.value = true;
 }
 
-/** Reads them, and says whether they are there, or could not be read. */
+/** Reads the rules. @returns whether that has finished, successfully or not */
 export function useMachinesRead(): boolean {
   useEffect(() => {
     reading ??= read();
@@ -26,7 +26,7 @@ export function useMachinesRead(): boolean {
   return wereRead.value;
 }
 
-/** One machine by its id, as soon as it is known. */
+/** One machine by its id; undefined until it is known. */
 export function useMachine(id: string): OperatorMachine | undefined {
   useMachinesRead();
   return machines.value?.find((machine) => machine.id === id);
@@ -34,7 +34,7 @@ export function useMachine(id: string): OperatorMachine | undefined {
 
 const NO_WORDS: Readonly<Record<string, string>> = {};
 
-/** What the events and guards of a machine are called; what has no word is shown by its own name. */
+/** The words for a machine's events and guards. What has no words is shown by its own name. */
 export function useWords(id: string): (name: string) => string {
   const words = useMachine(id)?.words ?? NO_WORDS;
   return (name) => words[name] ?? name;

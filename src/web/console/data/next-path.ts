@@ -1,7 +1,7 @@
 const HOME = '/console';
 const LOGIN = '/console/login';
 
-/** Where to go after the login: a path of the console, whatever else the address asks for. */
+/** Where to go after the login: always a path of the console, whatever the address asks for. */
 export function nextPath(wanted: string | null | undefined): string {
   if (wanted === null || wanted === undefined || wanted === '') return HOME;
   let url: URL;
@@ -15,7 +15,7 @@ export function nextPath(wanted: string | null | undefined): string {
   return `${url.pathname}${url.search}`;
 }
 
-/** The address of the login that comes back to here. */
+/** The address of the login page that leads back to `from`. */
 export function loginPath(from: string): string {
   const next = nextPath(from);
   return next === HOME ? LOGIN : `${LOGIN}?next=${encodeURIComponent(next)}`;

@@ -1,16 +1,16 @@
-/** The processes as the feed goes on with them. */
+/** The list of processes, updated from the feed. */
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Node, NodeList } from './shapes.ts';
 
-/** As the service judges itself. */
+/** The same limit by which the service judges itself. */
 const MAX_LOOP_MS = 100;
 
-/** Whether a process does what is due too late. */
+/** Whether a process's event loop is too slow. */
 export function isLate({ loopP99Ms }: Node): boolean {
   return loopP99Ms > MAX_LOOP_MS;
 }
 
-/** The list after a frame: a process stays where it is, and one that is new comes below, because it started last. */
+/** The list after a frame. A process keeps its place, and a new one is appended, because it started last. */
 export function nodesAfter(list: NodeList, frame: FeedFrame): NodeList {
   if (frame.type !== 'node') return list;
   const { node, gone } = frame;
@@ -21,7 +21,7 @@ export function nodesAfter(list: NodeList, frame: FeedFrame): NodeList {
   return { ...list, asOf, nodes };
 }
 
-/** Which processes differ from most of the others in something; where as many are one way as the other, from the one that started first. */
+/** The processes that differ from most of the others in something. In a tie, those that differ from the process that started first. */
 export function oddNodes(nodes: readonly Node[], of: (node: Node) => string): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const node of nodes) counts.set(of(node), (counts.get(of(node)) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** The overview as the feed goes on with it. */
+/** The overview, updated from the feed. */
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { sumOf } from '../words/format.ts';
 import type { Activity, Overview } from './shapes.ts';
@@ -6,8 +6,8 @@ import type { Activity, Overview } from './shapes.ts';
 type Tick = Extract<FeedFrame, { type: 'tick' }>;
 
 /**
- * The overview as it was read over the one before: what the service could not read, because its database is away, stays as it was. The
- * verdict and what the service needs are known all the same.
+ * A newly read overview, with the parts that the service could not read because its database is away taken from the one before. The verdict
+ * and the dependencies are always current.
  */
 export function overviewOver(read: Overview, before: Overview | undefined): Overview {
   if (isWhole(read) || before === undefined) return read;
@@ -23,17 +23,17 @@ export function overviewOver(read: Overview, before: Overview | undefined): Over
   };
 }
 
-/** Whether the service could read its database for it. */
+/** Whether the service could read its database for the overview. */
 export function isWhole({ byState, endingSoon, activity }: Overview): boolean {
   return byState !== null && endingSoon !== null && activity !== null;
 }
 
-/** The overview after a frame: counts, what ends soon and the last minute follow each tick; what could not be read stays. */
+/** The overview after a frame. Each tick updates the counts, what ends soon and the last minute; what could not be read stays. */
 export function overviewAfter(overview: Overview, frame: FeedFrame): Overview {
   if (frame.type !== 'tick') return overview;
   const { byState, endingSoon, dependencies } = frame;
   const { activity } = overview;
-  // An older node does not tell it.
+  // An older node does not send it.
   const perMinute = frame.perMinute ?? undefined;
   return {
     ...overview,
@@ -48,7 +48,7 @@ export function overviewAfter(overview: Overview, frame: FeedFrame): Overview {
   };
 }
 
-/** What went on in the last whole minute: as the last tick told it, else as it was read. */
+/** What happened in the last whole minute: from the last tick if there was one, otherwise as it was read. */
 export function lastMinute(overview: Overview, { started, ended, refused }: Activity): NonNullable<Tick['perMinute']> {
   const told = (overview as Overview & { readonly perMinute?: NonNullable<Tick['perMinute']> }).perMinute;
   return told ?? { started, ended: sumOf(ended), refused: sumOf(refused) };

@@ -1,4 +1,4 @@
-/** A list that comes in pages under one address: the first is read again and again, further ones once. */
+/** A list that is read in pages. The first page is read again and again, the others once. */
 import { batch, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
@@ -14,40 +14,40 @@ interface Page {
 }
 
 export interface PageSource<P extends Page, R> {
-  /** The address of the first page, whose times may move. */
+  /** The address of the first page. Times in it may move. */
   readonly address: () => string;
   readonly rowsOf: (page: P) => readonly R[];
   readonly keyOf: (row: R) => string;
   readonly watch: Watch;
-  /** How often it is read beside the feed. */
+  /** How often the first page is read in addition to the feed. */
   readonly besideFeedMs?: number;
-  /** Whether new rows come below; else they wait until somebody asks for them. */
+  /** Whether new rows are appended at the bottom. Otherwise they wait until somebody asks for them. */
   readonly growsBelow?: boolean;
-  /** Whether rows that left the list are dimmed, and the list is there at once for whoever comes back to it. */
+  /** Whether rows that left the list are dimmed, and whether the list is shown at once when somebody comes back to it. */
   readonly dimsMissing?: boolean;
-  /** Where the feed itself tells of new rows. */
+  /** Set if the feed itself reports new rows. */
   readonly feed?: FeedRows<P, R>;
 }
 
-/** What a list takes from the feed. */
+/** How a list takes rows from the feed. */
 interface FeedRows<P, R> {
-  /** New rows of a frame, the newest first, and whether it must be read which others there are; undefined of other frames. */
+  /** The frame's new rows, newest first, and whether the list must be read because there may be more; undefined for other frames. */
   readonly rowsOf: (frame: FeedFrame) => { readonly rows: readonly R[]; readonly isUntold: boolean } | undefined;
-  /** What a page says beside its rows, after a frame. */
+  /** What a page contains besides its rows, after a frame. */
   readonly after: (page: P, frame: FeedFrame) => P;
-  /** By what rows are sorted, the greatest first. */
+  /** What rows are sorted by, greatest first. */
   readonly orderOf: (row: R) => string;
 }
 
-/** New rows that wait at most, where the feed tells of them. */
+/** The most new rows that wait, if the feed reports them. */
 const MAX_FRESH = 1000;
 const keptOf = createKept<unknown>();
 
 export class PagedRows<P extends Page, R> extends RowStore<R> {
-  /** The newest first page: what it says beside its rows. */
+  /** The most recent first page, for what it contains besides its rows. */
   readonly page = signal<P | undefined>(undefined);
   readonly nextCursor = signal<string | null>(null);
-  /** How far was looked, where the last page is short because much was searched. */
+  /** How far back the server searched, if the last page is short because the search was cut off. */
   readonly searchedTo = signal<string | null>(null);
   readonly failure = signal<Failure | undefined>(undefined);
   readonly #source: PageSource<P, R>;
@@ -66,7 +66,7 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
     return true;
   }
 
-  /** Takes the newest first page in. */
+  /** Applies a newly read first page. */
   takePage(page: P): void {
     const { rowsOf, growsBelow = false, dimsMissing = false } = this.#source;
     const isFirst = this.page.peek() === undefined || (dimsMissing && this.shown.peek().length === 0);
@@ -86,7 +86,7 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
     });
   }
 
-  /** Takes in what the feed told: new rows wait. @returns whether the list must be read again */
+  /** Applies a frame of the feed; new rows wait. @returns whether the list must be read again */
   take(frame: FeedFrame): boolean {
     const { feed } = this.#source;
     const found = feed?.rowsOf(frame);
@@ -117,7 +117,7 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
     return undefined;
   };
 
-  /** Reads the list from its top, page by page, as far as `most` rows. @returns them, or why they could not be read */
+  /** Reads the list from the top, page by page, up to `most` rows. @returns the rows, or why they could not be read */
   async readAll(most: number): Promise<readonly R[] | Failure> {
     const rows: R[] = [];
     let cursor: string | undefined;
@@ -144,7 +144,7 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
     this.searchedTo.value = searchedTo;
   }
 
-  /** What is above the last row that a page has would be in the page as well, if it were still there. */
+  /** Dims rows that are missing from the page although they are above its last row: if they were still in the list, the page would have them. */
   #dimMissing(page: P): void {
     const found = new Set(this.#source.rowsOf(page).map(this.keyOf));
     const shown = this.shown.peek();
@@ -152,7 +152,7 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
     for (const { key, isPast } of shown.slice(0, Math.max(0, last))) if (!found.has(key)) isPast.value = true;
   }
 
-  /** What was told may not be written yet: it goes on waiting though a reading does not find it. */
+  /** Rows from the feed keep waiting even if a reading does not have them, because they may not have been written yet. */
   #wait(rows: readonly R[]): void {
     const { feed } = this.#source;
     if (feed === undefined) this.wait(rows);
@@ -165,7 +165,7 @@ export class PagedRows<P extends Page, R> extends RowStore<R> {
   }
 }
 
-/** The list of an address while a view shows it. @param key what is chosen: another choice is another list */
+/** The list of an address while a view shows it. @param key what is chosen; a different choice is a different list */
 export function usePagedRows<P extends Page, R>(key: string, source: PageSource<P, R>): PagedRows<P, R> {
   const list = useMemo(() => {
     const make = (before: unknown): PagedRows<P, R> => {
@@ -174,11 +174,11 @@ export function usePagedRows<P extends Page, R>(key: string, source: PageSource<
       if (page !== undefined) made.takePage(page);
       return made;
     };
-    // Lists of several pages have the same filter.
+    // The path is part of the name, because lists of several pages may have the same filter.
     return keptOf(`${source.address().split('?')[0]} ${key}`, make) as PagedRows<P, R>;
   }, [key]);
   useEffect(() => {
-    // Each asking would be one more refusal among those that operators look at.
+    // Another request would add to the refusals that operators look at.
     const isRefused = (): boolean => {
       const failure = list.failure.peek();
       return failure !== undefined && isForbidden(failure);

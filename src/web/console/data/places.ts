@@ -1,7 +1,7 @@
-/** Where somebody was on each page: whoever goes back to one finds the same rows, scrolled as they were, and the link that they followed. */
+/** Where the operator was on each page, so that going back shows the same rows, the same scroll position, and the link that was followed. */
 
 interface Place {
-  /** Of the page, and of each table that scrolls by itself, in pixels. */
+  /** The scroll positions of the page and of each table that scrolls on its own, in pixels. */
   readonly scrolls: readonly number[];
   /** The address of the link that had the focus. */
   readonly focused: string | undefined;
@@ -10,40 +10,40 @@ interface Place {
 const MAX_PLACES = 50;
 const MAX_KEPT = 30;
 const places = new Map<string, Place>();
-/** The address that each list had last, by its path. */
+/** The last address of each list, by its path. */
 const lists = new Map<string, string>();
 
 let here = '';
 let isBack = false;
 let wasPopped = false;
 
-/** Hears of steps through the history of the browser: call it before the router does. */
+/** Notices steps through the browser's history. Must be called before the router listens. */
 export function watchHistory(): void {
   addEventListener('popstate', () => (wasPopped = true));
 }
 
 const pathOf = (url: string): string => url.split('?')[0] ?? '';
 
-/** Notes the address that is about to be drawn, while the page before it is still there. */
+/** Records the address that is about to be drawn, while the previous page is still there. */
 export function noteAddress(url: string): void {
   if (url === here) return;
   if (here !== '') {
     put(places, here, seenPlace(), MAX_PLACES);
     put(lists, pathOf(here), here, MAX_PLACES);
   }
-  // A link from one thing to the list that it was opened from leads back as well.
+  // A link from an item to the list that it was opened from also counts as going back.
   isBack = wasPopped || pathOf(here).startsWith(`${pathOf(url)}/`);
   wasPopped = false;
   here = url;
 }
 
-/** The address of a list as it was left, for links from what it lists; `href` itself where it was not open. */
+/** The address of a list as the operator left it, for links from its items; `href` itself if the list was not open before. */
 export function listAddress(href: string): string {
   const path = pathOf(href);
   return pathOf(here).startsWith(`${path}/`) ? (lists.get(path) ?? href) : href;
 }
 
-/** Lists that are kept for whoever goes back. `make` gets the one that was there before, if somebody comes to it anew. */
+/** Keeps lists for going back. On a new visit, `make` is called with the list that was there before, if any. */
 export function createKept<T>(): (name: string, make: (before: T | undefined) => T) => T {
   const kept = new Map<string, T>();
   return (name, make) => {
@@ -54,7 +54,7 @@ export function createKept<T>(): (name: string, make: (before: T | undefined) =>
   };
 }
 
-/** Shows the page that was just drawn as it was left; one that is new from its top. */
+/** Scrolls the page that was just drawn to where it was left; a new page starts at the top. */
 export function showPlace(): void {
   const main = document.getElementById('main');
   main?.focus({ preventScroll: true });
@@ -64,7 +64,7 @@ export function showPlace(): void {
   if (place !== undefined) restore(main, place);
 }
 
-/** Rows may come, and be drawn, only after the page: it is tried again at each change, until it is done or somebody does something. */
+/** Rows may be drawn after the page, so this is tried again at each change until it succeeds or the operator does something. */
 function restore(main: HTMLElement, { scrolls, focused }: Place): void {
   const show = (): boolean => {
     const boxes = scrollersOf(main);
@@ -112,7 +112,7 @@ function hrefOf(link: HTMLElement): string {
   return link.getAttribute('href') ?? '';
 }
 
-/** Puts what is newest last; of too many the oldest goes. */
+/** Adds the newest entry at the end, and removes the oldest if there are too many. */
 function put<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);

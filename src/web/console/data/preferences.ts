@@ -1,4 +1,4 @@
-/** What a person chose for this browser. Nothing of it leaves the browser. */
+/** What a person has chosen in this browser. It never leaves the browser. */
 import { effect, signal, type Signal } from '@preact/signals';
 import type { Zone } from '../words/format.ts';
 
@@ -6,7 +6,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 export const theme: Signal<Theme> = kept('theme', ['system', 'light', 'dark']);
 export const zone: Signal<Zone> = kept('zone', ['utc', 'local']);
-/** Keys without a modifier may be in the way of speech input and slips of the hand (WCAG 2.1.4). */
+/** Keys without a modifier can be switched off, because they can get in the way of speech input and accidental presses (WCAG 2.1.4). */
 export const singleKeys: Signal<'on' | 'off'> = kept('keys', ['on', 'off']);
 
 effect(() => {
@@ -15,7 +15,7 @@ effect(() => {
   else root.dataset['theme'] = theme.value;
 });
 
-/** The first of the values holds until another is chosen. */
+/** A stored choice; by default the first of the values. */
 function kept<T extends string>(name: string, values: readonly [T, ...T[]]): Signal<T> {
   const found = values.find((value) => value === readKept(name));
   const choice = signal<T>(found ?? values[0]);
@@ -27,7 +27,7 @@ function keyOf(name: string): string {
   return `switchboard.console.${name}`;
 }
 
-// A browser that keeps nothing throws: then a choice holds as long as the page.
+// A browser without storage throws. Then a choice lasts only as long as the page.
 export function readKept(name: string): string | null {
   try {
     return localStorage.getItem(keyOf(name));
@@ -40,6 +40,6 @@ export function writeKept(name: string, value: string): void {
   try {
     localStorage.setItem(keyOf(name), value);
   } catch {
-    // As above.
+    // As in `readKept`.
   }
 }

@@ -1,8 +1,8 @@
-/** Addresses of pages: what is chosen on a page is in its query, so that a link shows what its sender saw. */
+/** Addresses of pages. What is chosen on a page is in its query, so that a link shows what its sender saw. */
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Values as a query with its question mark; empty when there is none. */
+/** Values as a query with its question mark; empty if there are none. */
 export function queryText(values: Readonly<Record<string, string | undefined>>): string {
   const parts = Object.entries(values).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [`${name}=${encode(value)}`],
@@ -10,13 +10,13 @@ export function queryText(values: Readonly<Record<string, string | undefined>>):
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
-/** A time of a query as an instant: `-1h` is an hour before `atMs`; anything else is left as it is. */
+/** A time in a query as an instant: `-1h` is an hour before `atMs`. Anything else is returned unchanged. */
 export function instantOf(value: string, atMs: number): string {
   const [, count, unit = ''] = /^-(\d+)([mhd])$/.exec(value) ?? [];
   return count === undefined ? value : new Date(atMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
 }
 
-// Commas and colons are read better as they are.
+// Commas and colons are easier to read unescaped.
 function encode(value: string): string {
   return encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%3A', ':');
 }

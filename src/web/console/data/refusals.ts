@@ -1,8 +1,8 @@
-/** What the feed tells of refusals, and what of it the list can show by itself. */
+/** What the feed reports about refusals, as far as the list can show it without reading again. */
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Refusal, RefusalPage } from './shapes.ts';
 
-/** As many refusals as a frame has at most: where there are so many, others may have been kept as well. */
+/** The most refusals in one frame. If a frame has that many, the server may have stored others too. */
 const MAX_SAMPLES = 20;
 
 export interface RefusalFilter {
@@ -15,7 +15,7 @@ export interface RefusalFilter {
 
 type Frame = Extract<FeedFrame, { type: 'refusals' }>;
 
-/** The refusals of a frame that a filter finds, the newest first, and whether it must be read which others there are. */
+/** A frame's refusals that match a filter, newest first, and whether the list must be read because there may be more. */
 export function toldRefusals(
   { code, tenantId, keyId, network, to }: RefusalFilter,
   { samples }: Frame,
@@ -31,7 +31,7 @@ export function toldRefusals(
   return { rows: rows.toReversed(), isUntold: samples.length >= MAX_SAMPLES };
 }
 
-/** The counts of a page after a frame. */
+/** The page with its counts updated by a frame. */
 export function countedAfter(page: RefusalPage, { code, to }: RefusalFilter, { byCode, samples }: Frame): RefusalPage {
   if (to !== undefined) return page;
   const counted = { ...page.counted };

@@ -1,4 +1,4 @@
-/** What one address of the API answered: shown at once when it was read before, read again while it is shown. */
+/** The answer from one address of the API: shown at once if it was read before, and read again while it is shown. */
 import { signal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get, isForbidden, isPassing, type Failure } from './api.ts';
@@ -8,16 +8,16 @@ import { isPaused, isUnread, keepFresh, noteHeard } from './live.ts';
 
 export interface Resource<T> {
   readonly body: Signal<T | undefined>;
-  /** The bytes of the answer, for copying. */
+  /** The answer's text, for copying. */
   readonly text: Signal<string>;
-  /** Why the last reading failed; the body before it stays. */
+  /** Why the last reading failed; the previous body stays. */
   readonly failure: Signal<Failure | undefined>;
-  /** @returns whether the service answered, all of it */
+  /** Reads the address. @returns whether the service gave a complete answer */
   load(): Promise<boolean>;
 }
 
 const resources = new Map<string, Resource<unknown>>();
-/** What was looked at lately comes back at once. */
+/** How many recent resources are kept, so that they can be shown again at once. */
 const MAX_KEPT = 30;
 
 function resourceOf<T>(path: string, asked: () => string, partly: Partly<T> | undefined): Resource<T> {
@@ -51,26 +51,26 @@ function resourceOf<T>(path: string, asked: () => string, partly: Partly<T> | un
   return resource;
 }
 
-/** For what the service answers in parts, of which some may be missing for now. */
+/** For an answer that has several parts, of which some may be missing for now. */
 interface Partly<T> {
   readonly isWhole: (read: T) => boolean;
-  /** What is shown of it over what was shown before. */
+  /** Combines what was read with what was shown before. */
   readonly over: (read: T, before: T | undefined) => T;
 }
 
 interface Reading<T> {
-  /** What is asked, where the address tells of times that move, such as an hour ago. */
+  /** The address to request, if it contains times that move, such as an hour ago. */
   readonly asked?: () => string;
-  /** How often it is read beside the feed, where that does not tell of all that is shown. */
+  /** How often it is read in addition to the feed, if the feed does not report everything that is shown. */
   readonly besideFeedMs?: number;
-  /** Whether it changes no more: then it is read until that succeeds. */
+  /** Whether it no longer changes. Then it is read only until that succeeds. */
   readonly isPast?: boolean;
-  /** What is shown after a frame of the feed: then nothing is read because of it. */
+  /** Applies a frame of the feed to the body. If set, frames cause no reading. */
   readonly after?: (body: T, frame: FeedFrame) => T;
   readonly partly?: Partly<T>;
 }
 
-/** Reads an address while a view shows it, again whenever the feed tells of what is watched. */
+/** Reads an address while a view shows it, and again whenever the feed reports something that is watched. */
 export function useResource<T>(
   path: string,
   watch: Watch,
@@ -84,10 +84,10 @@ export function useResource<T>(
       isReading = true;
       return resource.load().finally(() => (isReading = false));
     };
-    // The answer that is under way tells what changes no more as well as another would.
+    // If it no longer changes, the answer on its way is as good as another one.
     const isUnderWay = (): boolean => isPast && isReading;
     if (!isKnown()) void read();
-    // Each asking would be one more refusal among those that operators look at.
+    // Another request would add to the refusals that operators look at.
     const isRefused = (): boolean =>
       resource.failure.peek() !== undefined && isForbidden(resource.failure.peek() as Failure);
     const refresh = (): Promise<boolean> =>

@@ -1,16 +1,16 @@
-/** The rows of a list by their keys. A row changes where it is and never moves; new ones wait until somebody asks for them. */
+/** The rows of a list by key. A row changes in place and never moves; new rows wait until somebody asks for them. */
 import { batch, signal, type Signal } from '@preact/signals';
 
 export interface Row<R> {
   readonly key: string;
   readonly row: Signal<R>;
-  /** It is not among those that the list has any more: it stays where it is, dimmed, until the list is read anew. */
+  /** Whether the row has left the list. It stays in place, dimmed, until the list is read anew. */
   readonly isPast: Signal<boolean>;
 }
 
 export class RowStore<R> {
   readonly shown = signal<readonly Row<R>[]>([]);
-  /** New rows that wait, each once and none that is shown. */
+  /** New rows that are waiting, without duplicates and without rows that are shown. */
   readonly fresh = signal<readonly R[]>([]);
   readonly keyOf: (row: R) => string;
   readonly #rows = new Map<string, Row<R>>();
@@ -24,7 +24,7 @@ export class RowStore<R> {
     return this.#rows.get(key);
   }
 
-  /** Shows these rows, in the place of all. */
+  /** Shows these rows instead of all others. */
   reset(rows: readonly R[]): void {
     batch(() => {
       this.#rows.clear();
@@ -33,7 +33,7 @@ export class RowStore<R> {
     });
   }
 
-  /** Changes a row that is shown, where it is. @returns whether it is shown */
+  /** Changes a row in place, if it is shown. @returns whether it is shown */
   change(row: R, isPast = false): boolean {
     const known = this.#rows.get(this.keyOf(row));
     if (known === undefined) return false;
@@ -44,12 +44,12 @@ export class RowStore<R> {
     return true;
   }
 
-  /** Lets new rows wait, in the place of those that waited. */
+  /** Lets these new rows wait, instead of those that were waiting. */
   wait(rows: readonly R[]): void {
     this.fresh.value = this.#unknown(rows);
   }
 
-  /** Puts the new rows on top: only somebody who asks moves rows. */
+  /** Puts the new rows on top. Rows move only when the operator asks for it. */
   showFresh(): void {
     batch(() => {
       this.shown.value = [...this.#adopt(this.fresh.peek()), ...this.shown.peek()];
@@ -57,7 +57,7 @@ export class RowStore<R> {
     });
   }
 
-  /** Puts rows below that are not shown. */
+  /** Appends rows that are not shown yet. */
   append(rows: readonly R[]): void {
     batch(() => {
       this.shown.value = [...this.shown.peek(), ...this.#adopt(rows)];
@@ -79,7 +79,7 @@ export class RowStore<R> {
   }
 }
 
-/** Rows are what the API answered: what is written alike is alike. */
+/** Rows are JSON from the API, so equal text means equal rows. */
 export function differ(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) !== JSON.stringify(other);
 }

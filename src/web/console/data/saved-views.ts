@@ -1,35 +1,35 @@
-/** Lists with a filter and an order that somebody gave names to. The server keeps them; links to them are `?view=` and their id. */
+/** Lists with a filter and an order that somebody has saved under a name. The server stores them; links to them are `?view=` and their id. */
 import { signal } from '@preact/signals';
 import type { OperatorView, savedViews as savedViewsReply, saveViewReply } from '../../../protocol/operator/view.ts';
 import { get, isPassing, post, remove, type Failure } from './api.ts';
 import { readKept, writeKept } from './preferences.ts';
 import type { Output } from './shapes.ts';
 
-/** Where browsers kept them before the server did. */
+/** The key under which browsers stored views before the server did. */
 const FORMERLY = 'filters';
-/** A whole session id proves its caller; its first 42 characters find it too. */
+/** A whole session id would let its reader act for the session. Its first 42 characters are enough to find it. */
 const wholeIds = /(s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{7})[\w-]+/gi;
 
 export const savedViews = signal<readonly OperatorView[]>([]);
 
-/** Whether it may be kept: an address is kept nowhere. */
+/** Whether a view may be saved: it must contain no e-mail address. */
 export function isSavable(text: string): boolean {
   return !/@|%40/.test(text);
 }
 
-/** The link that opens a view for whoever may see it. */
+/** The link that opens a view, for everybody who may see it. */
 export function viewHref({ id, href }: Pick<OperatorView, 'id' | 'href'>): string {
   return `${href.split('?')[0]}?view=${id}`;
 }
 
-/** Reads them; what this browser kept itself goes to the server first. */
+/** Reads the views, after handing those that this browser still stores to the server. */
 export async function readViews(): Promise<void> {
   await handOver();
   const answer = await get<Output<typeof savedViewsReply>>('/api/operator/views');
   if (answer.ok) savedViews.value = answer.body.views;
 }
 
-/** Keeps a view, in the place of another of the same name. @returns why it could not be kept */
+/** Saves a view, replacing one of the same name. @returns why it could not be saved */
 export async function saveView(name: string, href: string, tenantId?: string): Promise<Failure | undefined> {
   const view = { name, href: href.replace(wholeIds, '$1'), ...(tenantId === undefined ? {} : { tenantId }) };
   const answer = await post<Output<typeof saveViewReply>>('/api/operator/views', view);
@@ -46,7 +46,7 @@ export async function deleteView(id: string): Promise<Failure | undefined> {
   return undefined;
 }
 
-/** What the server does not take, because it is none, is forgotten; while it is away it waits here. */
+/** Hands views from this browser's storage to the server. Those that the server refuses are dropped; while it is away, they stay. */
 async function handOver(): Promise<void> {
   const waiting: unknown[] = [];
   for (const one of readFormer()) {

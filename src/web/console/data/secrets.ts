@@ -1,4 +1,4 @@
-/** The secrets of tenants, by which their tools' servers know them. */
+/** The secrets of tenants, with which Switchboard proves itself to the servers of their tools. */
 import type {
   deleteSecretReply,
   OperatorSecret,

@@ -1,17 +1,17 @@
-/** The time as the server has it: countdowns do not believe the clock of the machine that shows them. */
+/** The server's time. Countdowns do not rely on the clock of the operator's computer. */
 import { signal } from '@preact/signals';
 
 const SECOND = 1000;
-/** An exact time of the server is believed so long; then a rougher one may replace it. */
+/** How long an exact time is trusted before a rougher one may replace it. */
 const EXACT_FOR_MS = 15 * 60 * SECOND;
 
 let offsetMs = 0;
 let exactUntilMs = 0;
 
-/** Moves once a second. */
+/** Updated once a second. */
 export const now = signal(Date.now());
 
-/** @param isRough when it may be up to a second wrong */
+/** @param isRough whether it may be up to a second off */
 export function noteServerTime(atMs: number, isRough = false): void {
   const hereMs = Date.now();
   if (!Number.isFinite(atMs) || (isRough && hereMs < exactUntilMs)) return;

@@ -10,21 +10,21 @@ import type { Session, SessionPage } from './shapes.ts';
 
 const PAGE = 50;
 const MAX_PAGE = 200;
-/** Rows that left the filter are asked for by themselves, so many at once. */
+/** Rows that left the filter are read one by one, at most this many at a time. */
 const MAX_LOOKED_UP = 5;
 
-/** The list of sessions, whose rows change as soon as the feed tells of them. What comes while it is paused changes nothing and is counted. */
+/** The list of sessions. Its rows change as soon as the feed reports it; while the page is paused, changes are only counted. */
 export class SessionRows extends RowStore<Session> {
   readonly nextCursor = signal<string | null>(null);
   readonly failure = signal<Failure | undefined>(undefined);
   readonly isLoaded = signal(false);
-  /** The row at which the keyboard is. */
+  /** The row that has the keyboard focus. */
   readonly current = signal<string | undefined>(undefined);
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #filter: Filter;
-  /** What the feed told of rows, until a reading agrees. */
+  /** What the feed reported about rows, until a reading agrees. */
   readonly #told = new Map<string, HeardChange>();
-  /** Rows that a reading found otherwise while it was paused, and what the feed told of rows meanwhile. */
+  /** Rows that differed in a reading while paused, and what the feed reported about rows meanwhile. */
   #differing = new Set<string>();
   #held = new Map<string, SessionChange>();
 
@@ -33,7 +33,7 @@ export class SessionRows extends RowStore<Session> {
     this.#filter = filter;
   }
 
-  /** Reads the first page, in the place of all that was there. @returns whether the service answered */
+  /** Reads the first page, and shows only that. @returns whether the service answered */
   async load(): Promise<boolean> {
     const page = await this.#readFirst(PAGE);
     if (page === undefined) return !this.#isAway();
@@ -47,7 +47,7 @@ export class SessionRows extends RowStore<Session> {
     return true;
   }
 
-  /** Takes in what the feed told. @returns whether the list must be read again to show it */
+  /** Applies a frame of the feed. @returns whether the list must be read again to show it */
   take(frame: FeedFrame): boolean {
     if (frame.type !== 'sessions' || !this.isLoaded.peek()) return false;
     const untold = frame.changes.map((change) => isUntold(this.#filter, change, this.#isShown(change)));
@@ -61,7 +61,7 @@ export class SessionRows extends RowStore<Session> {
     return frame.more > 0 || untold.includes(true);
   }
 
-  /** Reads the newest again and changes the rows in their places. @returns whether the service answered */
+  /** Reads the newest rows again, and changes rows in place. @returns whether the service answered */
   async refresh(): Promise<boolean> {
     if (!this.isLoaded.peek()) return this.load();
     const page = await this.#readFirst(Math.min(MAX_PAGE, this.shown.peek().length + PAGE));
@@ -118,14 +118,14 @@ export class SessionRows extends RowStore<Session> {
     return { ...answer, body: { ...answer.body, sessions: answer.body.sessions.map(withoutId) } };
   }
 
-  /** Those that began after the newest row: older ones only came into the filter, and belong where nobody looks. */
+  /** Sessions that are not shown yet, without those below the last row shown, which belong to a page that is not loaded. */
   #newAmong(page: SessionPage): readonly Session[] {
     return page.sessions
       .slice(0, MAX_PAGE)
       .filter((session) => !this.#isShown(session) && !this.#isBelow(session.ref, page));
   }
 
-  /** Whether a row of the page is only there because the page reaches further down than the list. */
+  /** Whether a session is in the page only because the page reaches further down than the list. */
   #isBelow(ref: string, page: SessionPage): boolean {
     const refs = page.sessions.map((session) => session.ref);
     const lastShown = page.sessions.findLastIndex((session) => this.#isShown(session));
@@ -167,7 +167,7 @@ export class SessionRows extends RowStore<Session> {
     this.change(after(known.row.peek(), change), isLeaving(this.#filter, change));
   }
 
-  /** A reading may be older than what the feed told. */
+  /** A reading may be older than what the feed has reported. */
   #latest(read: Session): Session {
     const session = reconciled(read, this.#told.get(read.ref), Date.now());
     if (session === read) this.#told.delete(read.ref);
@@ -204,47 +204,47 @@ export class SessionRows extends RowStore<Session> {
 
 const keptOf = createKept<SessionRows>();
 
-/** The list of a filter; whoever goes back to it finds it with its place and what is selected. */
+/** The list of a filter. Going back to it restores its position and selection. */
 export function rowsOf(address: string, filter: Filter): SessionRows {
   return keptOf(address, () => new SessionRows(filter));
 }
 
-/** The whole id is the caller's proof: it is dropped where it comes in. */
+/** The whole id would let its reader act for the session, so it is dropped as soon as it arrives. */
 function withoutId(session: Session): Session {
   const { id: _, ...rest } = session as Session & { readonly id?: string };
   return rest;
 }
 
-/** A reading may be older than what was told: so long it does not take that back. */
+/** A reading may be older than what the feed has reported, and does not undo that for this long. */
 const HOLDS_MS = 10_000;
 
 export interface HeardChange {
   readonly change: SessionChange;
-  /** When it was heard, by the clock of this machine. */
+  /** When it was received, by this computer's clock. */
   readonly heardMs: number;
 }
 
-/** A session after a change. What it used in all, and when it was heard last, no change tells; an older node not what comes next. */
+/** A session after a change. A change does not include total usage or the last heartbeat, nor, from an older node, the next deadline. */
 export function after(session: Session, { state, reason, at, next }: SessionChange): Session {
   return { ...session, state, endReason: reason, endedAt: state === 'ended' ? at : null, deadline: next ?? null };
 }
 
-/** A session as it was read, or as it was told since. */
+/** The session as it was read, or with a change that the feed has reported since. */
 export function reconciled(read: Session, told: HeardChange | undefined, nowMs: number): Session {
   const isHeld = told !== undefined && nowMs - told.heardMs < HOLDS_MS && read.state !== told.change.state;
   return isHeld ? after(read, told.change) : read;
 }
 
-/** Whether a filter does not find a session any more that it found. */
+/** Whether a session that matched a filter no longer does. */
 export function isLeaving({ state, reason }: Filter, change: SessionChange): boolean {
   return !isIn(state, change.state) || !isIn(reason, change.reason);
 }
 
 /** Whether a list must be read again to show a change. */
 export function isUntold(filter: Filter, change: SessionChange, isListed: boolean): boolean {
-  // Its place may be another one.
+  // The session may have moved to another place in the list.
   if ((filter.sort ?? '-startedAt') !== '-startedAt' || filter.endingWithinSec !== undefined) return true;
-  // What it used in all is known now.
+  // Its total usage is known only now.
   if (isListed) return change.state === 'ended';
   return change.was === null && !isLeaving(filter, change);
 }

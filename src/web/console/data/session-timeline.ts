@@ -8,7 +8,7 @@ import { joined } from './timeline.ts';
 
 export type About = NonNullable<OperatorEvent['about']>;
 
-/** What rows may be about, in the order in which they are offered, and their words. */
+/** What rows can be about, with labels, in the order in which they are offered. */
 export const ABOUT: Readonly<Record<About, string>> = {
   session: 'Session',
   call: 'Calls',
@@ -23,19 +23,19 @@ export const ABOUT: Readonly<Record<About, string>> = {
 const PAGE = 100;
 
 interface ReadRows {
-  /** What was asked for. */
+  /** The address that was requested. */
   readonly path: string;
   readonly events: readonly OperatorEvent[];
   readonly cursor: string | null;
 }
 
-/** What is chosen by the address of the page; all where nothing, or nothing that is known, is. */
+/** What the page's address chooses; an empty list stands for everything. */
 export function chosenOf(text: string | undefined): readonly About[] {
   const asked = (text ?? '').split(',');
   return (Object.keys(ABOUT) as About[]).filter((about) => asked.includes(about));
 }
 
-/** All that happened with a session: the newest page, read again as it changes, and older ones one by one. */
+/** Everything that happened to a session: the newest page, which is read again as it changes, and older pages on request. */
 export function useSessionTimeline(ref: string, chosen: readonly About[]) {
   const about = (chosen.length === 0 ? Object.keys(ABOUT) : chosen).join(',');
   const path = `/api/operator/sessions/${ref}/events?about=${about}&limit=${PAGE}`;
@@ -58,14 +58,14 @@ export function useSessionTimeline(ref: string, chosen: readonly About[]) {
     const answer = await get<EventPage>(`${path}&cursor=${encodeURIComponent(cursor)}`);
     if (!answer.ok) return answer.failure;
     const now = shown.peek();
-    // Whoever chose something else meanwhile is shown that.
+    // The operator has chosen something else meanwhile, which is shown instead.
     if (now.path !== path || now.cursor !== cursor) return undefined;
     shown.value = { path, events: [...now.events, ...answer.body.events], cursor: answer.body.nextCursor };
     return undefined;
   };
   const isShown = shown.value.path === path && page !== undefined;
   return {
-    /** Undefined until they are read. */
+    /** Undefined until they have been read. */
     events: isShown ? shown.value.events : page?.events,
     counts: page?.counts,
     atLeast: page?.atLeast ?? [],

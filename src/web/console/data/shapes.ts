@@ -1,4 +1,4 @@
-/** What the operator API answers, without the whole id of any session: it is its caller's proof, and no view needs it. */
+/** What the operator API answers, without any whole session id: it would let its reader act for the session, and no view needs it. */
 import type { OperatorChanges } from '../../../protocol/operator/change.ts';
 import type { activitySeries } from '../../../protocol/operator/activity.ts';
 import type { DependencyState, OperatorNode, operatorNodes } from '../../../protocol/operator/node.ts';
@@ -20,7 +20,7 @@ import type {
   operatorSessionPage,
 } from '../../../protocol/operator/session.ts';
 
-/** What the protocol says of a reply. */
+/** The type of a reply, from its schema in the protocol. */
 export type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
 
 export type { OperatorEvent };

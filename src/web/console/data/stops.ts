@@ -1,4 +1,4 @@
-/** What an emergency stop stops, and the requests that stop and resume. */
+/** What an emergency stop covers, and the requests that stop and resume. */
 import type { operatorStops, resumeReply, stopReply } from '../../../protocol/operator/stop.ts';
 import { post, type Answer } from './api.ts';
 import type { Output } from './shapes.ts';

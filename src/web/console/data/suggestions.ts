@@ -1,4 +1,4 @@
-/** What filters may be asked for: the tenants that are shown to whoever looks, their keys and agents. */
+/** Suggestions for filters: the tenants that the operator may see, with their keys and agents. */
 import { signal } from '@preact/signals';
 import { get } from './api.ts';
 import type { Keys } from './keys.ts';
@@ -10,7 +10,7 @@ const MAX_SUGGESTED = 200;
 const keys = signal<Keys | undefined>(undefined);
 let isReading = false;
 
-/** Reads them once, when somebody is about to choose: no list waits for it, and without them anything can be typed. */
+/** Reads them once, when somebody is about to choose. No list waits for them, and without them anything can be typed. */
 export async function readSuggestions(): Promise<void> {
   if (keys.peek() !== undefined || isReading) return;
   isReading = true;
@@ -19,7 +19,7 @@ export async function readSuggestions(): Promise<void> {
   if (answer.ok) keys.value = answer.body;
 }
 
-/** @param tenantId whose keys and agents; those of all tenants where it is empty */
+/** @param tenantId the tenant whose keys and agents to suggest; empty for all tenants */
 export function suggestionsOf(what: Suggested, tenantId: string): readonly string[] {
   const isShown = (id: string): boolean => tenantId === '' || id === tenantId;
   const { tenants = [], keys: known = [] } = keys.value ?? {};

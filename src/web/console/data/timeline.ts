@@ -1,13 +1,13 @@
 import type { OperatorEvent } from './shapes.ts';
 
-/** A silence that takes longer is folded. */
+/** Longer silences are folded into one entry. */
 const FOLD_AFTER_MS = 2 * 60_000;
 
 export type Entry =
   | { readonly kind: 'event'; readonly event: OperatorEvent }
   | { readonly kind: 'silence'; readonly ms: number; readonly id: string };
 
-/** Events, newest first, with what was silent between them. */
+/** Events, newest first, with the long silences between them. */
 export function withSilences(events: readonly OperatorEvent[]): readonly Entry[] {
   return events.flatMap((event, index) => {
     const newer = events[index - 1];
@@ -17,13 +17,13 @@ export function withSilences(events: readonly OperatorEvent[]): readonly Entry[]
   });
 }
 
-/** The state of the machine after an event; undefined where what moved it is further back than what is known. */
+/** The machine's state after an event; undefined if the events do not go back to when it entered that state. */
 export function stateAt(events: readonly OperatorEvent[], id: string): string | undefined {
   const here = events.findIndex((event) => event.id === id);
   return here < 0 ? undefined : (events.slice(here).find(({ to }) => to !== null)?.to ?? undefined);
 }
 
-/** Which event a step leads to: by +1 to the next newer one, by -1 to the next older; undefined past the newest, which is now. */
+/** The event that a step leads to: +1 to the next newer one, -1 to the next older one. Undefined means now, which follows the newest. */
 export function stepFrom(
   events: readonly OperatorEvent[],
   at: string | undefined,
@@ -36,7 +36,7 @@ export function stepFrom(
   return there < 0 ? undefined : events[there]?.id;
 }
 
-/** The rows of a list whose first page was read again: those below it stay, unless more are new than a page has. */
+/** The rows of a list whose first page was read again. Older rows stay, unless there are more new ones than fit on a page. */
 export function joined(
   first: readonly OperatorEvent[],
   isFirstLast: boolean,
@@ -48,7 +48,7 @@ export function joined(
   return { events: isJoined ? [...first, ...older] : first, isJoined };
 }
 
-/** What the chart of a machine is drawn from: its own events and, as instants that move nothing, the rows of others. */
+/** What a machine's chart is drawn from: its own events, and other rows as instants that change no state. */
 export function charted(own: readonly OperatorEvent[], rows: readonly OperatorEvent[]): readonly OperatorEvent[] {
   const ids = new Set(own.map(({ id }) => id));
   const others = rows

@@ -1,4 +1,4 @@
-/** The times of a usage report, as the address of the page has them: `-7d`, or calendar days of the service. */
+/** The range of a usage report, as in the page's address: `-7d`, or calendar days of the service. */
 import { instantOf, queryText } from './query.ts';
 import type { UsageReport } from './shapes.ts';
 
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
 
-/** A range as the API is asked: noon is in the calendar day of that name almost wherever the service counts its days. */
+/** A range for the API. A day is sent as noon UTC, which falls on that day in almost every time zone the service may use. */
 export function askedRange({ from, to }: Range, atMs: number): Range {
   return {
     from: from === undefined || from === '' ? undefined : isDay(from) ? `${from}T12:00:00.000Z` : instantOf(from, atMs),
@@ -24,7 +24,7 @@ export function dayIn(timeZone: string, atMs: number): string {
   return new Intl.DateTimeFormat('sv', { timeZone }).format(atMs);
 }
 
-/** The days of a range with those in which nothing was used. */
+/** The days of a range, including those without usage. */
 export function everyDay(series: UsageReport['series'], { from, to }: Range, atMs: number): UsageReport['series'] {
   const days = series.map(({ at }) => at);
   const first = least([...days, ...dayOf(from, atMs)]);
@@ -37,7 +37,7 @@ export function everyDay(series: UsageReport['series'], { from, to }: Range, atM
       );
 }
 
-/** The 24 hours up to now with those in which nothing was used. */
+/** The last 24 hours, including those without usage. */
 export function everyHour(series: UsageReport['series'], atMs: number): UsageReport['series'] {
   const last = atMs - (atMs % HOUR_MS);
   const [first, end] = [new Date(last - 23 * HOUR_MS).toISOString(), new Date(last).toISOString()];
@@ -47,7 +47,7 @@ export function everyHour(series: UsageReport['series'], atMs: number): UsageRep
   );
 }
 
-/** The page of usage with something chosen otherwise. */
+/** The address of the usage page with these choices. */
 export function usageHref(chosen: Readonly<Record<string, string | undefined>>): string {
   return `/console/usage${queryText(chosen)}`;
 }

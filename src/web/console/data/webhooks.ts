@@ -66,7 +66,7 @@ export function replayDelivery({ webhook, event }: Delivery): Promise<Answer<unk
   return post(`${webhookApi(webhook)}/deliveries/${event}/replay`, {});
 }
 
-/** Counts or sends again what a webhook was told from one instant to before another. */
+/** Counts, or sends again, what a webhook was told from one instant until just before another. */
 export function replayMany(
   id: string,
   asked: { readonly from: string; readonly to: string; readonly dryRun?: true; readonly expected?: number },

@@ -1,6 +1,6 @@
 import { post } from './api.ts';
 
-/** Tells the agent of a session something. @returns why it was not told, in words; undefined once it was */
+/** Sends words to the agent of a session. @returns why that failed, in words; undefined if it worked */
 export async function whisper(session: string, text: string): Promise<string | undefined> {
   const answer = await post<object>(`/api/operator/sessions/${session}/whisper`, { text });
   if (answer.ok) return undefined;

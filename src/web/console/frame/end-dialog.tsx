@@ -1,4 +1,4 @@
-/** Ends sessions: it reads them again when it opens, wants a reason, and says what became of each. */
+/** Ends sessions: reads them again when it opens, requires a reason, and shows the result for each. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../data/api.ts';
@@ -98,7 +98,7 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
   );
 }
 
-/** The first of them as they are now, not as some list had them. */
+/** The first of the sessions, read anew rather than taken from a list. */
 function useTargets(refs: readonly string[]) {
   const targets = useSignal<readonly Target[]>([]);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** One field for all ways: pages, actions, and what the server finds. A combobox with a list, as the APG describes it. */
+/** One field that leads everywhere: to pages, actions, and what the server finds. A combobox with a list, as the APG describes it. */
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
@@ -46,14 +46,14 @@ function OpenPalette() {
   const answer = useSignal<SearchResult>(NOTHING);
   const active = useSignal(0);
   const list = useRef<HTMLUListElement>(null);
-  /** Enter came before the answer: then the first hit is meant. */
+  /** Enter was pressed before the answer arrived; it then opens the first hit. */
   const wantsFirst = useRef(false);
-  /** The address that somebody asked for, by Enter. */
+  /** The e-mail address that the operator confirmed with Enter. */
   const address = useSignal('');
   useServerHits(isAddress(text.value) ? address.value : text.value, (found) => {
     answer.value = found;
     const [first, second] = 'hits' in found ? found.hits : [];
-    // An address may stand for several: somebody chooses.
+    // An address may match several things. Then the operator chooses.
     if (first === undefined || !wantsFirst.current || (isAddress(text.value) && second !== undefined)) return;
     close();
     route(first.href);
@@ -65,7 +65,7 @@ function OpenPalette() {
   const found = hits.map((hit) => ({ kind: hit.kind, label: labelOf(hit), act: () => route(hit.href) }));
   const words = text.value.trim().toLowerCase();
   const own = [...pages, ...saved, ...actions].filter(({ label }) => label.toLowerCase().includes(words));
-  // What an id stands for is what was meant; what is only called alike comes last.
+  // An id's exact match comes first, things that merely have a similar name come last.
   const exact = found.filter(({ kind }) => EXACT.has(kind));
   const choices: readonly Choice[] = [...exact, ...own, ...found.filter((choice) => !exact.includes(choice))];
   const here = Math.min(active.value, Math.max(0, choices.length - 1));
@@ -140,7 +140,7 @@ function OpenPalette() {
   );
 }
 
-/** What it is, and where its words do not say so, which. */
+/** What it is, preceded by its id if the label does not include that. */
 function labelOf({ kind, id, label }: SearchHit): string {
   return kind === 'session' || kind === 'call' || kind === 'login' ? label : `${id}: ${label}`;
 }
@@ -157,7 +157,7 @@ function noneWords(text: string, answer: SearchResult, address: string): string 
     : 'Press Enter to look for this address. The audit keeps that you did, and a hash of it.';
 }
 
-/** Asks once the typing rests; an answer that comes too late is dropped. */
+/** Asks the server when the operator pauses in typing. Answers that come too late are dropped. */
 function useServerHits(text: string, show: (found: SearchResult) => void): void {
   useEffect(() => {
     const wanted = text.trim();

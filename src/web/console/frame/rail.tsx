@@ -5,12 +5,12 @@ import { shownPlaces } from '../pages/all.ts';
 import { Icon } from '../parts/icons.tsx';
 import { useScope } from '../parts/scope.tsx';
 
-/** The ways to the pages: at the left, and at the bottom of a narrow screen. */
+/** The navigation: at the left, or at the bottom of a narrow screen. */
 export function Rail() {
   const { path } = useLocation();
   const { to: inScope } = useScope();
   const rail = useRef<HTMLElement>(null);
-  // A narrow screen has no room for all of them.
+  // A narrow screen does not have room for all entries.
   useEffect(() => {
     rail.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [path]);

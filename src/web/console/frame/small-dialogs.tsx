@@ -59,7 +59,7 @@ export function HelpDialog() {
   );
 }
 
-/** For browsers that let no page copy, which is so without HTTPS. */
+/** For browsers that do not let pages copy, as is the case without HTTPS. */
 export function CopyDialog() {
   const text = textToCopy.value;
   if (text === undefined) return null;
@@ -80,18 +80,18 @@ export function CopyDialog() {
   );
 }
 
-/** The login is over while somebody works: they log in over the page, and nothing on it is lost. */
+/** When the login ends while somebody works, they log in on top of the page, and nothing on it is lost. */
 export function LoginDialog() {
   if (!isLoginLost.value || access.value !== 'granted') return null;
   const close = (): void => {
-    // Closed without a login: then what the page shows is not theirs to see.
+    // It was closed without a login, so the page's contents must not stay visible.
     if (isLoginLost.peek()) location.assign(loginPath(location.pathname + location.search));
   };
   const goOn = async (): Promise<void> => {
     const before = me.peek()?.email;
     isLoginLost.value = false;
     await identify();
-    // Somebody else: what the page shows was not theirs.
+    // Somebody else has logged in, who must not see what the page shows.
     if (me.peek()?.email !== before) location.reload();
     await refreshAll();
   };

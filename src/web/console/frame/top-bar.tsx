@@ -59,7 +59,7 @@ function Clock() {
   );
 }
 
-/** Who looks, and what they chose. On a phone the bar has no room for the scope. */
+/** The operator, and their preferences. On a phone the scope is here, because the bar has no room for it. */
 function You({ hasScope }: { readonly hasScope: boolean }) {
   const { email, role } = me.value ?? {};
   return (
@@ -118,7 +118,7 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
 
 const narrow = matchMedia('(max-width: 639.98px)');
 
-/** Whether the screen is a phone's: rows are higher there. */
+/** Whether the screen is as narrow as a phone's, where rows are taller. */
 function useNarrow(): boolean {
   const [isNarrow, setNarrow] = useState(narrow.matches);
   useEffect(() => {

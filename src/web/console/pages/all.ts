@@ -1,33 +1,33 @@
-/** The pages of the console, one row each: rail, router, palette and keys follow from it. */
+/** The pages of the console, one row each. The navigation, router, palette and keyboard shortcuts derive from it. */
 import type { FunctionComponent } from 'preact';
 import { lazy } from 'preact-iso';
 import { may, type Right } from '../data/identity.ts';
 import { Unloaded } from '../parts/view-states.tsx';
 
 interface Page {
-  /** As the router reads it. */
+  /** In the router's notation. */
   readonly path: string;
   readonly component: ReturnType<typeof later>;
 }
 
 interface Place extends Page {
   readonly title: string;
-  /** After `g`. */
+  /** The key that opens it after `g`. */
   readonly key: string;
-  /** A path of 16 by 16. */
+  /** An SVG path, 16 by 16. */
   readonly icon: string;
-  /** Whoever has not this right is not led there. */
+  /** A right without which the page is not offered. */
   readonly needs?: Right;
-  /** Another path that belongs to it. */
+  /** Another path that belongs to this place. */
   readonly covers?: string;
 }
 
-/** A page whose program comes when it is wanted. One that does not come says so: nothing asks for it again. */
+/** A page whose code is loaded when needed. If loading fails, the page says so, and nothing retries it. */
 function later(load: () => Promise<FunctionComponent>) {
   return lazy(() => load().catch(() => Unloaded));
 }
 
-/** What the rail leads to. */
+/** The pages in the navigation. */
 export const PLACES: readonly Place[] = [
   {
     path: '/console',
@@ -133,7 +133,7 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-/** What is reached from those. */
+/** The pages that are reached from those. */
 export const DETAILS: readonly Page[] = [
   {
     path: '/console/sessions/:ref',
@@ -185,12 +185,12 @@ export const DETAILS: readonly Page[] = [
   },
 ];
 
-/** The places of whoever looks. */
+/** The places that the operator may see. */
 export function shownPlaces(): readonly Place[] {
   return PLACES.filter(({ needs }) => needs === undefined || may(needs));
 }
 
-/** Gets the programs of all pages: whoever has the console open can go round it while the service is away. */
+/** Loads the code of all pages, so that an open console can be navigated even while the service is away. */
 export function preloadPages(): void {
   for (const { component } of [...PLACES, ...DETAILS]) void component.preload();
 }

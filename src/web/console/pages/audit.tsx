@@ -17,7 +17,7 @@ import { Empty } from '../parts/view-states.tsx';
 import { ACTION_NAMES, actionWords } from '../words/actions.ts';
 import { countText } from '../words/format.ts';
 
-/** What the address may ask for by name. */
+/** The query parameters that are filters. */
 const NAMES = ['action', 'actorRef', 'target', 'batchId', 'from', 'tenantId'] as const;
 
 /** What operators did, newest first. */
@@ -71,7 +71,7 @@ export function AuditPage() {
       </div>
       <DownloadRows
         what="audit"
-        // A file is evidence: it has each part.
+        // The file is evidence, so it lists each part of a batch instead of folding them.
         list={new PagedRows({ ...source, address: () => address(fromNow()) })}
         columns={[
           'at',
@@ -108,7 +108,7 @@ export function AuditPage() {
 
 const WORDS = { actorRef: 'by', target: 'of', batchId: 'together:' } as const;
 
-/** Rows of one request are told apart by what they concern. */
+/** One request can have several rows, which differ in their targets. */
 function keyOf({ at, action, target, requestId }: ListedAuditRow): string {
   return `${at} ${action} ${target} ${requestId}`;
 }

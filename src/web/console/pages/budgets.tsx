@@ -14,11 +14,11 @@ import { AT_LIMIT, factUsedWords, factWords, limitWords, ofWords, PERIODS, usedW
 import { shortName } from '../words/format.ts';
 import { ChangeBudgetDialog, DeleteBudgetDialog, MakeBudgetDialog } from './budgets/budget-dialogs.tsx';
 
-/** What may be used in a time, of all tenants or of the one that the address names. */
+/** The budgets of all tenants, or of the one in the address. */
 export function BudgetsPage() {
   usePage('Budgets');
   const { tenantId } = useScope();
-  // All of them: whoever chooses another tenant must be told of it.
+  // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Budgets>('/api/operator/budgets', { topics: ['audit'] }, { besideFeedMs: UNTOLD_MS });
   const { failure } = resource;
   const found = resource.body.value;
@@ -96,7 +96,7 @@ const COLUMNS: readonly Column<Budget>[] = [
   { title: 'Then', style: 'text', cell: ({ then }) => AT_LIMIT[then] },
 ];
 
-/** Used of the limit, and where operators are told. */
+/** How much of the limit is used, and the shares at which operators are told. */
 function Used({ budget }: { readonly budget: Budget }) {
   const { percent, warnAt, told } = budget;
   const used = usedWords(budget);
@@ -151,7 +151,7 @@ function Period({ budget: { period, periodName, firstDay, resetAt } }: { readonl
   );
 }
 
-/** When it is used up at the present pace. */
+/** When the budget will be used up at the present rate. */
 function Lasts({ budget: { percent, projectedAt, resetAt, told } }: { readonly budget: Budget }) {
   if (percent === null) return <span class="soft">–</span>;
   const since = told.find(({ exceededAt }) => exceededAt !== null)?.exceededAt;
@@ -212,7 +212,7 @@ const FACTS: readonly Column<BudgetFact>[] = [
   { title: 'By', style: 'text', cell: ({ account }) => <code title={account}>{shortAccount(account)}</code> },
 ];
 
-/** Subjects and refs of sessions are long; the accounts of keys, agents and tenants say what they are. */
+/** Shortens subjects and refs of sessions, which are long. Accounts of keys, agents and tenants are shown in full. */
 function shortAccount(account: string): string {
   return /^(?:key|agent|tenant):/.test(account) ? account : shortName(account);
 }

@@ -21,13 +21,13 @@ import { ToolCalls } from '../parts/tool-calls.tsx';
 import { Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 
-/** One call at the provider: why it is as it is, what it cost until now, and what its machine did. */
+/** One call at the provider: what led to its state, what it has cost so far, and what its machine did. */
 export function CallPage() {
   const { ref = '', call: ofSession } = useRoute().params;
   const { route } = useLocation();
   const { to } = useScope();
   usePage('Call');
-  // Whoever came from its session goes back there.
+  // Leads back to the session if the call was opened from there.
   useKeys({ Escape: () => route(ofSession === undefined ? to('/console/calls') : `/console/sessions/${ref}`) });
   const name = encodeURIComponent(ofSession ?? ref);
   const path = `/api/operator/calls/${name}`;
@@ -88,7 +88,7 @@ export function CallPage() {
   );
 }
 
-/** Only the process that holds a call knows, and an older one does not tell; of a call that is closed there is nothing to say. */
+/** Known only to the process that holds the call, and not sent by older ones. A closed call has none. */
 function openResponsesText({ state, openResponses }: CallDetail): string | null {
   if (state === 'closed') return null;
   return openResponses === null || openResponses === undefined
@@ -101,7 +101,7 @@ interface MachineDrawingProps {
   readonly title: string;
 }
 
-/** The chart of a machine whose events are not kept, and so with nothing lit in it; nothing while the machine is not known. */
+/** The chart of a machine whose events are not stored, so nothing in it is highlighted. Shows nothing until the machine is known. */
 function MachineDrawing({ machine: id, title }: MachineDrawingProps) {
   const machine = useMachine(id);
   if (machine === undefined) return null;

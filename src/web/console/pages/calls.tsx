@@ -30,7 +30,7 @@ const STATES: readonly (readonly [states: string, words: string])[] = [
   ['closed', 'closed'],
 ];
 
-/** Calls at the provider, newest first, with what each has cost until now. The filter is the address. */
+/** Calls at the provider, newest first, with what each has cost so far. The filter is in the address. */
 export function CallsPage() {
   usePage('Calls');
   const { query, route } = useLocation();
@@ -42,7 +42,7 @@ export function CallsPage() {
     rowsOf: ({ calls }) => calls,
     keyOf: ({ ref }) => ref,
     watch: { topics: ['counts'] },
-    // The feed tells nothing of what calls cost.
+    // The feed does not report what calls cost.
     besideFeedMs: UNTOLD_MS,
     dimsMissing: true,
   });

@@ -12,7 +12,7 @@ import { usePage } from '../parts/page.ts';
 import { Unread } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 
-/** One login code that was sent, by all but itself. */
+/** Everything about one login code that was sent, except the code itself. */
 export function ChallengePage() {
   const id = useRoute().params['id'] ?? '';
   const { route } = useLocation();

@@ -22,7 +22,7 @@ const STATES = [
   'superseded',
 ] as const satisfies OperatorChallenge['state'][];
 
-/** Login codes that were sent, newest first: whose is told by a hash, and the code by nothing. */
+/** Login codes that were sent, newest first. A hash stands for the address, and the code is never shown. */
 export function ChallengesPage() {
   usePage('Codes');
   const { query } = useLocation();

@@ -22,7 +22,7 @@ const SPANS: readonly (readonly [since: string, words: string])[] = [
 ];
 const USUAL = '-24h';
 
-/** What is not as it was: in numbers, and what somebody did. */
+/** What has changed: numbers that differ, and what people did. */
 export function ChangesPage() {
   usePage('Changes');
   const { query, route } = useLocation();
@@ -117,7 +117,7 @@ function What({
   );
 }
 
-/** What operators did is told in plain words, and leads to all that was done to the same thing. */
+/** What an operator did, in plain words, with a link to everything that was done to the same thing. */
 function Happened({ one: { sentence, href } }: { readonly one: Changes['happened'][number] }) {
   const act = actOf(sentence);
   if (act !== undefined)
@@ -139,7 +139,7 @@ function Happened({ one: { sentence, href } }: { readonly one: Changes['happened
   );
 }
 
-/** Counts are whole; times are not. */
+/** Counts are whole numbers; times are not. */
 function numberText(value: number): string {
   return Number.isInteger(value) ? countText(value) : value.toFixed(2);
 }

@@ -11,7 +11,7 @@ import { usePage } from '../parts/page.ts';
 import { Unread, wordsOf } from '../parts/view-states.tsx';
 import { countText, latencyText } from '../words/format.ts';
 
-/** One event for one webhook: what came of it, and what was sent. */
+/** One event for one webhook: the result, and what was sent. */
 export function DeliveryPage() {
   const { id = '', event = '' } = useRoute().params;
   usePage('Delivery');

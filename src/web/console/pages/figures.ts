@@ -1,4 +1,4 @@
-/** The other pages: one file, because each window gets all pages soon. */
+/** The remaining pages. They share one file, because every window soon loads all pages. */
 export { ChangesPage } from './changes.tsx';
 export { KeyPage } from './key.tsx';
 export { KeysPage } from './keys.tsx';

@@ -26,14 +26,14 @@ import { KeyTrend } from './key/key-trend.tsx';
 const watch = { topics: ['counts', 'audit'] } as const;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** What the pages of a key are in a call that Switchboard opens. */
+/** What pages with the key can do in a call that Switchboard opens. */
 const CHANNELS = {
   none: 'none: pages are a microphone and a speaker',
   open: 'open: pages speak to the provider themselves',
   unset: 'as the agent says, else open',
 } as const;
 
-/** One widget key: what it may, what it does, and whether that is more than a week ago. */
+/** One widget key: what it may do, what it does, and whether that is more than a week ago. */
 export function KeyPage() {
   const { params } = useRoute();
   const [tenantId = '', id = ''] = [params['tenantId'], params['keyId']];

@@ -17,14 +17,14 @@ import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
 import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
 
-/** Open keys that are named above the tables; all are marked in them. */
+/** How many open keys are named above the tables. All of them are marked in the tables. */
 const MAX_NAMED = 5;
 
-/** The widget keys of all tenants, or of the one that the address names. */
+/** The widget keys of all tenants, or of the one in the address. */
 export function KeysPage() {
   usePage('Keys');
   const { tenantId } = useScope();
-  // All of them: whoever chooses another tenant must be told of it.
+  // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
   const { failure } = resource;
   const keys = resource.body.value;
@@ -57,7 +57,7 @@ export function KeysPage() {
   );
 }
 
-/** Those that are a free model for whoever copies one. */
+/** Warns of keys that are a free model for anyone who copies them. */
 function OpenKeys({ keys }: { readonly keys: readonly OperatorKey[] }) {
   const open = keys.filter(({ warnings }) => warnings.length > 0);
   if (open.length === 0) return null;
@@ -85,7 +85,7 @@ interface TenantKeysProps {
 
 function TenantKeys({ tenant: { id, name, agents, admins, totals, maxKeys }, keys }: TenantKeysProps) {
   const inUse = keys.filter(({ revokedAt }) => revokedAt === null).length;
-  // What is revoked comes last; apart from that they stay in their order.
+  // Revoked keys come last; otherwise the order is kept.
   const rows = keys
     .toSorted((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
     .map((key) => ({ key: `${key.tenantId}/${key.id}`, row: key, isPast: key.revokedAt !== null }));

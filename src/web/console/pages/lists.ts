@@ -1,2 +1,2 @@
-/** The list of sessions, and what it alone needs. */
+/** The list of sessions, and what only it needs. */
 export { SessionsPage } from './sessions.tsx';

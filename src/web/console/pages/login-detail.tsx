@@ -15,7 +15,7 @@ import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Unread, Warning } from '../parts/view-states.tsx';
 
-/** One console login: whose, and what it did. */
+/** One console login: whose it is, and what it did. */
 export function LoginDetailPage() {
   const id = useRoute().params['id'] ?? '';
   const { route } = useLocation();

@@ -15,7 +15,7 @@ export function LoginPage() {
     route(nextPath(query['next']), true);
   };
   useEffect(() => {
-    // Who has a login already need not log in.
+    // Someone who is already logged in goes straight on.
     void get('/api/auth/session').then(({ ok }) => ok && enter());
   }, []);
   return (

@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<OperatorLogin>[] = [
   },
 ];
 
-/** Lets an address log in again from new browsers. */
+/** Lets an address log in from new browsers again. */
 function LiftAddressDialog() {
   const id = useId();
   const email = useSignal('');
@@ -119,7 +119,7 @@ function LiftAddressDialog() {
   );
 }
 
-/** Both lists belong together. */
+/** Switches between the lists of logins and of codes. */
 export function LoginTabs({ here }: { readonly here: 'logins' | 'challenges' }) {
   return (
     <nav class="tabs" aria-label="Logins and codes">

@@ -1,4 +1,4 @@
-/** Pages of one machine each: one file, because each window gets all pages soon. */
+/** Pages about one machine each. They share one file, because every window soon loads all pages. */
 export { CallPage } from './call.tsx';
 export { ChallengePage } from './challenge.tsx';
 export { LoginDetailPage } from './login-detail.tsx';

@@ -11,7 +11,7 @@ import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Shown, Warning } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
 
-/** The processes that are here, and in what they differ. */
+/** The live processes, and how they differ. */
 export function NodesPage() {
   usePage('Nodes');
   const watch = { topics: ['counts', 'nodes'] } as const;
@@ -155,7 +155,7 @@ const COLUMNS: readonly Column<ComparedNode>[] = [
   { title: 'Heard', cell: ({ seenAt }) => <Ago at={seenAt} /> },
 ];
 
-/** Something that is not as it should be has an icon and a word. */
+/** Marks something that is wrong with an icon and a word. */
 function Marked({
   isWrong,
   words,

@@ -26,22 +26,22 @@ import { OverTime } from './overview/over-time.tsx';
 import { SpendCard } from './overview/spend.tsx';
 import { Verdict } from './overview/verdict.tsx';
 
-/** Each tick tells what moves fastest; the verdict, reasons, codes and the spend are read. */
+/** Ticks update what changes fastest. The verdict, reasons, codes and the spend have to be read. */
 const BESIDE_TICKS_MS = 10_000;
-/** While the database is away the verdict is told without it. */
+/** While the database is away, the verdict is shown without it. */
 const PARTLY = { isWhole, over: overviewOver };
 
-/** In the place of a number that cannot be read. */
+/** Shown for a number that cannot be read. */
 const UNREAD = '–';
 
-/** How the service stands: what is wrong first. */
+/** The state of the service, with what is wrong first. */
 export function OverviewPage() {
   usePage('Overview');
   const { tenantId } = useScope();
   const resource = useResource<Overview>(
     `/api/operator/overview${queryText({ tenantId })}`,
     { topics: ['counts'] },
-    // A tick counts all tenants.
+    // A tick counts the sessions of all tenants.
     tenantId === ''
       ? { after: overviewAfter, besideFeedMs: BESIDE_TICKS_MS, partly: PARTLY }
       : { besideFeedMs: UNTOLD_MS, partly: PARTLY },
@@ -184,7 +184,7 @@ interface StartsProps {
   readonly activity: NonNullable<Overview['activity']>;
 }
 
-/** How many start in a minute: just now, and usually. */
+/** How many sessions start per minute: just now, and usually. */
 function Starts({ overview, activity }: StartsProps) {
   const { minute, hour, day } = activity;
   const { ended, refused } = lastMinute(overview, minute);
@@ -208,7 +208,7 @@ function Starts({ overview, activity }: StartsProps) {
   );
 }
 
-/** In a minute: what is rare must not be shown as nothing. */
+/** A rate per minute, precise enough that a rare event is not shown as zero. */
 function rateOf(started: number, minutes: number): number {
   const rate = started / minutes;
   return rate >= 10 ? Math.round(rate) : Number(rate.toPrecision(2));
@@ -265,7 +265,7 @@ interface LiveProps {
   readonly filter: string;
 }
 
-/** Live sessions, each count leading to its own. */
+/** Live sessions by state; each count links to its sessions. */
 function Live({ title, name, counts, filter }: LiveProps) {
   const { to } = useScope();
   const bars = Object.entries(counts).map(([label, count]) => ({

@@ -9,7 +9,7 @@ import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { Shown } from '../parts/view-states.tsx';
 
-/** Where whoever looks is logged in. */
+/** The operator's own logins. */
 export function OwnLoginsPage() {
   usePage('Your logins');
   const resource = useResource<OwnLogins>('/api/auth/logins', { topics: ['counts'] });

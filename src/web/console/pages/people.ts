@@ -1,4 +1,4 @@
-/** Pages of what people did, and of how they logged in: one file, because each window gets all pages soon. */
+/** Pages about what people did and how they logged in. They share one file, because every window soon loads all pages. */
 export { AuditPage } from './audit.tsx';
 export { ChallengesPage } from './challenges.tsx';
 export { LoginsPage } from './logins.tsx';

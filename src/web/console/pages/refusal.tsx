@@ -14,7 +14,7 @@ import { useScope } from '../parts/scope.tsx';
 import { Empty, Shown } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 
-/** Why one request was refused, by the id that its reply had. */
+/** Why one request was refused, found by the request id in its reply. */
 export function RefusalPage() {
   const requestId = useRoute().params['requestId'] ?? '';
   const path = `/api/operator/refusals?requestId=${encodeURIComponent(requestId)}`;
@@ -128,7 +128,7 @@ function Like({ words, filter }: { readonly words: string; readonly filter: Read
   );
 }
 
-/** Nothing of the request was kept but when it was, and by whom it was answered. */
+/** A request of which only its time and the process that answered it are known. */
 function Minute({ minute: { node, from, to, byCode } }: { readonly minute: RefusalMinute }) {
   const codes = Object.entries(byCode);
   return (
@@ -157,7 +157,7 @@ function Minute({ minute: { node, from, to, byCode } }: { readonly minute: Refus
   );
 }
 
-/** The parts of the way of a request that can say no, for whoever does not know them by heart. */
+/** What each layer that can refuse a request is, for people who do not know them by heart. */
 const LAYERS: Readonly<Record<string, string>> = {
   edge: 'the edge, before anything was looked at',
   body: 'the body and the fields of the request',
@@ -179,7 +179,7 @@ function layerWords(layer: string): string {
   return LAYERS[layer] ?? layer;
 }
 
-/** What kind of thing a lever is: variables are written in capitals, and may stand beside the field that overrules them. */
+/** What kind of setting a lever is. Variables are written in capitals, and may be given together with the field that overrides them. */
 function leverWords(lever: string): string {
   if (lever.includes(' ')) return '';
   if (lever === 'admins') return 'a field of the tenant';

@@ -33,7 +33,7 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
   ['-7d', 'last 7 days'],
 ];
 
-/** What was refused, and why. The filter is the address. */
+/** What was refused, and why. The filter is in the address. */
 export function RefusalsPage() {
   usePage('Refusals');
   const { query, route } = useLocation();
@@ -84,12 +84,12 @@ export function RefusalsPage() {
   );
 }
 
-/** What of the filter the feed knows as well. */
+/** The part of the filter that the feed supports too. */
 function watched({ tenantId, keyId }: Filter): FeedFilterSent {
   return { ...(tenantId === undefined ? {} : { tenantId }), ...(keyId === undefined ? {} : { keyId }) };
 }
 
-/** The API takes instants; without a begin it looks a day back. */
+/** Converts the filter for the API, which takes instants. Without a start it searches the last day. */
 function asked({ from, to, ...filter }: Filter): Filter {
   const atMs = now.peek();
   return {

@@ -13,14 +13,14 @@ import { NoTenant, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { DeleteSecretDialog, SetSecretDialog, SigningSecretDialog } from './secrets/secret-dialogs.tsx';
 
-/** Missing ones that are named above the tables. */
+/** How many missing secrets are named above the tables. */
 const MAX_NAMED = 5;
 
-/** The secrets of all tenants, or of the one that the address names; never what they are. */
+/** The secrets of all tenants, or of the one in the address; never their values. */
 export function SecretsPage() {
   usePage('Secrets');
   const { tenantId } = useScope();
-  // All of them: whoever chooses another tenant must be told of it.
+  // Read for all tenants, because the dialog lets the operator choose any of them.
   const resource = useResource<Secrets>('/api/operator/secrets', { topics: ['audit'] });
   const { failure } = resource;
   const found = resource.body.value;
@@ -57,7 +57,7 @@ export function SecretsPage() {
   );
 }
 
-/** Tools that send what nobody has set fail: the agent can only say so. */
+/** Tools that need a missing secret fail, and the agent can only say so. */
 function Missing({ missing }: { readonly missing: Secrets['missing'] }) {
   if (missing.length === 0) return null;
   const more = missing.length - MAX_NAMED;

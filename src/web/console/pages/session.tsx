@@ -118,7 +118,7 @@ interface NoRowsProps {
   readonly isFiltered: boolean;
 }
 
-/** Why the list is empty: it is not read yet, it cannot be read, or there is nothing. */
+/** Why the list is empty: it has not been read yet, it cannot be read, or there is nothing. */
 function NoRows({ timeline: { events, failure }, isFiltered }: NoRowsProps) {
   if (events === undefined)
     return failure === undefined ? <Loading rows={8} /> : <Failed failure={failure} what="what happened" />;

@@ -21,10 +21,10 @@ import { EndManyDialog } from './sessions/end-many-dialog.tsx';
 import { SessionFilter } from './sessions/session-filter.tsx';
 import { SessionTable } from './sessions/session-table.tsx';
 
-/** What an export cannot be asked: it has no pages, and is no answer to a search for one session. */
+/** Filters that an export does not support: it has no pages, and is not for finding a single session. */
 const NOT_FOR_EXPORT = ['endingWithinSec', 'q'] as const;
 
-/** The sessions that a filter finds. The filter is the address; what is selected is not. */
+/** The sessions that match a filter. The filter is in the address; the selection is not. */
 export function SessionsPage() {
   usePage('Sessions');
   const { query, route } = useLocation();
@@ -88,13 +88,13 @@ export function SessionsPage() {
   );
 }
 
-/** Why nothing can be ended where no open session is selected. */
+/** Why nothing can be ended if no open session is selected. */
 function whyNoneFound(isSelected: boolean, isEndable: boolean): string | undefined {
   if (isSelected) return 'What is selected has ended.';
   return isEndable ? undefined : 'Select sessions first (x): by this filter none is ended.';
 }
 
-/** The filter as a sentence goes on with it. */
+/** The filter in words that continue a sentence. */
 function wordsOf(asked: EndFilter): string {
   const parts = Object.entries(asked).map(([name, value]) => `${NAMES[name] ?? name} ${value.replaceAll(',', ' or ')}`);
   return parts.length === 0 ? 'of every tenant that you see' : parts.join(', ');

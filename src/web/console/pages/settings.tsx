@@ -10,11 +10,11 @@ import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
-  /** Not all nodes have the same value of it. */
+  /** Whether nodes have different values for it. */
   readonly isMixed: boolean;
 };
 
-/** What the service is set to, to be read only. */
+/** The service's settings, read-only. */
 export function SettingsPage() {
   usePage('Settings');
   const { path, query, route } = useLocation();
@@ -58,7 +58,7 @@ export function SettingsPage() {
   );
 }
 
-/** Nodes that are set otherwise than the one that answered. */
+/** The nodes whose settings differ from those of the node that answered. */
 function Differences({ settings: { nodes, differs } }: { readonly settings: OperatorSettings }) {
   const others = nodes.filter(({ isSame }) => !isSame);
   if (others.length === 0) return null;

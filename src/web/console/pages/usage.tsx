@@ -30,12 +30,12 @@ const TIMES: readonly (readonly [from: string, words: string])[] = [
   ['-90d', 'last 90 days'],
 ];
 
-/** Who used what. What is chosen is the address. */
+/** Who used what. The choices are in the address. */
 export function UsagePage() {
   usePage('Usage');
   const { query, route } = useLocation();
   const by: By = BYS.find((each) => each === query['by']) ?? 'subject';
-  // Sessions are added up for a day at most: the last.
+  // By session, usage is added up only for the last day.
   const range = by === 'session' ? {} : { from: query['from'], to: query['to'] };
   const tenantId = query['tenantId'];
   const chosen = { by, ...range, tenantId };
@@ -108,13 +108,13 @@ function totalTitle({ total }: UsageReport, isToday: boolean): string {
   return `${isToday ? 'Today: ' : ''}${moneyText(total.dollars)}, ${countText(total.tokens)} tokens`;
 }
 
-/** Whose days these are. */
+/** Says which time zone the days are in. */
 function zoneNote(by: By): string {
   const { timeZone } = me.value ?? {};
   return by === 'session' || timeZone === undefined ? '' : `days of ${timeZone}`;
 }
 
-/** A day by itself is seen by its hours. */
+/** The usage of a single day by hour. */
 function Hours({ tenantId }: { readonly tenantId: string | undefined }) {
   const path = PATH + queryText({ by: 'tenant', span: 'hour', tenantId, limit: '1' });
   const resource = useResource<UsageReport>(path, { topics: ['counts'] });

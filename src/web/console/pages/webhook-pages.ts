@@ -1,4 +1,4 @@
-/** Pages of webhooks and of secrets and budgets: one file, because each window gets all pages soon. */
+/** Pages about webhooks, secrets and budgets. They share one file, because every window soon loads all pages. */
 export { DeliveryPage } from './delivery.tsx';
 export { SecretsPage } from './secrets.tsx';
 export { WebhookPage } from './webhook.tsx';

@@ -37,13 +37,13 @@ import {
 const EVERY_MS = 2000;
 const STATES = ['waiting', 'delivered', 'dead'].map((state) => [state, state] as const);
 
-/** One webhook: how it does, and what it was told. */
+/** One webhook: its state, and what it was told. */
 export function WebhookPage() {
   const id = useRoute().params['id'] ?? '';
   const resource = useResource<WebhookReply>(webhookApi(id), { topics: ['audit'] }, { besideFeedMs: EVERY_MS });
   const webhook = resource.body.value?.webhook;
   usePage(webhook === undefined ? 'Webhook' : new URL(webhook.url).host);
-  // One that was deleted meanwhile is shown no more.
+  // A webhook that was deleted meanwhile is no longer shown.
   if (webhook === undefined || resource.failure.value?.kind === 'missing')
     return <Unread title="Webhook" resource={resource} what="this webhook" />;
   return (
@@ -80,7 +80,7 @@ export function WebhookPage() {
   );
 }
 
-/** Why it is sent nothing, or little. */
+/** Why it receives nothing, or little. */
 function Trouble({ webhook: { state, failingSince, probeAt, disabledFor, failures } }: { readonly webhook: Webhook }) {
   if (state === 'healthy')
     return failures === 0 ? null : (
@@ -149,7 +149,7 @@ function Changes({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-/** What it was told, the newest first. The filter is the address. */
+/** What it was told, newest first. The filter is in the address. */
 function Deliveries({ id }: { readonly id: string }) {
   const { query, route } = useLocation();
   const filter = { state: query['state'], type: query['type']?.trim(), session: query['session']?.trim() };

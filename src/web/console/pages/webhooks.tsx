@@ -13,13 +13,13 @@ import { Empty, Outdated, Unread } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { AddWebhookDialog } from './webhooks/webhook-dialogs.tsx';
 
-/** How an endpoint stands. */
+/** The state of a webhook endpoint. */
 export function WebhookMark({ state }: Pick<Webhook, 'state'>) {
   const kind = state === 'healthy' ? 'on' : state === 'failing' ? 'bad' : 'off';
   return <Standing kind={kind}>{state}</Standing>;
 }
 
-/** The webhooks of all tenants, or of the one that the address names, and of the installation. */
+/** The webhooks of the installation, and of all tenants or the one in the address. */
 export function WebhooksPage() {
   usePage('Webhooks');
   const { tenantId } = useScope();

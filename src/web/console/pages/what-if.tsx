@@ -23,7 +23,7 @@ const SPANS: readonly (readonly [since: string, words: string])[] = [
   ['-30d', '30 days'],
 ];
 
-/** What would have happened with another limit or budget, before it is set. */
+/** What would have happened with another limit or budget, before setting it. */
 export function WhatIfPage() {
   usePage('What if');
   const { tenantId } = useScope();

@@ -2,16 +2,16 @@ import { ABOUT, type About } from '../data/session-timeline.ts';
 import { countText } from '../words/format.ts';
 
 interface Props {
-  /** None is all. */
+  /** An empty list stands for everything. */
   readonly chosen: readonly About[];
-  /** Undefined until they are known. */
+  /** Undefined until known. */
   readonly counts: Partial<Record<About, number>> | undefined;
-  /** Those of which there may be more. */
+  /** Choices whose count reached its maximum: there may be more rows. */
   readonly atLeast: readonly About[];
   readonly onChoose: (chosen: readonly About[]) => void;
 }
 
-/** What a session's timeline is about: each may be chosen, with how many rows it has. */
+/** Chooses what a session's timeline is about; each choice shows its number of rows. */
 export function AboutChips({ chosen, counts, atLeast, onChoose }: Props) {
   const toggle = (about: About): void =>
     onChoose(chosen.includes(about) ? chosen.filter((one) => one !== about) : [...chosen, about]);

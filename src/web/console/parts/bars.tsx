@@ -6,22 +6,22 @@ export interface Bar {
   readonly label: string;
   readonly words?: ComponentChildren;
   readonly count: number;
-  /** How many there were in the time before. */
+  /** The count in the preceding period. */
   readonly before?: number;
   readonly href?: string;
 }
 
 interface Props {
-  /** For whoever does not see the bars. */
+  /** Column titles for screen readers, which get a table. */
   readonly columns: readonly [label: string, count: string];
   readonly bars: readonly Bar[];
-  /** Whether they are in an order of their own; else the largest is first. */
+  /** Whether the bars have an order of their own. Otherwise the largest comes first. */
   readonly isOrdered?: boolean;
 }
 
 const MAX_BARS = 8;
 
-/** Counts with a bar each, of which each may lead to what was counted. */
+/** Counts with a bar each, which may link to what was counted. */
 export function Bars({ columns, bars, isOrdered = false }: Props) {
   const steady = useSteadyOrder(isOrdered ? bars : bars.toSorted((a, b) => b.count - a.count), ({ label }) => label);
   const shown = steady.slice(0, MAX_BARS);
@@ -62,7 +62,7 @@ export function Bars({ columns, bars, isOrdered = false }: Props) {
   );
 }
 
-/** Rows in the order in which they were first shown, new ones below: what somebody looks at does not move away. */
+/** Rows in the order in which they were first shown, new ones last, so that what somebody looks at does not move away. */
 function useSteadyOrder<T>(rows: readonly T[], idOf: (row: T) => string): readonly T[] {
   const places = useRef(new Map<string, number>());
   for (const row of rows) {

@@ -10,7 +10,7 @@ import { Fact } from './card.tsx';
 import { Span } from './moments.tsx';
 import { Warning } from './view-states.tsx';
 
-/** How its usage is known. */
+/** How a call's usage is known. */
 const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
   events: 'as the provider told',
   clock: 'reckoned from its length',
@@ -22,7 +22,7 @@ interface Props {
   readonly calls: readonly Call[];
 }
 
-/** Its calls at the provider. */
+/** A session's calls at the provider. */
 export function Calls({ calls }: Props) {
   if (calls.length === 0) return null;
   return (
@@ -44,7 +44,7 @@ export function Calls({ calls }: Props) {
 
 interface FactsProps {
   readonly call: Call;
-  /** More facts, below. */
+  /** Further facts, shown below. */
   readonly children?: ComponentChildren;
 }
 
@@ -88,10 +88,10 @@ export function CallFacts({ call, children }: FactsProps) {
 
 type Hangup = Call['hangup'];
 
-/** Each of them, and its words in a filter. */
+/** All statuses of a hang-up, with their words in a filter. */
 export const HANGUPS = Object.entries(HANGUP_WORDS).map(([name, words]) => [name as Hangup, firstOf(words)] as const);
 
-/** What is known of the hang-up of a call, in few words. */
+/** The status of a call's hang-up in few words. */
 export function hangupWords(call: Call): string {
   return firstOf(hangupText(call));
 }
@@ -105,7 +105,7 @@ interface HangUpProps {
   readonly children: ComponentChildren;
 }
 
-/** Words for a hang-up; they have a shape as well where the provider may go on billing: it was given up, or is not confirmed for long. */
+/** Marks a hang-up with a warning if the provider may still be billing: it was given up, or has long been unconfirmed. */
 export function HangUp({ call: { state, hangup, closingAt, overAt }, children }: HangUpProps) {
   const lateAtMs =
     state !== 'closing' || closingAt == null ? Infinity : Date.parse(overAt ?? closingAt) + LATE_HANGUP_MS;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 interface Props {
   readonly title: string;
-  /** At the right of the title: where more of it is, or what is chosen. */
+  /** At the right of the title: a link to more, or a choice. */
   readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -19,7 +19,7 @@ export function Card({ title, aside, children }: Props) {
   );
 }
 
-/** A name and what it is; what is unknown is left out. */
+/** A name and its value; nothing if the value is unknown. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   if (children === null || children === undefined || children === '') return null;
   return (

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import type { Code as ErrorCode } from '../../../protocol/error-codes.ts';
 
-/** A code of an error, which a narrow place breaks between its words. */
+/** An error code, which can break between its words in a narrow place. */
 export function Code({ code }: { readonly code: string }) {
   return (
     <code title={codeWords(code)}>
@@ -19,7 +19,7 @@ export function Code({ code }: { readonly code: string }) {
   );
 }
 
-/** What each code of a refusal means, in few words. */
+/** What each error code means, in few words. */
 const CODES: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'a field, a parameter or a header is wrong',
   AUTH_REQUIRED: 'nobody is logged in',
@@ -55,7 +55,7 @@ const CODES: Readonly<Record<ErrorCode, string>> = {
   UPSTREAM_TIMEOUT: 'the provider did not answer in time',
 };
 
-/** Undefined of a code that is not known yet. */
+/** Undefined for a code that this version does not know. */
 function codeWords(code: string): string | undefined {
   return (CODES as Readonly<Record<string, string>>)[code];
 }

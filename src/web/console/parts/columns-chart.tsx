@@ -1,24 +1,24 @@
 import { countText } from '../words/format.ts';
 
-/** Amounts over time as columns: the same is in a table below it. */
+/** Amounts over time as columns, followed by the same data as a table. */
 export interface Column {
   readonly label: string;
   readonly amount: number;
-  /** The amount as it is written. */
+  /** The amount as text. */
   readonly text: string;
 }
 
 interface Props {
   readonly title: string;
   readonly columns: readonly Column[];
-  /** How an amount is written beside the axis. */
+  /** Formats an amount for the axis. */
   readonly write?: (amount: number) => string;
 }
 
 const WIDTH = 100;
 const HEIGHT = 40;
 const GAP = 0.2;
-/** So many labels fit below it on a phone. */
+/** How many labels fit below the chart on a phone. */
 const MAX_LABELS = 4;
 
 export function ColumnsChart({ title, columns, write = countText }: Props) {
@@ -87,14 +87,14 @@ export function ColumnsChart({ title, columns, write = countText }: Props) {
 
 const NONE: Column = { label: '', amount: 0, text: '' };
 
-/** Each so many columns one is labelled: all labels are as far apart where that can be. */
+/** Every how many columns one gets a label. If possible, it divides their number, so that all labels are equally far apart. */
 function labelledOf(columns: number): number {
   const least = Math.max(1, Math.ceil(columns / MAX_LABELS));
   const choices = Array.from({ length: least }, (_, n) => least + n);
   return choices.find((each) => columns % each === 0) ?? least;
 }
 
-/** The least of 2, 4, 6, 8 and 10, times a power of ten, that an amount does not exceed: half of it is as round. */
+/** The smallest of 2, 4, 6, 8 and 10 times a power of ten that is at least the amount. Half of it is a round number too. */
 function roundAbove(amount: number): number {
   if (amount <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(amount));

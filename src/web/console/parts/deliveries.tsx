@@ -5,7 +5,7 @@ import { Standing } from './marks.tsx';
 import { Countdown, Moment } from './moments.tsx';
 import type { Column } from './table.tsx';
 
-/** How a delivery stands. */
+/** The state of a delivery. */
 export function DeliveryMark({ state }: Pick<Delivery, 'state'>) {
   const kinds = { waiting: 'waiting', delivered: 'on', dead: 'bad' } as const;
   return <Standing kind={kinds[state]}>{state}</Standing>;
@@ -18,7 +18,7 @@ const CODES: Readonly<Record<string, string>> = {
   unsigned: 'its secret cannot be read',
 };
 
-/** What the server answered last, or why it did not, in few words. */
+/** What the server last answered, or why it did not, in few words. */
 export function answerWords({ lastStatus, lastCode, lastAt }: Pick<Delivery, 'lastStatus' | 'lastCode' | 'lastAt'>) {
   if (lastAt === null) return 'not sent yet';
   return lastStatus === null ? (CODES[lastCode ?? ''] ?? lastCode ?? 'no answer') : String(lastStatus);

@@ -2,7 +2,7 @@ import type { Dependency } from '../data/shapes.ts';
 import { latencyText } from '../words/format.ts';
 import { Warning } from './view-states.tsx';
 
-/** Something that a process needs: whether it answers, by icon, word and colour, and how fast. */
+/** A dependency of a process: whether it answers, by icon, word and colour, and how fast. */
 export function DependencyMark({ dependency }: { readonly dependency: Dependency }) {
   const { name, state, latencyMs } = dependency;
   return (

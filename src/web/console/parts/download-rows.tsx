@@ -4,18 +4,18 @@ import { wordsOf } from './view-states.tsx';
 import type { Failure } from '../data/api.ts';
 import { maskAddresses } from '../words/format.ts';
 
-/** So many rows a file has at most: each page of them is a request. */
+/** The most rows in a file, because each page of them is a request. */
 const MAX_ROWS = 5000;
 
 interface Props<R> {
-  /** What the file is named by. */
+  /** Part of the file's name. */
   readonly what: string;
   readonly list: { readAll(most: number): Promise<readonly R[] | Failure> };
-  /** Fields of the rows, as the API names them. */
+  /** The fields of the rows to include, as the API names them. */
   readonly columns: readonly (keyof R & string)[];
 }
 
-/** A file of all that the filter finds, as far as it is read, page by page, when somebody asks for it. It holds no whole address. */
+/** Offers a file of everything that the filter finds, up to a limit. It is read page by page on request, and contains no whole address. */
 export function DownloadRows<R extends object>({ what, list, columns }: Props<R>) {
   const words = useSignal('');
   const read = async (): Promise<void> => {

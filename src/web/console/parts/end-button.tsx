@@ -1,13 +1,13 @@
 import { Warning } from './view-states.tsx';
 
 interface Props {
-  /** Why it cannot work now; undefined where it can. */
+  /** Why it does not work now; undefined if it does. */
   readonly why: string | undefined;
   readonly title: string;
   readonly onEnd: () => void;
 }
 
-/** Asks before it ends sessions. While it cannot work it is off and says why; it keeps the focus, for its reason to be found. */
+/** Ends sessions after asking. While it does not work, it looks disabled and says why, but stays focusable so that its reason can be found. */
 export function EndButton({ why, title, onEnd }: Props) {
   const isOff = why !== undefined;
   return (

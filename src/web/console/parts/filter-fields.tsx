@@ -1,4 +1,4 @@
-/** Fields of a filter: each choice is told at once, and what is not chosen is empty. */
+/** Fields of a filter. Each choice takes effect at once; an empty value means that nothing is chosen. */
 import { useLocation } from 'preact-iso';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { queryText } from '../data/query.ts';
@@ -11,9 +11,9 @@ interface FieldProps {
 }
 
 interface TextProps extends FieldProps {
-  /** Whether the key `f` leads there. */
+  /** Whether the key `f` focuses it. */
   readonly isFirst?: boolean;
-  /** What is suggested while somebody types. */
+  /** What to suggest while somebody types. */
   readonly suggest?: Suggested;
 }
 
@@ -21,7 +21,7 @@ export function Text({ label, value, onSet, isFirst = false, suggest }: TextProp
   const listId = useId();
   const { query } = useLocation();
   const field = useRef<HTMLInputElement>(null);
-  // What the address says holds, also after a step back.
+  // The field shows what the address says, also after a step back.
   useEffect(() => {
     if (field.current !== null) field.current.value = value;
   }, [value]);
@@ -62,7 +62,7 @@ export function Text({ label, value, onSet, isFirst = false, suggest }: TextProp
 
 interface ChoiceProps extends FieldProps {
   readonly values: readonly (readonly [value: string, words: string])[];
-  /** What nothing chosen means. */
+  /** The label for choosing nothing. */
   readonly none?: string;
 }
 
@@ -86,14 +86,14 @@ export function Choice({ label, value, values, none = `${label}: any`, onSet }: 
   );
 }
 
-/** A choice that the address of the page keeps, under a name. */
+/** A choice that is kept in the page's address under a name. */
 export function AddressChoice({ name, ...choice }: Pick<ChoiceProps, 'label' | 'values'> & { readonly name: string }) {
   const { path, query, route } = useLocation();
   const set = (value: string): void => route(path + queryText({ ...query, [name]: value }));
   return <Choice {...choice} value={query[name] ?? ''} onSet={set} />;
 }
 
-/** One of a few, all in sight. */
+/** A choice of one out of a few that are all visible. */
 export function Chips({ label, value, values, onSet }: Omit<ChoiceProps, 'none'>) {
   return (
     <div class="chips" role="group" aria-label={label}>

@@ -14,7 +14,7 @@ interface Props<R> {
       readonly page: { readonly value: unknown };
     };
   readonly columns: readonly Column<R>[];
-  /** Shown where there is none. */
+  /** Shown if there are no rows. */
   readonly empty: ComponentChildren;
 }
 

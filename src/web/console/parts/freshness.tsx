@@ -1,4 +1,4 @@
-/** How fresh the page is: whether it follows the service, stands still, or has lost it. */
+/** How fresh the page is: whether it follows the service, is paused, or has lost it. */
 import { useComputed } from '@preact/signals';
 import { freshness, heardAt, isPartial, isPaused, isUnread, refreshAll, retryAt, waiting } from '../data/live.ts';
 import { zone } from '../data/preferences.ts';
@@ -6,13 +6,13 @@ import { now } from '../data/server-time.ts';
 import { clockText, countText } from '../words/format.ts';
 import { Shape } from './icons.tsx';
 
-/** Stops the page, or lets it follow again. */
+/** Pauses the page, or lets it follow again. */
 export function togglePause(): void {
   isPaused.value = !isPaused.value;
   if (!isPaused.value) void refreshAll();
 }
 
-/** A button, because it is paused by hand only. */
+/** The state as a button, because the page is only paused by hand. */
 export function LiveButton() {
   const kind = isPaused.value ? 'paused' : freshness.value;
   const words = useComputed(() => {
@@ -33,7 +33,7 @@ export function LiveButton() {
   );
 }
 
-/** Over the page while the service does not answer. */
+/** Shown above the page while the service does not answer. */
 export function AwayBanner() {
   const left = useComputed(() => Math.max(0, Math.ceil(((retryAt.value ?? 0) - now.value) / 1000)));
   if (isPartial.value && freshness.value === 'live')
@@ -63,7 +63,7 @@ export function AwayBanner() {
   );
 }
 
-/** New rows that wait until somebody asks for them. */
+/** Tells how many new rows are waiting, and shows them on request. */
 export function Fresh({ count, onShow }: { readonly count: number; readonly onShow: () => void }) {
   if (count === 0) return null;
   return (

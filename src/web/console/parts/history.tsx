@@ -18,22 +18,22 @@ const nothing: ReadMore = () => Promise.resolve(undefined);
 
 interface Props {
   readonly machine: string;
-  /** The address of the page, at now. */
+  /** The page's address for the present. */
   readonly page: string;
   readonly state: string;
   readonly events: readonly OperatorEvent[];
   readonly deadline: { readonly at: string; readonly to: string } | null;
-  /** Whether there are events before those, and what reads them. */
+  /** Whether there are older events, and what reads them. */
   readonly hasMore?: boolean;
   readonly more?: ReadMore;
-  /** What the list shows, where that is more or less than what the machine did. */
+  /** What the list shows, if that differs from what the machine did. */
   readonly rows?: readonly OperatorEvent[];
   readonly list?: Pick<Parameters<typeof Timeline>[0], 'since' | 'above' | 'empty'>;
   /** Shown at the side. */
   readonly children: ComponentChildren;
 }
 
-/** What a machine did, in its chart and in a list, now or stepped back. */
+/** What a machine did, in its chart and in a list, at present or stepped back to an event. */
 export function History({
   machine,
   page,
@@ -47,7 +47,7 @@ export function History({
   children,
 }: Props) {
   const { at, step, here } = useSteps(page, rows);
-  // An address may name an event that is further back than what was read.
+  // The address may name an event that is older than those already read.
   useEffect(() => {
     if (at !== undefined && here === undefined && hasMore) void more();
   }, [at, here, hasMore, rows.length]);
@@ -73,7 +73,7 @@ export function History({
   );
 }
 
-/** Steps through what a machine did; the address of the page keeps at which event it stands. @param page the address of now */
+/** Steps through what a machine did. The current event is kept in the page's address. @param page the address for the present */
 function useSteps(page: string, events: readonly OperatorEvent[]) {
   const { query, route } = useLocation();
   const at = query['at'];
@@ -93,13 +93,13 @@ interface MachineChartProps {
   readonly state: string;
   /** Newest first. */
   readonly events: readonly OperatorEvent[];
-  /** The event at which the page stands; undefined is now. */
+  /** The event that the page shows; undefined for the present. */
   readonly at: string | undefined;
-  /** When the clock alone moves it next, and to which state. */
+  /** When the clock alone moves the actor next, and to which state. */
   readonly deadline: { readonly at: string; readonly to: string } | null;
 }
 
-/** What an actor did, in the chart of its machine; nothing while the machine is not known. */
+/** What an actor did, in the chart of its machine. Shows nothing until the machine is known. */
 function MachineChart({ machine: id, state, events, at, deadline }: MachineChartProps) {
   const machine = useMachine(id);
   if (machine === undefined) return null;

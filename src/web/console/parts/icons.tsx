@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 
 interface SvgProps {
-  /** Drawn on 16 by 16 in an icon, on 12 by 12 in a shape. */
+  /** Drawn 16 by 16 in an icon, 12 by 12 in a shape. */
   readonly children: ComponentChildren;
 }
 
-/** A drawing in lines, which says nothing that words beside it do not say. */
+/** A line drawing. It adds nothing to the words beside it, so screen readers skip it. */
 export function Icon({ class: style = 'icon', children }: SvgProps & { readonly class?: string }) {
   return (
     <svg class={style} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -14,7 +14,7 @@ export function Icon({ class: style = 'icon', children }: SvgProps & { readonly 
   );
 }
 
-/** A small drawing within a line of text, which says nothing that the text does not say. */
+/** A small drawing within a line of text. It adds nothing to the text, so screen readers skip it. */
 export function Shape({ children }: SvgProps) {
   return (
     <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
@@ -23,7 +23,7 @@ export function Shape({ children }: SvgProps) {
   );
 }
 
-/** Three jacks and joined cords. */
+/** The logo: three jacks, joined by cords. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">

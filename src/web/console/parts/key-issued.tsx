@@ -1,7 +1,7 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { CopyButton } from './copy-button.tsx';
 
-/** What a page needs to talk: nothing of it is a secret. */
+/** The HTML that a page needs. Nothing in it is secret. */
 function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
   const [agent] = agents ?? ofTenant;
   const service = location.origin;
@@ -23,11 +23,11 @@ function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly st
 
 interface Props {
   readonly widgetKey: OperatorKey;
-  /** The agents of its tenant. */
+  /** The agents of the key's tenant. */
   readonly agents: readonly string[];
 }
 
-/** The key that was just issued, and the page that uses it. */
+/** The key that was just issued, and the HTML that uses it. */
 export function KeyIssued({ widgetKey, agents }: Props) {
   return (
     <>
@@ -43,7 +43,7 @@ export function KeyIssued({ widgetKey, agents }: Props) {
   );
 }
 
-/** A key and the page that uses it, each to be copied. */
+/** A key and the HTML that uses it, each with a copy button. */
 export function KeyToCopy({ widgetKey, agents }: Props) {
   const snippet = snippetOf(widgetKey, agents);
   return (

@@ -1,28 +1,28 @@
-/** Keys without a modifier: off in fields and while a dialog is open, and altogether where somebody switched them off. */
+/** Keyboard shortcuts without a modifier. They are off in fields and while a dialog is open, and can be switched off altogether. */
 import { useEffect, useRef } from 'preact/hooks';
 import { singleKeys } from '../data/preferences.ts';
 
 type Action = (event: KeyboardEvent) => void;
-/** By the key, or by `g` and the key after it: `j`, `g s`. */
+/** By the key, or by `g` and the key after it: `j` or `g s`. */
 type Bindings = Readonly<Record<string, Action>>;
 
 const PREFIX = 'g';
 const PREFIX_HOLDS_MS = 1500;
-/** These need no switch: they are no characters. */
+/** Keys that cannot be switched off, because they are not characters. */
 const named = /^(?:Escape|Home|End)$/;
 
 const layers: { current: Bindings }[] = [];
 let prefixAtMs = -Infinity;
 
 /**
- * Binds keys while the component is shown; who came last is asked first.
- * @param of whether they are those of one view, or of the console, which is asked after all views
+ * Binds keys while the component is shown. Components that came later take precedence.
+ * @param of whether the keys are a view's, or the console's, which come after those of all views
  */
 export function useKeys(bindings: Bindings, of: 'view' | 'console' = 'view'): void {
   const layer = useRef(bindings);
   layer.current = bindings;
   useEffect(() => {
-    // A frame may be there after the page in it.
+    // The console's frame may be mounted after the page in it.
     if (of === 'view') layers.unshift(layer);
     else layers.push(layer);
     return () => void layers.splice(layers.indexOf(layer), 1);

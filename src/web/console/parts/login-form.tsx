@@ -1,4 +1,4 @@
-/** E-mail, then code: in one field that takes a paste or an autofill as it comes. */
+/** Asks for the e-mail address, then for the code, in a single field that also accepts a paste or an autofill. */
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { post, type Failure } from '../data/api.ts';
@@ -181,7 +181,7 @@ function Resend({ sent, onResend }: { readonly sent: SentCode; readonly onResend
   );
 }
 
-/** Only a development machine has one. */
+/** Shown only in development, where the mailbox exists. */
 function DevelopmentMailbox() {
   const isThere = useSignal(false);
   useEffect(() => {
@@ -203,7 +203,7 @@ function DevelopmentMailbox() {
   );
 }
 
-/** A key was pressed; a paste or an autofill brings all at once. */
+/** Whether the input came from a key. A paste or an autofill fills the field all at once. */
 function isTyping({ inputType, data }: InputEvent): boolean {
   return (inputType === 'insertText' && data?.length === 1) || /^(?:insertComposition|delete)/.test(inputType ?? '');
 }

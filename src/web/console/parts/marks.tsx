@@ -5,7 +5,7 @@ import type { Call, State } from '../data/shapes.ts';
 import { STATE_NAMES } from '../words/states.ts';
 import { Shape } from './icons.tsx';
 
-/** A state by its shape, its word and its colour. */
+/** A session's state by shape, word and colour. */
 export function StateMark({ state, isShort = false }: { readonly state: State; readonly isShort?: boolean }) {
   return (
     <span class={`state state-${state}`} key={state}>
@@ -15,12 +15,12 @@ export function StateMark({ state, isShort = false }: { readonly state: State; r
   );
 }
 
-/** A state of any machine: those of sessions have shapes. */
+/** A state of any machine. Only states of sessions have shapes. */
 export function StateOrWord({ name }: { readonly name: string }) {
   return STATE_NAMES.includes(name as State) ? <StateMark state={name as State} /> : <span>{name}</span>;
 }
 
-/** The shape of each state, of 12 by 12: what its colour says, for whoever does not see that. */
+/** The shape of each state, 12 by 12. It says the same as the colour, for people who cannot see that. */
 export const STATE_SHAPES: Readonly<Record<State, VNode>> = {
   engaged: <circle cx="6" cy="6" r="5" />,
   idle: (
@@ -42,7 +42,7 @@ const shapes: Readonly<Record<Kind, VNode>> = {
   bad: <path d="M6 .5 12 11.5H0z" />,
 };
 
-/** How a thing that is no session stands: by a shape, a word and a colour. */
+/** The state of something other than a session, by shape, word and colour. */
 export function Standing({ kind, children }: { readonly kind: Kind; readonly children: ComponentChildren }) {
   return (
     <span class={`state standing-${kind}`}>
@@ -58,13 +58,13 @@ export function KeyStanding({ revokedAt, pausedAt }: Pick<OperatorKey, 'revokedA
   return pausedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="waiting">paused</Standing>;
 }
 
-/** How a call at the provider stands. */
+/** The state of a call at the provider. */
 export function CallMark({ state }: Pick<Call, 'state'>) {
   const kinds = { creating: 'waiting', open: 'on', closing: 'waiting', closed: 'off' } as const;
   return <Standing kind={kinds[state]}>{state}</Standing>;
 }
 
-/** How a login stands. */
+/** The state of a login. */
 export function LoginMark({ state, reason }: Pick<OperatorLogin, 'state' | 'reason'>) {
   if (state === 'active') return <Standing kind="on">active</Standing>;
   return (
@@ -72,13 +72,13 @@ export function LoginMark({ state, reason }: Pick<OperatorLogin, 'state' | 'reas
   );
 }
 
-/** How a code stands. */
+/** The state of a login code. */
 export function ChallengeMark({ state }: Pick<OperatorChallenge, 'state'>) {
   const kinds = { pending: 'waiting', verified: 'on', locked: 'bad', expired: 'off', superseded: 'off' } as const;
   return <Standing kind={kinds[state]}>{state}</Standing>;
 }
 
-/** How console logins end, in few words. One that is not known yet is shown by its name. */
+/** How console logins end, in few words. A reason that this version does not know is shown by its name. */
 const ENDS: Readonly<Record<string, string>> = {
   logout: 'logged out',
   replaced: 'replaced by a new login',

@@ -4,12 +4,12 @@ import { Warning } from './view-states.tsx';
 
 interface Props {
   readonly degree: Known['degree'];
-  /** Where more of it is: then all of it leads there. */
+  /** Where more about it is. If set, the whole matter is a link. */
   readonly href?: string;
   readonly children: ComponentChildren;
 }
 
-/** What somebody should see before all else, by icon, colour and words. */
+/** Something that must be seen first, by icon, colour and words. */
 export function Matter({ degree, href, children }: Props) {
   const style = `matter matter-${degree}`;
   const shown = (

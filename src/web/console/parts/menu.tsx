@@ -12,7 +12,7 @@ interface Props {
 
 const EDGE = 8;
 
-/** A button, and what opens below it. Choosing something in it closes it. */
+/** A button and the menu that it opens below. Choosing something closes the menu. */
 export function Menu({ label, name, class: style = '', children }: Props) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -47,7 +47,7 @@ export function Menu({ label, name, class: style = '', children }: Props) {
   );
 }
 
-/** A request that anybody with a token may make: no cookie, and the ref in the place of the id. */
+/** A command that anybody with a token can run: it has no cookie, and the ref instead of the id. */
 function curlOf(path: string): string {
   return `curl -H "Authorization: Bearer $SWITCHBOARD_TOKEN" '${location.origin}${path}'`;
 }
@@ -57,13 +57,13 @@ function copyLink(): void {
 }
 
 interface curlOfProps {
-  /** The path of the API that answered what is shown. */
+  /** The API path of what is shown. */
   readonly path: string;
-  /** Its bytes. */
+  /** The text of the API's answer. */
   readonly text: string;
 }
 
-/** Copies what the page shows, by the menu or by its keys. */
+/** Copies what the page shows, through the menu or its shortcuts. */
 export function CopyMenu({ path, text }: curlOfProps) {
   const copyCurl = (): void => void copy(curlOf(path), 'curl');
   useKeys({ y: copyLink, Y: copyCurl });

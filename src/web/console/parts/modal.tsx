@@ -9,12 +9,12 @@ import { Warning, wordsOf } from './view-states.tsx';
 interface Props {
   readonly title: string;
   readonly class?: string;
-  /** Called however it was closed. */
+  /** Called however the dialog was closed. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A dialog over the page, open as long as it is drawn. The browser keeps the focus in it and gives it back. */
+/** A dialog on top of the page, open while it is mounted. The browser keeps the focus in it, and restores it afterwards. */
 export function Modal({ title, class: name = '', onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const closed = useRef(onClose);
@@ -25,7 +25,7 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
     opened?.addEventListener('close', note);
     opened?.showModal();
     return () => {
-      // It tells of its closing later, when another one may be open already.
+      // The `close` event comes later, when another dialog may already be open.
       opened?.removeEventListener('close', note);
       opened?.close();
     };
@@ -37,7 +37,7 @@ export function Modal({ title, class: name = '', onClose, children }: Props) {
   );
 }
 
-/** In a dialog: why it was refused, and which field is wrong. */
+/** Shows in a dialog why a request was refused, and which field is wrong. */
 export function Refused({ failure }: { readonly failure: Failure | undefined }) {
   if (failure === undefined) return null;
   const details = failure.kind === 'refused' ? failure.details : [];
@@ -57,7 +57,7 @@ export function Refused({ failure }: { readonly failure: Failure | undefined }) 
   );
 }
 
-/** What sends the form of a dialog, and what closes the dialog. */
+/** The buttons that submit a dialog's form, and close the dialog. */
 export function FormButtons({ verb, isRunning }: { readonly verb: string; readonly isRunning: boolean }) {
   return (
     <div class="buttons">
@@ -73,7 +73,7 @@ export function FormButtons({ verb, isRunning }: { readonly verb: string; readon
 
 const MAX_REASON_LENGTH = 500;
 
-/** Why somebody does what cannot be taken back: the audit keeps it. */
+/** Asks why somebody does something that cannot be undone. The audit records it. */
 export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
   const id = useId();
   return (
@@ -94,20 +94,20 @@ export function ReasonField({ reason }: { readonly reason: Signal<string> }) {
   );
 }
 
-/** Takes something away, or gives it back: it says what that does, wants a reason, and where much hangs on it the name once more. */
+/** Takes something away, or gives it back. It says what that does, asks for a reason, and, if much depends on it, for the name again. */
 
 interface RevokeDialogProps {
   readonly title: string;
   readonly verb: string;
-  /** What it does. */
+  /** What the action does. */
   readonly children: ComponentChildren;
-  /** False until it is known what it does. */
+  /** False until it is known what the action does. */
   readonly isReady: boolean;
-  /** Whether the audit keeps why. */
+  /** Whether the audit records a reason. */
   readonly needsReason?: boolean;
-  /** To be typed before anything is done. */
+  /** A text that must be typed before anything is done. */
   readonly confirm?: string;
-  /** @returns why it was refused */
+  /** @returns why it was refused, or undefined */
   readonly act: (reason: string) => Promise<Failure | undefined>;
   readonly done: string;
 }

@@ -1,10 +1,10 @@
-/** Instants and spans that follow the clock of the server by themselves, without their surroundings being drawn again. */
+/** Instants and spans that follow the server's clock on their own, without redrawing what is around them. */
 import { useComputed } from '@preact/signals';
 import { zone } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
 import { agoText, clockText, dayText, spanText, zoneText } from '../words/format.ts';
 
-/** An instant in the chosen zone, with the day where it is not today. */
+/** An instant in the chosen time zone, with the day if it is not today. */
 export function Moment({ at, hasMs = false }: { readonly at: string; readonly hasMs?: boolean }) {
   const atMs = Date.parse(at);
   const day = dayText(atMs, zone.value);
@@ -17,7 +17,7 @@ export function Moment({ at, hasMs = false }: { readonly at: string; readonly ha
   );
 }
 
-/** How long ago, roughly; a narrow column says so by its title alone. */
+/** Roughly how long ago something was. `isBare` leaves out "ago", for narrow columns whose title says it. */
 export function Ago({ at, isBare = false }: { readonly at: string; readonly isBare?: boolean }) {
   const atMs = Date.parse(at);
   const text = useComputed(() => {
@@ -43,7 +43,7 @@ function RunningSpan({ of }: { readonly of: () => number }) {
   return <span class="figure">{text}</span>;
 }
 
-/** How long is left; "due" once it is over, never less than nothing. */
+/** The time that is left; "due" when it is over, and never negative. */
 export function Countdown({ to }: { readonly to: string }) {
   const toMs = Date.parse(to);
   return <Left key={to} toMs={toMs} />;

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
-/** Names the page, for tabs and for whoever hears it. */
+/** Sets the page's title, for tabs and for screen readers. */
 export function usePage(title: string): void {
   useEffect(() => {
     document.title = `${title} · Switchboard`;

@@ -10,7 +10,7 @@ import { Modal, Refused, RevokeDialog } from './modal.tsx';
 
 const MAX_NAME_LENGTH = 60;
 
-/** Gives the list as it is shown a name, under which it is found here and in the palette. */
+/** Saves the list as shown under a name, by which it can be found here and in the palette. */
 export function SaveView() {
   const { url, query } = useLocation();
   const open = (): void => {
@@ -87,7 +87,7 @@ function SaveViewDialog({ href, tenantId }: { readonly href: string; readonly te
   );
 }
 
-/** The views of the list that is shown. */
+/** The saved views of the list that is shown. */
 export function SavedViews() {
   const { path, url } = useLocation();
   const views = savedViews.value.filter(({ href }) => href.split('?')[0] === path);
@@ -114,7 +114,7 @@ export function SavedViews() {
   );
 }
 
-/** Others find it gone as well. */
+/** Deletes a shared view, for others too. */
 function DeleteSharedDialog({ view: { id, name, tenantId, isOwn } }: { readonly view: OperatorView }) {
   return (
     <RevokeDialog

@@ -3,14 +3,14 @@ import { me } from '../data/identity.ts';
 import { inScope, otherScope, scopeOf } from '../data/scope.ts';
 import { Choice } from './filter-fields.tsx';
 
-/** The tenant that the address names, empty for all, and what leads on with it. */
+/** The tenant in the address, empty for all, and a function that adds it to links. */
 export function useScope() {
   const { path, query } = useLocation();
   const tenantId = scopeOf(path, query);
   return { tenantId, to: (href: string): string => inScope(href, tenantId) };
 }
 
-/** Whose sessions, refusals, usage, keys and audit are shown; for whoever sees one tenant there is nothing to choose. */
+/** Chooses whose sessions, refusals, usage, keys and audit are shown. Operators of a single tenant have nothing to choose. */
 export function ScopeChoice() {
   const { path, query, route } = useLocation();
   const { tenantId } = useScope();

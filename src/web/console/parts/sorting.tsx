@@ -1,4 +1,4 @@
-/** Tables by their columns: what is loaded is sorted, in the order that the address keeps. */
+/** Sorts tables by a column. Only loaded rows are sorted, and the order is kept in the address. */
 import { Signal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { queryText } from '../data/query.ts';
@@ -6,7 +6,7 @@ import { queryText } from '../data/query.ts';
 interface SortableColumn<R> {
   readonly title: string;
   readonly style?: string;
-  /** By what its rows are sorted, where they can be; null is last. */
+  /** What its rows are sorted by, if they can be; null comes last. */
   readonly sortBy?: (row: R) => Value;
 }
 
@@ -14,13 +14,13 @@ interface Sortable<R> {
   readonly row: R | Signal<R>;
 }
 
-/** The column that the address names by its title, and whether the greatest comes first. */
+/** The title of the column in the address, and whether the greatest value comes first. */
 function useOrder(): { readonly title: string; readonly isDescending: boolean } {
   const sorted = useLocation().query['sorted'] ?? '';
   return { title: sorted.replace(/^-/, ''), isDescending: sorted.startsWith('-') };
 }
 
-/** The rows by the column that the address names; as they came where it names none. Rows without a value are last. */
+/** The rows sorted by the column in the address; in their original order if there is none. Rows without a value come last. */
 export function useSorted<R, T extends Sortable<R>>(
   columns: readonly SortableColumn<R>[],
   rows: readonly T[],
@@ -28,11 +28,11 @@ export function useSorted<R, T extends Sortable<R>>(
   const { title, isDescending } = useOrder();
   const sortBy = columns.find((column) => column.title === title)?.sortBy;
   if (sortBy === undefined) return rows;
-  // A row that changes stays where it is until the list is drawn anew.
+  // A row that changes keeps its place until the list is redrawn.
   return sortRows(rows, ({ row }) => sortBy(row instanceof Signal ? row.peek() : row), isDescending);
 }
 
-/** The rows by their values, numbers in texts by their size; those of one value as they came, those of null last either way. */
+/** Sorts rows by value, comparing numbers within texts as numbers. The sort is stable, and rows with null come last in either direction. */
 export function sortRows<T>(rows: readonly T[], valueOf: (row: T) => Value, isDescending: boolean): readonly T[] {
   const valued = rows.map((row) => ({ row, value: valueOf(row) }));
   const sign = isDescending ? -1 : 1;
@@ -47,7 +47,7 @@ function order(one: Value, other: Value, sign: 1 | -1): number {
   return sign * String(one).localeCompare(String(other), 'en', { numeric: true });
 }
 
-/** The head of a column: it sorts by that, then the other way round, then no more. */
+/** The head of a column. A click sorts by it, the next one reverses the order, and a third restores the original order. */
 export function ColumnHead<R>({ column: { title, style, sortBy } }: { readonly column: SortableColumn<R> }) {
   const { path, query, route } = useLocation();
   const order = useOrder();
@@ -70,7 +70,7 @@ export function ColumnHead<R>({ column: { title, style, sortBy } }: { readonly c
   );
 }
 
-/** Says what was sorted, where a list goes on that is not loaded. */
+/** Says that only the loaded rows are sorted, if there are more. */
 export function SortedNote<R>({
   columns,
   count,
@@ -87,7 +87,7 @@ export function SortedNote<R>({
   );
 }
 
-/** An address of the same list with the order that it has now. */
+/** Adds the current order to an address of the same list. */
 export function useKeepOrder(): (href: string) => string {
   const { sorted } = useLocation().query;
   return (href) => href + queryText({ sorted }).replace('?', href.includes('?') ? '&' : '?');

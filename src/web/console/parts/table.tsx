@@ -7,37 +7,37 @@ import { Warning, wordsOf } from './view-states.tsx';
 export interface Column<R> {
   readonly title: string;
   readonly cell: (row: R) => ComponentChildren;
-  /** Classes of its cells: `number`, `text` for what may be of any length, `long` for sentences. */
+  /** Classes of its cells: `number`, `text` for texts of any length, `long` for sentences. */
   readonly style?: string;
-  /** By what its rows are sorted, where they can be; null is last. */
+  /** What its rows are sorted by, if they can be; null comes last. */
   readonly sortBy?: (row: R) => string | number | null;
-  /** Whether it names the row; without such a column the first does. */
+  /** Whether this column names the row. By default the first one does. */
   readonly isName?: boolean;
 }
 
-/** A row, or one of a store, which changes where it is. */
+/** A plain row, or one of a store, which changes in place. */
 interface TableRow<R> {
   readonly key: string;
   readonly row: R | Signal<R>;
-  /** It is dimmed. */
+  /** Whether the row is dimmed. */
   readonly isPast?: boolean | Signal<boolean>;
 }
 
 interface Look<R> {
   readonly columns: readonly Column<R>[];
-  /** More classes of a row. */
+  /** Additional classes of a row. */
   readonly styleOf?: ((row: R) => string) | undefined;
-  /** What is shown below a row. */
+  /** What to show below a row. */
   readonly detailOf?: ((row: R) => ComponentChildren) | undefined;
 }
 
 interface Props<R> extends Look<R> {
   readonly caption: string;
   readonly rows: readonly TableRow<R>[];
-  /** Where only some rows of a long list are drawn: which, and how many pixels stand for the others. */
+  /** Set if only some rows of a long list are drawn: which ones, and how many pixels stand for the others. */
   readonly drawn?: RowWindow | undefined;
   readonly box?: RefObject<HTMLDivElement | null>;
-  /** Whether the list goes on below what is loaded. */
+  /** Whether the list continues beyond the loaded rows. */
   readonly isPart?: boolean;
   /** Shown below the rows. */
   readonly children?: ComponentChildren;
@@ -50,7 +50,7 @@ interface RowWindow {
   readonly after: number;
 }
 
-/** A table. Where it has no room for its columns each row is a card; how much room it needs is in table.css, by their number. */
+/** A table. If there is no room for its columns, each row becomes a card; table.css says how much room a number of columns needs. */
 export function Table<R>({
   caption,
   columns,
@@ -63,7 +63,7 @@ export function Table<R>({
   children,
 }: Props<R>) {
   const sorted = useSorted<R, TableRow<R>>(columns, found);
-  // What is drawn of a long list is in its order already.
+  // The drawn part of a long list is already in order.
   const rows = drawn === undefined ? sorted : found;
   return (
     <div ref={box} class={drawn === undefined ? 'table' : 'table lines'} data-columns={Math.min(7, columns.length)}>
@@ -98,11 +98,11 @@ interface RowProps<R> extends Look<R> {
   readonly id: string;
   readonly row: R | Signal<R>;
   readonly isPast: boolean | Signal<boolean>;
-  /** Counted from 1, the header being the first. */
+  /** Counted from 1, which is the header. */
   readonly position: number | undefined;
 }
 
-/** A component of its own: a row whose signals change is drawn again, and nothing around it is. */
+/** A separate component, so that a row whose signals change is redrawn without its surroundings. */
 function Row<R>({ id, row: rowOrSignal, isPast, columns, styleOf, detailOf, position }: RowProps<R>) {
   const row = rowOrSignal instanceof Signal ? rowOrSignal.value : rowOrSignal;
   const isDimmed = isPast instanceof Signal ? isPast.value : isPast;
@@ -144,7 +144,7 @@ function Spacer({ height }: { readonly height: number }) {
 }
 
 interface MoreProps {
-  /** Where a list goes on; null at its end. */
+  /** Where the list continues; null at its end. */
   readonly cursor: string | null;
   readonly more: ReadMore;
   readonly words: string;
@@ -152,7 +152,7 @@ interface MoreProps {
   readonly children?: ComponentChildren;
 }
 
-/** The way to the next page of a list, where there is one. What is shown stays when it cannot be read: then it can be tried again. */
+/** Loads the next page of a list, if there is one. If that fails, the rows stay and it can be tried again. */
 export function More({ cursor, more, words, children }: MoreProps) {
   const failure = useSignal<Failure | undefined>(undefined);
   const isReading = useSignal(false);

@@ -21,20 +21,20 @@ interface Props {
   readonly machine: string;
   /** Newest first. */
   readonly events: readonly OperatorEvent[];
-  /** The event at which the page stands; undefined is now. */
+  /** The event that the page shows; undefined for the present. */
   readonly at: string | undefined;
   readonly onStep: (at: string | undefined) => void;
   readonly hasMore: boolean;
   readonly more: ReadMore;
-  /** From when on time is told beside each event; none is where that is left out. */
+  /** The start of the time shown beside each event. If undefined, no such time is shown. */
   readonly since?: string | undefined;
-  /** Shown above the list: what it is about, and why it cannot be read. */
+  /** Shown above the list: the choice of what it is about, and why it cannot be read. */
   readonly above?: ComponentChildren;
-  /** Shown where there is none. */
+  /** Shown if there are no events. */
   readonly empty?: ComponentChildren;
 }
 
-/** What a machine did, newest first. Stepping shows its actor as it was. */
+/** What a machine did, newest first. Stepping to an event shows the actor as it was then. */
 export function Timeline({ machine, events, at, onStep, hasMore, more, since, above, empty }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
@@ -116,12 +116,12 @@ interface TimelineEventProps {
   readonly machine: string;
   readonly event: OperatorEvent;
   readonly since: string | undefined;
-  /** The machine is seen as it was then: the event says all that it knows. */
+  /** Whether the page shows the machine as of this event, which is then expanded. */
   readonly isHere: boolean;
   readonly onStep: () => void;
 }
 
-/** One event: when, what, from where to where, and why. */
+/** One event: when, what, from which state to which, and why. */
 function TimelineEvent({ machine: own, event, since, isHere, onStep }: TimelineEventProps) {
   const machine = event.about === 'call' ? 'voice-call' : own;
   const wordOf = useWords(machine);
@@ -182,7 +182,7 @@ function SinceStart({ at, since }: { readonly at: string; readonly since: string
   );
 }
 
-/** The page that tells more of a row; undefined where there is none. */
+/** The page with more about a row; undefined if there is none. */
 function linkOf({ kind, about, detail, requestId }: OperatorEvent): string | undefined {
   const call = detail['call'];
   if (typeof call === 'string' && (about === 'call' || kind === 'tool')) return `/console/calls/${call}`;
@@ -191,7 +191,7 @@ function linkOf({ kind, about, detail, requestId }: OperatorEvent): string | und
   return kind === 'refusal' && requestId !== null ? `/console/refusals/${requestId}` : undefined;
 }
 
-/** Whether a row is what whoever looks for a fault looks for. */
+/** Whether a row matters to somebody who looks for a fault. */
 function isTrouble({ kind, detail }: OperatorEvent): boolean {
   const { state } = detail;
   if (kind === 'tool') return state === 'failed' || state === 'timed_out';
@@ -242,7 +242,7 @@ function EventDetail({ event: { event, steps, record } }: { readonly event: Oper
   );
 }
 
-/** The guards that were asked, in their order: which passed, and which refused. */
+/** The guards in the order in which they were evaluated: which passed, and which refused. */
 function Guards({ guards, machine }: Pick<OperatorEvent, 'guards'> & { readonly machine: string }) {
   const wordOf = useWords(machine);
   if (guards.length === 0) return null;

@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<ToolCall>[] = [
 
 const FAILED: ReadonlySet<ToolCall['state']> = new Set(['failed', 'timed_out']);
 
-/** One that gave the agent no answer has a shape as well: it is what a visitor complains of. */
+/** A result. If the agent got no answer, it has a warning too, because that is what visitors complain about. */
 function Result({ call: { state, code, detail, endReason } }: { readonly call: ToolCall }) {
   const end = endReason == null ? '' : `, and ended the session: ${endReason}`;
   const why = detail == null ? '' : ` (${detail})`;
@@ -28,7 +28,7 @@ function Result({ call: { state, code, detail, endReason } }: { readonly call: T
   );
 }
 
-/** The tools of the server that were called in a call; nothing where none was. */
+/** The server tools that were called in a call; nothing if there were none. */
 export function ToolCalls({ tools }: { readonly tools: readonly ToolCall[] }) {
   if (tools.length === 0) return null;
   const rows = tools.map((row, at) => ({ key: String(at), row }));

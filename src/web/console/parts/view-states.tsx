@@ -7,7 +7,7 @@ import { refreshAll } from '../data/live.ts';
 import type { Resource } from '../data/resource.ts';
 import { Icon } from './icons.tsx';
 
-/** It comes after a moment only: most answers are quicker. */
+/** Appears only after a moment, because most answers are faster. */
 export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
   return (
     <div class="skeleton" role="status">
@@ -19,7 +19,7 @@ export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
   );
 }
 
-/** A page of which nothing was read yet: it comes, or why it does not. @param rows as many as it will have, about */
+/** A page that has not been read yet: shows that it is loading, or why it cannot be read. @param rows about how many rows it will have */
 export function Unread({ title, resource, what, rows }: UnreadProps) {
   const why = resource.failure.value;
   return (
@@ -33,7 +33,7 @@ export function Unread({ title, resource, what, rows }: UnreadProps) {
 interface UnreadProps {
   readonly title: string;
   readonly resource: Pick<Resource<unknown>, 'failure'>;
-  /** As in "You may not see …". */
+  /** What completes "You may not see …". */
   readonly what: string;
   readonly rows?: number;
 }
@@ -47,7 +47,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** There is nothing to list of tenants. @param tenantId that the page is about; empty for all */
+/** Shown if there is no tenant to list anything of. @param tenantId the tenant in scope; empty for all */
 export function NoTenant({ tenantId }: { readonly tenantId: string }) {
   return (
     <Empty title={tenantId === '' ? 'There is no tenant yet' : 'There is no such tenant'}>
@@ -65,8 +65,8 @@ export function wordsOf(failure: Failure): string {
 }
 
 /**
- * Over what was read before, where it cannot be read anew. That the service is away is said at the top of the page, and a lost login by its
- * dialog.
+ * Shown above what was read before, if it cannot be read again. If the service is away, the top of the page says so; if the login has ended,
+ * a dialog does.
  */
 export function Outdated({ failure }: { readonly failure: Failure | undefined }) {
   if (failure === undefined || isPassing(failure) || failure.kind === 'login') return null;
@@ -80,7 +80,7 @@ export function Outdated({ failure }: { readonly failure: Failure | undefined })
   );
 }
 
-/** Why there is no answer, what can be done, and the request id that the log knows it by. */
+/** Why there is no answer, what to do about it, and the request id under which the log has it. */
 export function Failed({ failure, what }: { readonly failure: Failure; readonly what: string }) {
   if (failure.kind === 'missing')
     return (
@@ -88,7 +88,7 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
         <p>Nothing is known of {what}: it may be so old that it was deleted, or you may not see it.</p>
       </Empty>
     );
-  // The login's dialog is over the page already.
+  // The login dialog is already on top of the page.
   if (failure.kind === 'login') return <Empty title="Log in to see it" />;
   if (failure.kind === 'away')
     return (
@@ -126,7 +126,7 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
   );
 }
 
-/** Who looks has a role, and it is not enough: which it is, and what would be. */
+/** The operator's role is not sufficient: says which it is, and which would be. */
 function Forbidden({ what }: { readonly what: string }) {
   const { email, role } = me.value ?? {};
   return (
@@ -149,7 +149,7 @@ function Again() {
   );
 }
 
-/** Danger and doubt have a shape as well as a colour. */
+/** The shape for danger and doubt, which must not be shown by colour alone. */
 export function Warning() {
   return (
     <Icon class="icon warning">
@@ -161,12 +161,12 @@ export function Warning() {
 
 interface ShownProps<T> {
   readonly resource: Pick<Resource<T>, 'body' | 'failure'>;
-  /** As in "This server does not have …". */
+  /** What completes "This server does not have …". */
   readonly what: string;
   readonly children: (body: T) => ComponentChildren;
 }
 
-/** What was read, or why there is nothing. What is shown stays whatever comes of reading it anew, unless it is not for who looks any more. */
+/** What was read, or why there is nothing. It stays when a later reading fails, unless the operator may no longer see it. */
 export function Shown<T>({ resource: { body, failure }, what, children }: ShownProps<T>) {
   const why = failure.value;
   if (why !== undefined && (body.value === undefined || isForbidden(why))) return <Failed failure={why} what={what} />;
@@ -179,7 +179,7 @@ export function Shown<T>({ resource: { body, failure }, what, children }: ShownP
   );
 }
 
-/** In the place of a page whose program did not come: the service was away, or is another version by now. */
+/** Replaces a page whose code could not be loaded: the service was away, or is a newer version. */
 export function Unloaded() {
   return (
     <div class="page">

@@ -1,4 +1,4 @@
-/** What operators do, in few words. One that is not known yet is shown by its name. */
+/** What operators do, in few words. An action that this version does not know is shown by its name. */
 const ACTIONS: Readonly<Record<string, string>> = {
   'session.end': 'ended a session',
   'sessions.end': 'ended many sessions',

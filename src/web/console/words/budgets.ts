@@ -3,7 +3,7 @@ import type { Budget, BudgetFact } from '../data/budgets.ts';
 import { moneyText } from '../../../protocol/money.ts';
 import { countText } from './format.ts';
 
-/** How long a budget counts until it begins anew. */
+/** The periods after which a budget starts over. */
 export const PERIODS: Readonly<Record<BudgetPeriod, string>> = {
   session: 'each session',
   day: 'a day',
@@ -12,14 +12,14 @@ export const PERIODS: Readonly<Record<BudgetPeriod, string>> = {
   once: 'once',
 };
 
-/** What follows once nothing is left. */
+/** What happens when a budget is used up. */
 export const AT_LIMIT: Readonly<Record<Budget['then'], string>> = {
   end: 'ends sessions',
   refuse: 'refuses new ones',
   tell: 'only tells',
 };
 
-/** Whose usage counts, as people say it. */
+/** Whose usage counts, in plain words. */
 export function ofWords(of: string): string {
   const [kind = '', ...rest] = of.split(':');
   if (kind === 'installation') return 'the whole installation';
@@ -38,17 +38,17 @@ export function limitWords({ dollars, tokens, minutes }: Pick<Budget, 'dollars' 
   return parts.flat().join(' and ');
 }
 
-/** What was used, as it was told: minutes where they were counted, beside the dollars. */
+/** What was used, as reported: dollars, and minutes if they were counted. */
 export function factUsedWords({ dollars, minutes }: BudgetFact['used']): string {
   return minutes === undefined ? moneyText(dollars) : `${moneyText(dollars)}, ${minutesText(minutes)}`;
 }
 
-/** Minutes as people read them: tenths say enough below an hour or so. */
+/** Minutes for people: below 100 minutes to a tenth, otherwise whole. */
 function minutesText(minutes: number): string {
   return `${countText(minutes < 100 ? Math.round(minutes * 10) / 10 : Math.round(minutes))} ${minutes === 1 ? 'minute' : 'minutes'}`;
 }
 
-/** What is used, in what the budget limits. */
+/** How much is used of what the budget limits. */
 export function usedWords({ used, dollars, tokens, minutes }: Budget): string | undefined {
   if (used === null) return undefined;
   return limitWords({

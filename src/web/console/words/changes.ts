@@ -1,4 +1,4 @@
-/** What changed, in a sentence, and where more of it is. */
+/** A change in words, and where more about it is. */
 import { queryText } from '../data/query.ts';
 import type { Changes } from '../data/shapes.ts';
 import { countText } from './format.ts';
@@ -8,20 +8,20 @@ type CountChange = Changes['moved'][number];
 
 const isCode = (what: string): boolean => /^[A-Z_]+$/.test(what);
 
-/** `sessions ended (create_failed)`: what, and of which kind. */
+/** Splits `sessions ended (create_failed)` into what changed and its kind. */
 function kindOf(what: string): { readonly base: string; readonly kind: string } {
   const [, base = what, kind = ''] = /^(.*) \((.*)\)$/.exec(what) ?? [];
   return { base, kind };
 }
 
-/** `refused with ORIGIN_MISMATCH`, `sessions ended (create failed)`. */
+/** `refused with ORIGIN_MISMATCH` or `sessions ended (create failed)`. */
 export function whatMoved({ what }: CountChange): string {
   if (isCode(what)) return `refused with ${what}`;
   const { base, kind } = kindOf(what);
   return base === 'sessions ended' ? `${base} (${reasonWords(kind)})` : what;
 }
 
-/** What an operator did, of which the service tells as `ann@acme.example: key.issue acme/shop.`; undefined where it tells otherwise. */
+/** What an operator did, parsed from the service's `ann@acme.example: key.issue acme/shop.`; undefined if it has another form. */
 export function actOf(
   sentence: string,
 ): { readonly actor: string; readonly action: string; readonly target: string } | undefined {
@@ -36,7 +36,7 @@ export function howMuch({ factor }: CountChange): string {
   return `${percent < 0 ? '−' : '+'}${countText(Math.abs(percent))} %`;
 }
 
-/** @param since as the address of the page has it */
+/** @param since as in the page's address */
 export function whereMoved({ what }: CountChange, since: string): string | undefined {
   if (isCode(what)) return `/console/refusals${queryText({ code: what, from: since })}`;
   const { base, kind } = kindOf(what);

@@ -1,9 +1,9 @@
-/** How figures, times and names are written everywhere. */
+/** How the console writes figures, times and names. */
 export type Zone = 'utc' | 'local';
 
 const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
 
-/** `14:03:12`, or with milliseconds. */
+/** `14:03:12`, with milliseconds if asked for. */
 export function clockText(atMs: number, zone: Zone, hasMs = false): string {
   const at = new Date(atMs);
   const [hours, minutes, seconds] =
@@ -22,7 +22,7 @@ export function dayText(atMs: number, zone: Zone): string {
     : `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
 }
 
-/** `UTC`, or how far local time is from it: `UTC+02:00`. */
+/** `UTC`, or the offset of local time from it: `UTC+02:00`. */
 export function zoneText(atMs: number, zone: Zone): string {
   if (zone === 'utc') return 'UTC';
   const minutes = -new Date(atMs).getTimezoneOffset();
@@ -53,12 +53,12 @@ export function agoText(ms: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
-/** `7f3a…91c2`: enough to tell people apart, and nobody's address. */
+/** `7f3a…91c2`: enough to tell people apart without an address. */
 export function shortName(name: string): string {
   return name.length <= 10 ? name : `${name.slice(0, 4)}…${name.slice(-4)}`;
 }
 
-/** `s:7f3a…91c2`: the session of a ref, as far as a narrow column has room. */
+/** `s:7f3a…91c2`: a session's ref, shortened for narrow columns. */
 export function shortRef(ref: string): string {
   return `s:${shortName(ref.replace(/^s:/, ''))}`;
 }
@@ -80,17 +80,17 @@ export function sizeText(bytes: number): string {
   return `${whole.format(Math.round(bytes / 1_000_000))} MB`;
 }
 
-/** `41 %`, and `<1 %` where it is little. */
+/** `41 %`, or `<1 %` for less. */
 export function shareText(share: number): string {
   return share > 0 && share < 0.01 ? '<1 %' : `${Math.round(share * 100)} %`;
 }
 
-/** How many there are of all kinds together. */
+/** The total of all counts. */
 export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** The text with of each e-mail address its first letter and its domain: `o…@acme.example`. */
+/** Shortens each e-mail address in a text to its first letter and its domain: `o…@acme.example`. */
 export function maskAddresses(text: string): string {
   return text.replace(/([^\s@",;<>])[^\s@",;<>]*@/g, '$1…@');
 }

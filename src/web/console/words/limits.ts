@@ -1,7 +1,7 @@
 import { moneyText } from '../../../protocol/money.ts';
 import { countText } from './format.ts';
 
-/** What each limit of a widget key is called: `limits` hold for each visitor, `totals` over all of them. */
+/** The names of a widget key's limits: `limits` apply to each visitor, `totals` to all of them together. */
 export const LIMITS = {
   sessionsPerMinute: 'sessions a minute',
   concurrentSessions: 'at once',
@@ -19,7 +19,7 @@ export const TOTALS = {
 
 const NAMES: Readonly<Record<string, string>> = { ...LIMITS, ...TOTALS };
 
-/** `2 at once, $20.00 a day`; empty where none is set. */
+/** `2 at once, $20.00 a day`; empty if no limit is set. */
 export function limitWords(limits: Readonly<Record<string, number | undefined>>): string {
   return Object.entries(limits)
     .flatMap(([name, value]) => {
@@ -30,7 +30,7 @@ export function limitWords(limits: Readonly<Record<string, number | undefined>>)
     .join(', ');
 }
 
-/** What the limits of a session itself are called, and their unit. */
+/** The names and units of a session's own limits. */
 const OF_SESSIONS: Readonly<Record<string, readonly [name: string, unit: string]>> = {
   maxMinutes: ['longest', 'min'],
   newVisitorSeconds: ['unless words are heard', 's'],
@@ -39,7 +39,7 @@ const OF_SESSIONS: Readonly<Record<string, readonly [name: string, unit: string]
   staleReapSec: ['given up after', 's more'],
 };
 
-/** The limits in force as rows: `tokens a day`, `300,000`, `WIDGET_MAX_TOKENS_DAILY`; those over all users of the key are told apart. */
+/** The limits in force as rows: `tokens a day`, `300,000`, `WIDGET_MAX_TOKENS_DAILY`. Limits for all users of the key together say so. */
 export function limitRows(
   limits: Readonly<Record<string, { readonly value: number; readonly setBy: string }>>,
 ): { readonly name: string; readonly value: string; readonly setBy: string }[] {

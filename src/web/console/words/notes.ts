@@ -9,7 +9,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   quota: 'quota of the day',
 };
 
-/** Close codes of which the number alone says little (docs/contract.md, section 7.4). */
+/** Close codes whose number alone says little (docs/contract.md, section 7.4). */
 const CODES: Readonly<Record<number, string>> = {
   1000: 'by its page',
   1001: 'its page was left',
@@ -17,7 +17,7 @@ const CODES: Readonly<Record<number, string>> = {
   1012: 'the node went away',
 };
 
-/** How usage is known, where that is not by a response. */
+/** How usage is known, if not from a response. */
 const BASES: Readonly<Record<string, string>> = { clock: 'by time', reported: 'as reported', tool: 'for a tool' };
 
 type NoteInput = Pick<OperatorEvent, 'kind' | 'detail'> & { readonly event?: string | null };
@@ -57,7 +57,7 @@ const WORDS: Readonly<Partial<Record<NoteInput['kind'], (detail: NoteInput['deta
   refusal: ({ sentence }, code) => `refused with ${code}: ${sentence}`,
 };
 
-/** What happened beside what a machine did, in few words; undefined for what a machine did. */
+/** What happened apart from the machine, in few words; undefined for what the machine did. */
 export function noteWords({ kind, detail, event = null }: NoteInput): string | undefined {
   return WORDS[kind]?.(detail, event ?? '');
 }

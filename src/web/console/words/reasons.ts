@@ -1,6 +1,6 @@
 import { END_LABELS } from '../../../protocol/languages/ends.ts';
 
-/** One that is not known yet is shown by its name. */
+/** A reason that this version does not know is shown by its name. */
 const REASONS: Readonly<Record<string, string>> = END_LABELS;
 
 export const REASON_NAMES = Object.keys(REASONS);

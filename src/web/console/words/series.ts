@@ -1,10 +1,10 @@
 import { clockText, countText, dayText, type Zone } from './format.ts';
 
 const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
-/** As many as 31 days have hours. */
+/** The number of hours in 31 days. */
 const MAX_STEPS = 744;
 
-/** Counts in the course of time as columns, with those minutes or hours between them in which there was nothing. */
+/** Counts over time as columns, including minutes or hours without any. */
 export function columnsOf(
   series: readonly { readonly at: string; readonly count: number }[],
   by: keyof typeof STEPS,
@@ -22,7 +22,7 @@ export function columnsOf(
   });
 }
 
-/** The day is named where there is more than one. */
+/** Includes the day if there is more than one. */
 function labelOf(atMs: number, isOneDay: boolean, zone: Zone): string {
   const time = clockText(atMs, zone).slice(0, 5);
   return isOneDay ? time : `${dayText(atMs, zone).slice(5)} ${time}`;

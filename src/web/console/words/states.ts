@@ -1,6 +1,6 @@
 import type { State } from '../data/shapes.ts';
 
-/** What each state means, for whoever does not know it by heart. */
+/** What each state means, for people who do not know it by heart. */
 export const STATES: Readonly<Record<State, string>> = {
   engaged: 'somebody talks, or did a moment ago',
   idle: 'silent for longer than it may be',

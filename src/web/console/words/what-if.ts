@@ -1,9 +1,9 @@
 import type { Keys } from '../data/keys.ts';
 import { LIMITS, TOTALS } from './limits.ts';
 
-/** What is tried, as the address of the page has it. */
+/** What is being tried, as in the page's address. */
 export interface Tried {
-  /** `limits.dailyTokens`, `totals.dollarsDaily`, `budget.dollars`. */
+  /** For example `limits.dailyTokens`, `totals.dollarsDaily` or `budget.dollars`. */
   readonly what: string;
   /** Empty for the whole tenant. */
   readonly keyId: string;
@@ -14,7 +14,7 @@ export interface Tried {
 
 const limits = Object.entries(LIMITS).filter(([name]) => name !== 'newVisitorSeconds');
 
-/** What can be tried, in words. */
+/** What can be tried, with labels. */
 export const CHANGES: readonly (readonly [what: string, words: string])[] = [
   ...Object.entries(TOTALS).map(([name, words]) => [`totals.${name}`, `all visitors: ${words}`] as const),
   ...limits.map(([name, words]) => [`limits.${name}`, `each visitor: ${words}`] as const),
@@ -22,14 +22,14 @@ export const CHANGES: readonly (readonly [what: string, words: string])[] = [
   ['budget.tokens', 'a budget: tokens'],
 ];
 
-/** Why creates are refused. */
+/** Why creates would be refused. */
 export const REFUSED: Readonly<Record<string, string>> = {
   RATE_LIMIT_EXCEEDED: 'because of too many in a minute',
   DAILY_QUOTA_EXCEEDED: 'because nothing was left to use',
   MAX_CONCURRENT_SESSIONS: 'because of too many at once',
 };
 
-/** The change as the service takes it. */
+/** The change in the form that the service takes. */
 export function changeOf({ what, keyId, amount, period, then }: Tried): object {
   const [kind = '', name = ''] = what.split('.');
   const value = { [name]: Number(amount) };
@@ -38,7 +38,7 @@ export function changeOf({ what, keyId, amount, period, then }: Tried): object {
   return { budget: { id: 'what-if', of, period, then, ...value } };
 }
 
-/** What holds now, where that is known. */
+/** The limit in force now, if it is known. */
 export function presentOf(
   { what, keyId }: Tried,
   key: Keys['keys'][number] | undefined,

@@ -1,4 +1,4 @@
-/** Makes, changes and deletes budgets. */
+/** Creates, changes and deletes budgets. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Answer, Failure } from '../../data/api.ts';
@@ -9,7 +9,7 @@ import { refreshAll } from '../../data/live.ts';
 import { FormButtons, Modal, Refused, RevokeDialog } from '../../parts/modal.tsx';
 import { AT_LIMIT, PERIODS } from '../../words/budgets.ts';
 
-/** The text of a field of a form, and undefined for an empty one. */
+/** Reads a form: the text of a field, or undefined if it is empty. */
 function fieldsOf(form: HTMLFormElement) {
   const data = new FormData(form);
   const text = (name: string): string => (data.getAll(name).find((value) => typeof value === 'string') ?? '').trim();
@@ -65,7 +65,7 @@ function BudgetForm({ title, verb, children, send, done }: FormProps) {
   );
 }
 
-/** What can be changed of a budget. */
+/** The fields of a budget that can be changed. */
 function TermsFields({ budget }: { readonly budget?: Budget }) {
   const { dollars = null, tokens = null, minutes = null, warnAt = [80, 95], then = 'end', tell = null } = budget ?? {};
   return (
@@ -138,7 +138,7 @@ function TermsFields({ budget }: { readonly budget?: Budget }) {
 
 interface MakeProps {
   readonly tenants: readonly BudgetTenant[];
-  /** The one that is chosen on the page; empty for none. */
+  /** The tenant that is chosen on the page; empty if none. */
   readonly tenantId: string;
 }
 

@@ -6,7 +6,7 @@ import { pauseKey, revokeKey } from '../../data/keys.ts';
 import { Refused, RevokeDialog } from '../../parts/modal.tsx';
 import { countText } from '../../words/format.ts';
 
-/** Revokes a key; how many sessions that ends is counted when it opens. */
+/** Revokes a key. How many sessions that ends is counted when the dialog opens. */
 export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>) {
   const live = useSignal<number | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
@@ -48,7 +48,7 @@ export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' |
   );
 }
 
-/** Pauses a key, or resumes one that is paused. */
+/** Pauses a key, or resumes a paused one. */
 export function PauseKeyDialog({ tenantId, id, pausedAt }: Pick<OperatorKey, 'tenantId' | 'id' | 'pausedAt'>) {
   const isPaused = pausedAt !== null;
   return (

@@ -12,7 +12,7 @@ interface Props {
 
 const MAX_NETWORKS = 5;
 
-/** What was refused to its visitors within a day, and which networks they were in. */
+/** What was refused to the key's visitors within a day, and their networks. */
 export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Props) {
   const hrefOf = (more: { readonly code?: string; readonly network?: string }): string =>
     `/console/refusals${queryText({ tenantId, keyId: id, ...more })}`;

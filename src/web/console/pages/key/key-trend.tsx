@@ -4,25 +4,25 @@ import { countText } from '../../words/format.ts';
 
 interface Props {
   readonly found: OperatorKey;
-  /** Dollars of the whole day a week ago; undefined while that is not known. */
+  /** The dollars of the whole day a week ago; undefined until they are known. */
   readonly spentThen: number | undefined;
 }
 
-/** Of sessions that were started, and of what was refused. */
+/** Shares of creates: of started and refused ones together. */
 const SHARES = [
   ['challenged', 'Challenged, of both'],
   ['solved', 'Solved, of both'],
   ['blocked', 'Blocked as bots, of both'],
 ] as const;
 
-/** Undefined where it is not known, or there was nothing. */
+/** Undefined if it is not known, or if there were no creates. */
 function shareOf(did: OperatorKey['day'], field: (typeof SHARES)[number][0]): number | undefined {
   const part: number | undefined = did?.[field];
   const all = did === null ? 0 : did.started + did.refused;
   return part === undefined || all === 0 ? undefined : part / all;
 }
 
-/** Whether it does more than a week ago. */
+/** Compares what the key does with a week ago. */
 export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
   return (
     <section class="card" aria-labelledby="trend-title">

@@ -1,4 +1,4 @@
-/** How visitors of a new key are challenged: loaded once somebody opens it. */
+/** How visitors of a new key are challenged. These fields are loaded when somebody opens them. */
 import type { Signal } from '@preact/signals';
 import type { ChallengeProvider } from '../../../../protocol/challenge.ts';
 import type { KeyBots } from '../../../../protocol/key-bots.ts';
@@ -11,7 +11,7 @@ const PROVIDERS: Readonly<Record<ChallengeProvider, string>> = {
 };
 
 interface Props {
-  /** Undefined while all is as the installation says. What does not fit together the server tells. */
+  /** Undefined while the installation's settings apply. The server reports combinations that do not work. */
   readonly bots: Signal<KeyBots | undefined>;
 }
 
@@ -23,7 +23,7 @@ export function ChallengeFields({ bots }: Props) {
   };
   const choose = (name: string): void => {
     const of = { provider: name === '' ? undefined : (name as ChallengeProvider) };
-    // What is of one provider means nothing to another.
+    // Settings of one provider mean nothing to another.
     set({ ...of, siteKey: undefined, secret: undefined, ...(name !== 'recaptcha' && { minScore: undefined }) });
   };
   return (

@@ -1,4 +1,4 @@
-/** Issues a widget key. Nothing is chosen beforehand that would open it: that is for operators who ask for it. */
+/** Issues a widget key. No default makes it open: operators must ask for that. */
 import { useSignal, type Signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useId } from 'preact/hooks';
@@ -16,7 +16,7 @@ import { LIMITS, TOTALS } from '../../words/limits.ts';
 
 interface Props {
   readonly tenants: readonly KeyTenant[];
-  /** The one that is chosen on the page; empty for none. */
+  /** The tenant that is chosen on the page; empty if none. */
   readonly tenantId: string;
 }
 
@@ -65,7 +65,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       ...(data.has('allowOverrides') ? { allowOverrides: true } : {}),
       ...(text('dataChannel') === 'open' ? { dataChannel: 'open' as const } : {}),
       limits: numbers('limits', LIMITS),
-      // Left out it has the usual ones; an empty object is none.
+      // Without the field the key gets the usual totals; with an empty object it gets none.
       ...(isUnbounded || Object.keys(totals).length > 0 ? { totals } : {}),
       ...(bots.peek() === undefined ? {} : { bots: bots.peek() }),
     });
@@ -133,7 +133,7 @@ interface ChallengesProps {
   readonly bots: Signal<KeyBots | undefined>;
 }
 
-/** Its fields come when they are wanted: most keys are as the installation says. */
+/** Loads its fields only when they are wanted, because most keys use the installation's settings. */
 function Challenges({ bots }: ChallengesProps) {
   const fields = useSignal<FunctionComponent<ChallengesProps> | undefined>(undefined);
   const load = (): void =>
@@ -150,7 +150,7 @@ function Challenges({ bots }: ChallengesProps) {
   );
 }
 
-/** The safe choice first, and chosen; it matters where calls are brokered. */
+/** The safe choice comes first and is preselected. It only matters for brokered calls. */
 function DataChannel() {
   return (
     <fieldset>

@@ -10,11 +10,11 @@ import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { countText } from '../../words/format.ts';
 
-/** What is still open after a stop is told by no feed. A stop itself is, as what operators do. */
+/** The feed does not report what is still open after a stop. It does report the stop itself, as an operator's action. */
 const READ_MS = 3000;
 const watched: Watch = { topics: ['audit'] };
 
-/** The heading of the overview, with the switch that stops everything by two clicks, and what is stopped. */
+/** The heading of the overview, with the switch that stops everything in two clicks, and what is stopped. */
 export function OverviewHeading() {
   const { tenantId } = useScope();
   const path = `/api/operator/stop${queryText({ tenantId })}`;
@@ -37,7 +37,7 @@ export function OverviewHeading() {
   );
 }
 
-/** What the switch stops: the tenant of the scope, else everything for those who may; undefined where several could be meant. */
+/** What the switch stops: the tenant in scope; otherwise everything, if the operator may; undefined if it is ambiguous. */
 function tenantMeant(tenantId: string): string | undefined {
   const tenants = me.value?.tenants;
   if (tenantId !== '' || tenants === '*') return tenantId;
@@ -45,7 +45,7 @@ function tenantMeant(tenantId: string): string | undefined {
 }
 
 function Stopped({ path, stops, open: { sessions, calls } }: Stops & { readonly path: string }) {
-  // Only while something is stopped: all that the page shows is read as often.
+  // Only while something is stopped, because this makes everything on the page be read as often.
   useResource<Stops>(path, watched, { besideFeedMs: READ_MS });
   const left = sessions + calls.open + calls.closing;
   return (

@@ -6,7 +6,7 @@ import { ColumnsChart } from '../../parts/columns-chart.tsx';
 import { Shown } from '../../parts/view-states.tsx';
 import { columnsOf } from '../../words/series.ts';
 
-/** Nodes write down what they counted every five seconds, and a column is a minute at least. */
+/** Nodes save their counts every five seconds, and a column covers at least a minute. */
 const READ_EVERY_MS = 15_000;
 
 const CHARTS = [
@@ -14,12 +14,12 @@ const CHARTS = [
   ['refused', 'Requests refused'],
 ] as const;
 
-/** How the last hour or day went on. */
+/** Charts of the last hour or day. */
 export function OverTime({ span, tenantId }: { readonly span: 'hour' | 'day'; readonly tenantId: string }) {
   const resource = useResource<ActivitySeries>(
     `/api/operator/activity${queryText({ span, tenantId })}`,
     { topics: ['counts'] },
-    // A tick tells of no minute.
+    // A tick does not report a minute's counts.
     { after: (body) => body, besideFeedMs: READ_EVERY_MS },
   );
   return (

@@ -6,12 +6,12 @@ import { Moment } from '../../parts/moments.tsx';
 import { useScope } from '../../parts/scope.tsx';
 import { Warning } from '../../parts/view-states.tsx';
 
-/** The rest is on the page of usage. */
+/** How many are listed. The rest is on the usage page. */
 const TOLD = 3;
 
 type Spend = NonNullable<Overview['spend']>;
 
-/** What today costs, of what it may cost; where it leads, and who is stopped before midnight. */
+/** Today's cost and its limit, where it is heading, and who will be stopped before midnight. */
 export function SpendCard({ spend }: { readonly spend: Spend }) {
   const { to } = useScope();
   const { tokens, dollars, ceiling, projected, atCeiling } = spend;
@@ -60,7 +60,7 @@ export function SpendCard({ spend }: { readonly spend: Spend }) {
   );
 }
 
-/** Used, and what it comes to, of the ceiling. */
+/** How much of the ceiling is used, and how much will be. */
 function Gauge({ dollars, projected, ceiling }: Pick<Spend, 'dollars' | 'projected'> & { readonly ceiling: number }) {
   const widthOf = (amount: number): number => (ceiling === 0 ? 100 : Math.min(100, (100 * amount) / ceiling));
   return (

@@ -25,7 +25,7 @@ const marks: Readonly<Record<ProviderVerdict['us'], VNode>> = {
   ),
 };
 
-/** Us or the provider: the first thing to know in a night. */
+/** Whether a problem is ours or the provider's: the first thing to know at night. */
 export function Verdict({ overview, verdict }: { readonly overview: Overview; readonly verdict: ProviderVerdict }) {
   const [, provider, us] = /^Provider: (.*)\. Us: (.*)\.$/s.exec(verdict.sentence) ?? [];
   return (
@@ -55,7 +55,7 @@ function Side({
   readonly judged: ProviderVerdict['us'];
   readonly words: string;
 }) {
-  // A service that does not answer is not fine, whatever was heard of it last; one whose database is away judges all the same.
+  // A service that does not answer is not fine, whatever it said last. A service that only lost its database still gives a verdict.
   const isPast = freshness.value === 'away' && !isUnread.value;
   const look = isPast ? 'unknown' : judged;
   return (
@@ -71,7 +71,7 @@ function Side({
   );
 }
 
-/** The numbers that the verdict is made of, and by what it is made. */
+/** The numbers behind the verdict, and the rules that it follows. */
 function Seen({ overview: { dependencies, nodes, activity } }: { readonly overview: Overview }) {
   const refused = activity?.hour.refused;
   return (

@@ -1,4 +1,4 @@
-/** Changes secrets of tenants. What one is goes to the service and is kept nowhere in the page once the dialog is closed. */
+/** Changes secrets of tenants. A secret's value is sent to the service, and is not kept in the page after the dialog is closed. */
 import { useSignal } from '@preact/signals';
 import type { OperatorSecret } from '../../../../protocol/operator/secret.ts';
 import type { Failure } from '../../data/api.ts';
@@ -10,9 +10,9 @@ import { FormButtons, Modal, ReasonField, Refused, RevokeDialog } from '../../pa
 
 interface SetProps {
   readonly tenants: readonly SecretTenant[];
-  /** The one that is chosen on the page; empty for none. */
+  /** The tenant that is chosen on the page; empty if none. */
   readonly tenantId: string;
-  /** The one that is set anew; without it the form asks for a name. */
+  /** The secret that gets a new value. If undefined, the form asks for a name. */
   readonly secret?: OperatorSecret;
 }
 
@@ -119,7 +119,7 @@ export function DeleteSecretDialog({ secret }: { readonly secret: OperatorSecret
   );
 }
 
-/** Makes a tenant's next signing secret, and shows it this once. */
+/** Creates a tenant's next signing secret, and shows it only this once. */
 export function SigningSecretDialog({ tenantId }: { readonly tenantId: string }) {
   const made = useSignal<string | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);

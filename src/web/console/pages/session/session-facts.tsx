@@ -9,7 +9,7 @@ import { moneyText } from '../../../../protocol/money.ts';
 import { countText } from '../../words/format.ts';
 import { limitRows } from '../../words/limits.ts';
 
-/** All that is known of a session that has no place of its own on the page. */
+/** Everything about a session that has no other place on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
   const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId } = detail;
   const { endedAt, endedBy, usage, limits, metadata, hasContext, agentVersion, rating } = detail;
@@ -91,7 +91,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
   );
 }
 
-/** Times of which events may be missing in what happened. */
+/** Periods from which events may be missing in the history. */
 export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDetail }) {
   return (
     <>
@@ -112,7 +112,7 @@ export function SessionNotes({ detail: { lost } }: { readonly detail: SessionDet
   );
 }
 
-/** The one sentence that everybody came for: why it ended, or what ends it next. */
+/** The sentence that matters most: why the session ended, or what ends it next. */
 export function Why({ detail }: { readonly detail: SessionDetail }) {
   const { why, ref, state } = detail;
   return (
@@ -130,7 +130,7 @@ export function Why({ detail }: { readonly detail: SessionDetail }) {
   );
 }
 
-/** Counted down by the clock of the server. */
+/** A countdown by the server's clock. */
 function NextDeadline({ detail: { deadline } }: { readonly detail: SessionDetail }) {
   if (deadline === null) return null;
   const { at, to } = deadline;

@@ -7,13 +7,13 @@ import { Warning } from '../../parts/view-states.tsx';
 const MAX_LENGTH = 1000;
 
 interface Props {
-  /** The session's short name, which addresses have in the place of its secret id. */
+  /** The session's ref, which addresses use instead of its secret id. */
   readonly session: string;
-  /** Whether the server would take one now; undefined for one that does not know of whispers. */
+  /** Whether the server would accept a whisper now; undefined for a server that does not know of whispers. */
   readonly mayWhisper: boolean | undefined;
 }
 
-/** Words for the agent of a session, and what became of them. What somebody began to write stays while no call is open. */
+/** Sends words to a session's agent, and shows the result. A draft is kept while no call is open. */
 export function Whisper({ session, mayWhisper = false }: Props) {
   const text = useSignal('');
   const isBusy = useSignal(false);

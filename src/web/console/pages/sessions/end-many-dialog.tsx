@@ -1,4 +1,4 @@
-/** Ends all open sessions of a filter. They are counted when it opens; nothing ends while more match than were counted. */
+/** Ends all open sessions of a filter. They are counted when the dialog opens; if more match than were counted, nothing ends. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../data/api.ts';
@@ -27,7 +27,7 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
   const reason = useSignal('');
   const counted = useSignal<OpenCount | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
-  /** How many were counted before there were more of them. */
+  /** The previous count, if there are now more. */
   const before = useSignal<number | undefined>(undefined);
   const progress = useSignal<Progress>(NOTHING);
   const step = useSignal<'asking' | 'ending' | 'over'>('asking');
@@ -40,7 +40,7 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
   };
   useEffect(() => {
     void count();
-    // Whoever closes it, by Escape or by leaving the page, ends no more.
+    // Closing the dialog, by Escape or by leaving the page, stops it.
     return () => {
       isStopped.value = true;
     };
@@ -55,7 +55,7 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
       const answer = await endPart(filter, expected, reason.peek().trim(), progress.peek().batchId);
       if (!answer.ok) {
         failure.value = answer.failure;
-        // Somebody looks at the new count before anything more ends.
+        // The operator must see the new count before anything more ends.
         if (isChange(answer.failure)) {
           const counted = expected;
           await count();
@@ -160,7 +160,7 @@ function isChange(failure: Failure): boolean {
   return failure.kind === 'refused' && failure.code === 'COUNT_CHANGED';
 }
 
-/** How many there are, where, and the first of them. */
+/** How many there are by state and tenant, and the first of them. */
 function Counts({ known: { matched, byState, byTenant, sample } }: { readonly known: OpenCount }) {
   if (matched === 0) return <p>No open session is like that.</p>;
   const tenants = Object.entries(byTenant).toSorted(([, a], [, b]) => b - a);

@@ -1,4 +1,4 @@
-/** The filter of the list: every choice is in the address at once. */
+/** The filter of the list. Every choice goes into the address at once. */
 import { toggled, type Filter, type FilterName } from '../../data/filter.ts';
 import { Choice, Text } from '../../parts/filter-fields.tsx';
 import { StateMark } from '../../parts/marks.tsx';

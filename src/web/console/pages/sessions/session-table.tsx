@@ -19,7 +19,7 @@ interface Props {
   readonly onEnd: (refs: readonly string[]) => void;
 }
 
-/** A table of which only the rows in sight are drawn. The keyboard goes from row to row; the row it is at has the focus. */
+/** A table that draws only the rows in view. The keyboard moves from row to row; the current row has the focus. */
 export function SessionTable({ rows, onEnd }: Props) {
   const { current, selected } = rows;
   const shown = useSorted<Session, Row<Session>>(COLUMNS, rows.shown.value);
@@ -44,7 +44,7 @@ export function SessionTable({ rows, onEnd }: Props) {
     x: () => current.value !== undefined && toggle(current.value),
     e: () => onEnd(selected.value.size > 0 ? [...selected.value] : current.value === undefined ? [] : [current.value]),
   });
-  // A link that has the focus is where the keyboard is, however it came there.
+  // A row whose link gets the focus in any way becomes the current row.
   useEffect(() => {
     const note = ({ target }: FocusEvent): void => {
       const ref =
@@ -55,7 +55,7 @@ export function SessionTable({ rows, onEnd }: Props) {
     box?.addEventListener('focusin', note);
     return () => box?.removeEventListener('focusin', note);
   }, []);
-  // A row may be drawn only after the list was scrolled to it.
+  // The row may be drawn only after the list has scrolled to it.
   useEffect(() => {
     const row = scroller.current?.querySelector(`[data-row="${CSS.escape(current.value ?? '')}"] a`);
     if (row instanceof HTMLElement && document.activeElement !== row) row.focus({ preventScroll: true });
@@ -135,7 +135,7 @@ const COLUMNS: readonly Column<Session>[] = [
   },
 ];
 
-/** What comes next, or what came. */
+/** What happens next, or why it ended. */
 function Next({ session: { ref, state, endReason, deadline } }: { readonly session: Session }) {
   if (state === 'ended') return <>{reasonWords(endReason)}</>;
   if (ending.value.has(ref)) return <em>ending…</em>;

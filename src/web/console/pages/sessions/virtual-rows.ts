@@ -1,4 +1,4 @@
-/** Only the rows that can be seen are drawn, however many there are. */
+/** Draws only the visible rows, however many there are. */
 import {
   elementScroll,
   observeElementOffset,
@@ -11,14 +11,14 @@ import { useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 
 export interface VirtualRows {
   readonly items: readonly VirtualItem[];
-  /** The height of what is above and below them, in pixels. */
+  /** The height of the rows above and below that are not drawn, in pixels. */
   readonly before: number;
   readonly after: number;
   readonly scrollTo: (index: number) => void;
 }
 
 const OVERSCAN = 12;
-/** Until a row is drawn: all are as high as the first, which depends on the width of the list. */
+/** Used until a row is drawn. All rows are as high as the first, whose height depends on the width of the list. */
 const ROW_HEIGHT = 32;
 
 export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: number): VirtualRows {
@@ -53,7 +53,7 @@ export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: n
     if (scroller.current !== null) observer.observe(scroller.current);
     return () => observer.disconnect();
   }, []);
-  // Paper does not scroll.
+  // All rows are drawn for printing, because paper does not scroll.
   useLayoutEffect(() => {
     const media = matchMedia('print');
     const note = (): void => {

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<ReconciledDay>[] = [
   { title: 'Asked', cell: ({ askedAt }) => <Moment at={askedAt} /> },
 ];
 
-/** What was counted beside what the provider bills; where nobody compares it, how to. */
+/** What Switchboard counted beside what the provider bills; or how to set this up. */
 export function Reconciled() {
   const resource = useResource<Reconciliation>('/api/operator/reconciliation', { topics: ['counts'] });
   return (
@@ -70,7 +70,7 @@ function State({ state, dollars }: ReconciledDay) {
   );
 }
 
-/** Which classes differ, under a day that is not equal. */
+/** The classes that differ, for a day that is not equal. */
 function detailOf({ state, rows }: ReconciledDay) {
   const different = rows.filter(({ equal }) => !equal);
   if (state === 'equal') return undefined;

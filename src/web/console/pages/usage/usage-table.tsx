@@ -18,18 +18,18 @@ interface Props {
   readonly rows: readonly UsageRow[];
   readonly unattributed: UsageReport['unattributed'];
   readonly total: UsageReport['total'];
-  /** Whether others used less, and are not loaded. */
+  /** Whether there are further rows, with less usage, that are not loaded. */
   readonly isPart: boolean;
-  /** The row of which more is shown. */
+  /** The id of the row that is expanded. */
   readonly open: string | undefined;
-  /** What else the address chooses. */
+  /** The other choices in the address. */
   readonly chosen: Readonly<Record<string, string | undefined>>;
 }
 
-/** Usage that is no row's has none of these. */
+/** A line of the table. Usage that belongs to no row has only these fields. */
 type Line = Pick<UsageRow, 'share' | 'dollars' | 'tokens'> & { readonly row?: UsageRow };
 
-/** Who used what, the most first. */
+/** Who used how much, most first. */
 export function UsageTable({ by, rows, unattributed, total, isPart, open, chosen }: Props) {
   const isBounded = rows.some(({ ceiling, ceilingTokens }) => ceiling !== null || ceilingTokens !== null);
   const isProjected = rows.some(({ projected }) => projected !== null);
@@ -131,7 +131,7 @@ function amounts(dollars: number | null, tokens: number | null): ComponentChildr
   return texts.join(', ');
 }
 
-/** Whether it comes to its ceiling before midnight, or has. */
+/** Whether it has reached its ceiling, or will before midnight. */
 function reaches({ ceiling, ceilingTokens, projected, projectedTokens }: UsageRow): boolean {
   return (
     (ceiling !== null && projected !== null && projected >= ceiling) ||
@@ -146,7 +146,7 @@ interface NameProps {
   readonly isOpen: boolean;
 }
 
-/** Each row leads to what it is made of. */
+/** The name of a row, which links to its parts. */
 function Name({ by, row: { id, tenantId }, chosen, isOpen }: NameProps) {
   const own = tenantId !== null && id.startsWith(`${tenantId}/`) ? id.slice(tenantId.length + 1) : id;
   if (by === 'subject')
@@ -171,7 +171,7 @@ function Name({ by, row: { id, tenantId }, chosen, isOpen }: NameProps) {
   );
 }
 
-/** The sessions of a subject, by which it is known to the search. */
+/** The sessions of a subject, found through the search. */
 function SessionsOf({ subject }: { readonly subject: string }) {
   const hits = useSignal<readonly SearchHit[] | undefined>(undefined);
   useEffect(() => {
@@ -207,7 +207,7 @@ function SessionsOf({ subject }: { readonly subject: string }) {
   );
 }
 
-/** `acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z` as it is written everywhere else. */
+/** Rewrites `acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z` in the console's usual form. */
 function Told({ label }: { readonly label: string }) {
   const [, place, state, at] = /^(.*) \S+, (\w+), (\S+Z)$/.exec(label) ?? [];
   if (place === undefined || state === undefined || at === undefined) return <>{label}</>;

@@ -9,7 +9,7 @@ import { countText } from '../../words/format.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Sends again what a webhook was told in some days: counted first. */
+/** Sends again what a webhook was told in a range of days, after counting it. */
 export function ReplayDialog({ id }: Pick<Webhook, 'id'>) {
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);

@@ -1,4 +1,4 @@
-/** Adds and changes webhooks. A secret is shown once, and is kept nowhere in the page once its dialog is closed. */
+/** Adds and changes webhooks. A secret is shown once, and is not kept in the page after its dialog is closed. */
 import { useSignal } from '@preact/signals';
 import type { Failure } from '../../data/api.ts';
 import { closeDialog, say } from '../../data/dialogs.ts';
@@ -29,7 +29,7 @@ interface WishProps {
   readonly types: readonly string[];
 }
 
-/** Where it is and what it is told. */
+/** The fields for the webhook's address and event types. */
 function WishFields({ known, url, types }: WishProps) {
   return (
     <>
@@ -61,7 +61,7 @@ function WishFields({ known, url, types }: WishProps) {
   );
 }
 
-/** A secret that is shown this once. */
+/** A secret that is shown only this once. */
 function ShownSecret({ title, secret }: { readonly title: string; readonly secret: string }) {
   return (
     <>
@@ -80,7 +80,7 @@ function ShownSecret({ title, secret }: { readonly title: string; readonly secre
 interface AddProps {
   readonly tenants: Webhooks['tenants'];
   readonly types: Webhooks['types'];
-  /** The one that is chosen on the page; empty for none. */
+  /** The tenant that is chosen on the page; empty if none. */
   readonly tenantId: string;
 }
 
@@ -174,7 +174,7 @@ export function ChangeWebhookDialog({ webhook }: { readonly webhook: Webhook }) 
   );
 }
 
-/** Makes its next secret, and shows it this once. */
+/** Creates the webhook's next secret, and shows it only this once. */
 export function RotateWebhookDialog({ id }: Pick<Webhook, 'id'>) {
   const failure = useSignal<Failure | undefined>(undefined);
   const isRunning = useSignal(false);
