@@ -111,7 +111,7 @@ function Console() {
           </Router>
         </main>
       </div>
-      {/* Outside of everything that is drawn again and again. */}
+      {/* Outside of everything that is redrawn with new data. */}
       <Palette />
       <HelpDialog />
       <EndDialog />

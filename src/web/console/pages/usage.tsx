@@ -98,7 +98,7 @@ export function UsagePage() {
           </>
         )}
       </Shown>
-      {/* Below what is longer the more was used: it would be pushed down. */}
+      {/* Shown only once the table above has loaded, which would otherwise push it down. */}
       {may('see-installation') && (list.page.value ?? list.failure.value) !== undefined && <Reconciled />}
     </div>
   );

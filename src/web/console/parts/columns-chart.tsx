@@ -32,7 +32,7 @@ export function ColumnsChart({ title, columns, write = countText }: Props) {
         {title}; at most {most.text}
       </figcaption>
       <div class="columns-plot">
-        {/* What the axes say is in the table as well. */}
+        {/* Hidden from screen readers, because the table has the same numbers. */}
         <div class="columns-amounts soft" aria-hidden="true">
           {[top, top / 2, 0].map((amount) => (
             <span key={amount}>{write(amount)}</span>
@@ -52,7 +52,7 @@ export function ColumnsChart({ title, columns, write = countText }: Props) {
             return (
               <g key={label}>
                 <title>{`${label}: ${text}`}</title>
-                {/* What is aimed at is as high as the chart. */}
+                {/* The target for the pointer is as high as the chart. */}
                 <rect class="aim" x={index * step} width={step} height={HEIGHT} />
                 <rect x={(index + GAP / 2) * step} width={step * (1 - GAP)} y={HEIGHT - height} height={height} />
               </g>

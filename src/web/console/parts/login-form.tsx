@@ -131,7 +131,7 @@ function CodeForm({ email, sent, isBusy, hasProblem, onCode }: CodeProps) {
         void submit(digits(field.current?.value ?? ''));
       }}
     >
-      {/* The same words for every address: whether it may log in is nobody's business. */}
+      {/* The same text for every address, so as not to reveal which may log in. */}
       <p role="status">
         If <b>{email}</b> may log in, a code is on its way. It is good for <Remaining toMs={sent.expiresAtMs} />.
       </p>

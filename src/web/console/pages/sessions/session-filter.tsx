@@ -44,7 +44,7 @@ export function SessionFilter({ filter, onChange }: Props) {
       <Text label="Tenant" suggest="tenant" {...field('tenantId')} isFirst />
       <Text label="Key" suggest="key" {...field('keyId')} />
       <Text label="Agent" suggest="agent" {...field('agentId')} />
-      {/* Ids are for the search; a link may still filter by one. */}
+      {/* Ids are usually looked up by the search, but a link may filter by one. */}
       {filter.q !== undefined && <Text label="Id or ref" {...field('q')} />}
       {filter.subject !== undefined && <Text label="Subject" {...field('subject')} />}
       <Choice
