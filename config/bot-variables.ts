@@ -1,7 +1,7 @@
 import * as s from './schemas.ts';
 import { variable } from './variable.ts';
 
-/** The part of the table of variables (variables.ts) that says what decides whether a caller is a bot. */
+/** The part of the table of variables (variables.ts) for deciding whether a caller is a bot. */
 export const bots = {
   'Bot protection': {
     bots: {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Its time is the start of the build that wrote it. */
+/** Its modification time is the start of the build that wrote it. */
 export const charts = join(root, 'dist/charts.json');
 
 /** The sources of the charts besides the machines. */
@@ -46,13 +46,13 @@ const spacing = {
 
 const pathOf = (state) => state.path.join('.');
 
-/** The state in which a machine is that enters `state`. */
+/** The atomic state that a machine is in after entering `state`. */
 function leafOf(state) {
   const initial = state.initial?.target[0];
   return initial === undefined ? state : leafOf(initial);
 }
 
-/** The states below one, each after the one it is in. */
+/** All states nested in a state, parents before children. */
 function statesBelow(state) {
   return Object.values(state.states).flatMap((child) => [child, ...statesBelow(child)]);
 }
@@ -72,7 +72,7 @@ function transitionsOf(state) {
   );
 }
 
-/** What distinguishes one transition from another: the guard if the clock acts or the guard decides, else the event. */
+/** What distinguishes one transition from another: the guard if the clock acts or the guard decides, otherwise the event. */
 function lineOf({ event, guard, isOneOf }) {
   const isByGuard = guard !== null && (isOneOf || event === '' || event === 'CLOCK');
   return isByGuard ? guard : event;
@@ -111,7 +111,7 @@ function kindOf(state, machine) {
   return state.type === 'final' ? 'final' : 'state';
 }
 
-/** A state for ELK, with those in it. @param layout of what is in it */
+/** A state and its nested states, for ELK. @param layout for what is in it */
 function boxOf(state, machine, loops, layout) {
   const id = pathOf(state);
   const kind = kindOf(state, machine);
@@ -139,12 +139,12 @@ function labelOf(lines, words) {
 const round = (value) => Math.round(value * 2) / 2;
 const boxIn = ({ x, y, width, height }) => ({ x: round(x), y: round(y), width: round(width), height: round(height) });
 
-/** Boxes of ELK by the paths of their states. */
+/** ELK's boxes by the paths of their states. */
 function boxesBelow({ children = [] }) {
   return children.flatMap((child) => [[child.id, child], ...boxesBelow(child)]);
 }
 
-/** Pixels above what is in a group, for its name. */
+/** Pixels at the top of a group, for its name. */
 const TITLE = 28;
 
 const common = {
@@ -159,21 +159,21 @@ const common = {
 
 const across = { ...common, 'elk.direction': 'RIGHT' };
 const down = { ...common, 'elk.direction': 'DOWN' };
-/** Takes no more width than it must, at the cost of lines that bend. */
+/** Takes as little width as possible, at the cost of lines that bend. */
 const packed = {
   ...down,
   'elk.spacing.nodeNode': 12,
   'elk.layered.nodePlacement.strategy': 'SIMPLE',
   'elk.layered.edgeLabels.sideSelection': 'ALWAYS_UP',
 };
-/** Has no more than two states beside each other. */
+/** Puts no more than two states side by side. */
 const pairs = {
   ...packed,
   'elk.layered.layering.strategy': 'COFFMAN_GRAHAM',
   'elk.layered.layering.coffmanGraham.layerBound': 2,
 };
 
-/** The most that a phone of 390 pixels shows at four fifths of its size, below which nothing can be read (src/web/console/chart/chart.tsx). */
+/** The widest drawing that a phone of 390 pixels shows at 80 % of its size; anything smaller is unreadable (src/web/console/chart/chart.tsx). */
 const PHONE_WIDTH = 430;
 
 const moved = ({ x, y, ...rest }, by) => ({ ...rest, x: x + by.x, y: y + by.y });
@@ -267,8 +267,8 @@ async function draw(elk, told, layout) {
 }
 
 /**
- * The first drawing that fits on a phone. Several states in a row that follow the same one can make the vertical drawing the wider one.
- * @throws Error where none fits
+ * The first drawing that fits on a phone. If several states in a row follow the same one, the vertical drawing can be the wider one.
+ * @throws Error if none fits
  */
 async function drawNarrow(elk, told, right) {
   for (const attempt of [
@@ -283,7 +283,7 @@ async function drawNarrow(elk, told, right) {
   throw new Error(`the chart of ${told.machine.id} is wider than a phone`);
 }
 
-/** @param {Date} startedAt dates the file, so that a change during the build makes it stale */
+/** @param {Date} startedAt the file's modification time, so that a change during the build makes it stale */
 export async function buildCharts(startedAt) {
   const [{ runnerImport }, { default: Elk }] = await Promise.all([import('vite'), import('elkjs/lib/elk.bundled.js')]);
   const { module } = await runnerImport(join(root, 'src/operators/machines/machines.ts'), { root, configFile: false });

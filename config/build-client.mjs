@@ -12,7 +12,7 @@ const out = join(home, 'dist');
 const hook = join(root, 'src/web/react');
 const tags = join(root, 'src/web/tags');
 
-/** The hook and the page share one core: two would have two classes of errors. */
+/** The hook and the page share one copy of the SDK's core. With two, there would be two error classes. */
 const core = {
   name: 'core',
   enforce: 'pre',
@@ -31,7 +31,7 @@ async function buildHook({ build }) {
       emptyOutDir: false,
       target: 'es2022',
       lib: { entry: join(hook, 'main.ts'), formats: ['es'], fileName: () => 'react.js' },
-      // Frameworks that also render on servers need the first line.
+      // Needed by frameworks that also render on servers.
       rolldownOptions: { external: ['react'], output: { banner: "'use client';" } },
     },
   });
@@ -42,7 +42,7 @@ async function buildHook({ build }) {
   );
 }
 
-/** The types of the tag in the templates of each framework; those for React are the hook's. */
+/** The types of the tag for the templates of each framework; those for React are part of the hook's. */
 async function publishTags() {
   for (const name of await readdir(tags)) {
     const types = await readFile(join(tags, name), 'utf8');
@@ -63,9 +63,9 @@ async function writeManifest() {
   await writeFile(join(out, 'manifest.json'), `${JSON.stringify(Object.fromEntries(files), null, 2)}\n`);
 }
 
-/** @param web where the SDK was built */
+/** @param web the folder with the built SDK */
 export async function buildClient(vite, web) {
-  // The image of the service is built without the package.
+  // The service's image is built without the package.
   if (!existsSync(home)) return;
   await rm(out, { recursive: true, force: true });
   await mkdir(out);

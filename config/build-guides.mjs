@@ -1,4 +1,4 @@
-/** Makes the pages /docs/NAME from the documents that src/site/guides.json lists: whole but for what the service knows when it sends them. */
+/** Builds the pages /docs/NAME from the documents listed in src/site/guides.json, complete except for what the service fills in when serving. */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const repository = process.env.SWITCHBOARD_REPOSITORY;
 const escape = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** @throws where a document that is listed is missing */
+/** @throws if a document in the list is missing */
 export async function buildGuides() {
   const guides = JSON.parse(await readFile(join(root, 'src/site/guides.json'), 'utf8'));
   const shell = await readFile(join(out, 'index.html'), 'utf8');
@@ -34,8 +34,8 @@ export async function buildGuides() {
 
 /**
  * @param {string} text a document of docs/
- * @param {Set<string>} names of those that are pages
- * @returns {{ parts: string, text: string }} the list of its headings, and all of it
+ * @param {Set<string>} names the names of the documents that are pages
+ * @returns {{ parts: string, text: string }} the list of its headings, and its whole text
  */
 export function writeGuide(text, names) {
   const marked = new Marked({ renderer: rendererFor(names) });
@@ -45,12 +45,12 @@ export function writeGuide(text, names) {
     parts: listed
       .map(({ id, depth, title }) => `<li${depth === 3 ? ' class="below"' : ''}><a href="#${id}">${title}</a></li>`)
       .join(''),
-    // A place of the page is written with two braces: in a document they are text.
+    // Two braces mark a placeholder in a page, but are plain text in a document.
     text: `<article class="guide">${parts.map(writePart).join('\n').replaceAll('{{', '&#123;{')}</article>`,
   };
 }
 
-/** A part begins with its heading, and its id is the name under which hosts of repositories offer it. */
+/** Splits a document at its headings. The id of a part is the anchor that repository hosts generate for its heading. */
 function partsOf(tokens, marked) {
   const seen = new Map();
   const parts = [];
@@ -74,7 +74,7 @@ const slugOf = (heading) =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-/** A heading is a link itself. */
+/** A heading is itself a link, so it must not contain links. */
 const withoutLinks = (tokens) => tokens.flatMap((token) => (token.type === 'link' ? token.tokens : [token]));
 
 function writePart({ id, depth, title, body }) {
@@ -92,7 +92,7 @@ const languages = {
   yaml: 'YAML',
 };
 
-/** What documents hold of HTML is text, or where it is a comment, nothing. */
+/** HTML in documents is shown as text, and its comments are dropped. */
 function rendererFor(names) {
   return {
     html: ({ text }) => escape(text.replaceAll(/<!--[^]*?-->/g, '').trimEnd()),
@@ -115,7 +115,7 @@ function rendererFor(names) {
   };
 }
 
-/** Where a link of a document leads on the page; undefined where nothing of it is served. */
+/** The address on the page for a document's link; undefined if its target is not served. */
 function addressOf(href, names) {
   if (/^(?:https:\/\/|mailto:|#)/.test(href)) return href;
   const [path, anchor] = href.split('#');

@@ -1,4 +1,4 @@
-/** The files for browsers that Vite builds: the widget SDK, the element, the demo page, the operator console, and what the other pages load. */
+/** Builds the files for browsers with Vite: the widget SDK, the element, the demo, the operator console, and what the other pages load. */
 import { cp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,35 +7,35 @@ import { gzip } from 'node:zlib';
 import { buildClient } from './build-client.mjs';
 import { collectPackages, noticesAsText } from './notices.mjs';
 
-// Where it is missing Vite sets it for the whole process, and its runnerImport to development: without this the console came out as a
-// development build wherever runnerImport was first.
+// If it is not set, Vite sets it for the whole process, and its runnerImport sets it to development: the console would become a development
+// build whenever runnerImport ran first.
 process.env.NODE_ENV = 'production';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'src/web');
 const out = join(root, 'dist/web');
 
-/** A page that was opened before an update may still load its own files. */
+/** How long old files are kept, because a page that was opened before an update may still load them. */
 const KEEP_OLD_ASSETS_MS = 60 * 60 * 1000;
 
-/** Its time is the start of the last complete build; it lists the folders of the packages that are bundled. */
+/** Its modification time is the start of the last complete build; it lists the folders of the bundled packages. */
 export const stamp = join(out, '.built');
 
-/** The demo page loads the served SDK instead of bundling it: it runs what a widget developer gets. */
+/** The demo page loads the served SDK instead of bundling it, so that it runs what widget developers get. */
 const servedSdk = {
   name: 'served-sdk',
   enforce: 'pre',
   resolveId: (source) => (source === '../widget/main.ts' ? { id: '/widget.mjs', external: 'absolute' } : null),
 };
 
-/** Vite's own loader waits for style sheets of the part that is loaded, for a kilobyte; parts of /docs have none. */
+/** Vite's own loader takes a kilobyte to wait for the style sheets of lazy parts, but the parts of /docs have none. */
 const bareImports = {
   name: 'bare-imports',
   enforce: 'pre',
   load: (id) => (id.includes('vite/preload-helper') ? 'export const __vitePreload = (load) => load();' : null),
 };
 
-/** The pages of the demo: their names and their programs. */
+/** The pages of the demo: their names and their entry files. */
 const demoPages = [
   ['demo', 'main.ts'],
   ['take-over', 'take-over.ts'],
@@ -43,13 +43,13 @@ const demoPages = [
 
 const demoFiles = ['index.html', 'take-over.html', ...demoPages.flatMap(([name]) => [`${name}.css`, `${name}.js`])];
 
-/** Of all bundles here. */
+/** The packages in all bundles that are built here. */
 const packages = collectPackages();
 
 /** For code that other people's pages load: the minifier inlines a `const`, but not a `var`. */
 const small = { topLevelVar: false };
 
-/** Bundles one entry; the output directory belongs to several. */
+/** Bundles one entry. It does not empty the output directory, which several bundles share. */
 function bundle({ build }, input, output, plugins = [], { lib, define, cssTarget } = {}) {
   return build({
     root,
@@ -73,8 +73,8 @@ function bundle({ build }, input, output, plugins = [], { lib, define, cssTarget
 }
 
 /**
- * The published types are files without imports: the module's, and the same with the global that the plain script defines. What
- * api.ts takes from the protocol is written out.
+ * Publishes the types as files without imports, once for the module and once with the global that the plain script defines. Types that
+ * api.ts imports from the protocol are written out.
  */
 async function publishTypes({ runnerImport }) {
   const { module } = await runnerImport(join(root, 'src/protocol/published-types.ts'), { root, configFile: false });
@@ -89,19 +89,19 @@ async function publishTypes({ runnerImport }) {
   await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
-/** The types of the element, as a module and as a plain script, import the SDK's from the file beside them. */
+/** Publishes the types of the element, as a module and as a plain script. They import the SDK's types from the file beside them. */
 async function publishElementTypes() {
   const types = await readFile(join(web, 'element/api.ts'), 'utf8');
   await writeFile(join(out, 'switchboard-widget.d.mts'), types.replace('../widget/api.ts', './widget.mjs'));
   await writeFile(join(out, 'switchboard-widget.d.ts'), types.replace('../widget/api.ts', './widget.js'));
 }
 
-/** Compresses a file once here rather than for each request. */
+/** Compresses a file once, rather than for each request. */
 async function pack(name) {
   await writeFile(join(out, `${name}.gz`), await promisify(gzip)(await readFile(join(out, name)), { level: 9 }));
 }
 
-/** The files that other people's pages load, and their types; and the demo. */
+/** Compresses the files that other people's pages load, their types, and the demo. */
 async function packForPages() {
   const names = (await readdir(out)).filter((name) => /^(?:switchboard-)?widget.*(?:\.m?js|\.css|\.m?ts)$/.test(name));
   await Promise.all([...names, ...demoFiles.map((name) => `demo/${name}`)].map(pack));
@@ -110,7 +110,7 @@ async function packForPages() {
 const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 
 /**
- * A page of its own: the names of its assets contain a hash of their content, so that browsers may cache them for ever.
+ * Builds a separate page. The names of its assets contain a hash of their content, so browsers may cache them forever.
  */
 async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
   const folder = `${page}/assets`;
@@ -137,7 +137,7 @@ async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
     const named = html
       .replace(`/${folder}/${page}.css`, `/${style}`)
       .replace(`/${folder}/${page}.js`, `/${entry.fileName}`)
-      // Imports of the program are preloaded, not requested only once the program has loaded.
+      // The entry's imports are preloaded, instead of being requested only once the entry has loaded.
       .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
     await writeFile(join(out, page, shell), named);
   }
@@ -152,8 +152,8 @@ async function buildPage(vite, page, entryFile, output = {}, plugins = []) {
 }
 
 /**
- * One file for everything that several views share, what loads their parts included, not thirty: the files that an address may request in a
- * minute are limited.
+ * Puts everything that several views share, including the loader of their parts, into one file instead of thirty, because the number of files
+ * that an address may request in a minute is limited.
  */
 const sharedByViews = {
   groups: [
@@ -162,8 +162,7 @@ const sharedByViews = {
 };
 
 /**
- * The element, as a library. It loads its languages from its own address; a plain script has no `import.meta` and finds that address in
- * another way.
+ * Builds the element as a library. It loads its languages from its own address, which a plain script has to find without `import.meta`.
  */
 async function buildElement(vite) {
   const entry = join(web, 'element/main.ts');
@@ -177,7 +176,7 @@ async function buildElement(vite) {
     define: { 'import.meta.url': 'undefined' },
   });
   const { module } = await vite.runnerImport(join(root, 'src/protocol/languages/all.ts'), { root, configFile: false });
-  // English is in the element itself.
+  // English is part of the element itself.
   const languages = module.LANGUAGES.filter((name) => name !== module.DEFAULT_LANGUAGE).map((name) => [
     name,
     join(web, `element/words/${name}.ts`),
@@ -190,7 +189,7 @@ async function buildElement(vite) {
   await cp(join(web, 'element/style.css'), join(out, 'switchboard-widget.css'));
 }
 
-/** @param {Date} startedAt dates the stamp, so that a change during the build makes it stale */
+/** @param {Date} startedAt the stamp's modification time, so that a change during the build makes it stale */
 export async function buildWithVite(startedAt) {
   const vite = await import('vite');
   await bundle(vite, join(web, 'widget/main.ts'), [
@@ -198,7 +197,7 @@ export async function buildWithVite(startedAt) {
     { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js', generatedCode: { symbols: false }, ...small },
   ]);
   await buildElement(vite);
-  // Each page of the demo is one file of its own, whose address does not change.
+  // Each page of the demo is a single file whose address does not change.
   for (const [name, entry] of demoPages) {
     await bundle(
       vite,

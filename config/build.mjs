@@ -1,5 +1,5 @@
 /**
- * Makes dist/ from the sources:
+ * Builds dist/ from the sources:
  *
  *   dist/main.js             the service and its lazy chunks, with source maps, including the echo of packages/echo
  *   dist/pglite-worker.js    the thread of the embedded database
@@ -11,8 +11,8 @@
  *   dist/sbom.cdx.json       what is bundled, and what is installed beside it (CycloneDX)
  *   packages/client/dist/    the same SDK as a package
  *
- * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
- * replaced last, so that a build that failed halfway is still stale. With `--assets` it builds everything but the service itself,
+ * `node config/build.mjs` always builds; with `--if-stale` only if a source is newer than dist/main.js, which is
+ * replaced last, so that a build that failed halfway is still stale. With `--assets` it builds everything except the service itself,
  * for tests that run the sources.
  */
 import { createHash } from 'node:crypto';
@@ -37,15 +37,15 @@ const sources = ['src', 'machines', 'packages/echo', 'config', 'docs', 'package-
   join(root, name),
 );
 
-/** Not bundled: native parts, packages that read files beside their own, and an optional dependency. */
+/** Packages that are not bundled: native ones, those that read files beside their own, and an optional dependency. */
 const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite', 'werift'];
 
-/** A process that runs an older build may still load its chunks. */
+/** How long old chunks are kept, because a process that runs an older build may still load them. */
 const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;
 
 const require = createRequire(import.meta.url);
 
-/** @returns {number} the newest modification under a path, in milliseconds; 0 when it does not exist */
+/** @returns {number} the newest modification time under a path, in milliseconds; 0 if it does not exist */
 function newest(path) {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) {
@@ -58,7 +58,7 @@ function isFresh() {
   return existsSync(bundle) && Math.max(...sources.map(newest)) <= statSync(bundle).mtimeMs;
 }
 
-/** The bundler is a development dependency: an installation for production only has none. */
+/** Loads the bundler, a development dependency that production installations lack. */
 async function loadBundler() {
   try {
     return await import('rolldown');
@@ -70,7 +70,7 @@ async function loadBundler() {
   }
 }
 
-/** Maps of our own sources only: Node keeps maps in memory, and those of dependencies took 30 MB. */
+/** Makes source maps for our own sources only: Node keeps maps in memory, and those of dependencies took 30 MB. */
 const noMapsOfDependencies = {
   name: 'no-maps-of-dependencies',
   transform: {
@@ -79,7 +79,7 @@ const noMapsOfDependencies = {
   },
 };
 
-/** Bundles into `dist`; main.js is written last, with the time of the start of the build. */
+/** Bundles the service into `dist`. main.js is written last, with the start of the build as its modification time. */
 async function bundleService({ build }, startedAt) {
   const packages = collectPackages();
   const { output } = await build({
@@ -114,7 +114,7 @@ async function bundleService({ build }, startedAt) {
   await rename(next, bundle);
 }
 
-/** What third parties' code is in this build, for lawyers and for who looks for vulnerable versions. */
+/** Lists the third-party code in this build, for licences and for finding vulnerable versions. */
 async function listPackages(bundled) {
   await writeFile(join(root, 'dist/THIRD-PARTY-NOTICES.md'), noticesAsMarkdown(bundled));
   const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
@@ -128,7 +128,7 @@ async function listPackages(bundled) {
   await writeFile(join(dist, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
 }
 
-/** Node keeps the maps in memory, so they leave out the sources' texts, which stack traces do not need. */
+/** Removes the sources' texts from a map: Node keeps maps in memory, and stack traces do not need the texts. */
 function withoutSources(map) {
   return JSON.stringify({ ...JSON.parse(map), sourcesContent: undefined });
 }
@@ -143,7 +143,7 @@ async function removeOldChunks(present) {
   }
 }
 
-/** Files that the service opens beside its bundle. */
+/** Copies the files that the service reads beside its bundle. */
 async function copyServiceFiles() {
   const database = join(root, 'src/database');
   await cp(join(database, 'embedded/pglite-worker.js'), join(dist, 'pglite-worker.js'));
@@ -153,7 +153,7 @@ async function copyServiceFiles() {
   await Promise.all(removed.map((name) => rm(join(to, name))));
 }
 
-/** The files for browsers. Their bundler is slow to load, so it runs only when something changed. */
+/** Builds the files for browsers. Their bundler is slow to load, so it runs only if something has changed. */
 async function buildWeb(startedAt) {
   await cp(join(root, 'src/web/static'), join(dist, 'web'), { recursive: true });
   const changedAt = Math.max(
@@ -169,11 +169,11 @@ async function buildWeb(startedAt) {
   if (changedAt > newest(webStamp)) {
     await buildWithVite(startedAt);
   }
-  // They are also made from docs/, and with the address of the sources.
+  // The guides also depend on docs/ and on the address of the sources, so they are always built.
   await buildGuides();
 }
 
-/** An empty database with this build's schema, copied at the first start, because initdb takes seconds and migrations one. */
+/** Makes an empty database with this build's schema, to be copied at the first start: initdb takes seconds, and migrations take one. */
 async function makeTemplate() {
   const template = join(dist, 'pglite-template');
   const label = join(dist, 'pglite-template.version');
@@ -207,7 +207,7 @@ async function templateVersion() {
   return hash.digest('hex');
 }
 
-/** The drawings of the machines; their layout library is slow to load as well. */
+/** Draws the machines if needed. The layout library is slow to load too. */
 async function drawCharts(startedAt) {
   if (Math.max(...chartSources.map(newest)) > newest(charts)) {
     await buildCharts(startedAt);

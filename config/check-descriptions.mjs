@@ -1,11 +1,11 @@
-/** Runs `requireDescriptions` of the sources, bundled for the moment: Node 20 reads no TypeScript. */
+/** Runs `requireDescriptions` from the sources. It is bundled for this, because Node 20 does not read TypeScript. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** @throws where a field, a parameter or a header of the interface does not say what it is (src/site/reference/undescribed.ts) */
+/** @throws if a field, parameter or header of the interface has no description (src/site/reference/undescribed.ts) */
 export async function checkDescriptions({ build }) {
   const { output } = await build({
     input: join(root, 'src/app/documents.ts'),
@@ -14,7 +14,7 @@ export async function checkDescriptions({ build }) {
     write: false,
     output: { format: 'esm', codeSplitting: false },
   });
-  // Beside the packages that it imports.
+  // In dist/, so that it finds the packages that it imports.
   const file = join(root, `dist/documents-${process.pid}.mjs`);
   try {
     await writeFile(file, output[0].code);

@@ -1,10 +1,10 @@
 /**
  * `npm run prices -- <file or URL>`: compares config/prices.json with a copy of LiteLLM's model_prices_and_context_window.json, for
- * review. It changes nothing: catalogues err, and the vendor's own page decides (docs/operations.md, Prices).
+ * review. It changes nothing, because catalogues contain errors and the vendor's own page decides (docs/operations.md, Prices).
  */
 import { readFile } from 'node:fs/promises';
 
-/** Our class of tokens and the catalogue's field, which is in dollars a token. */
+/** Our token classes, with the catalogue's field for each, which is in dollars per token. */
 const fields = {
   textIn: 'input_cost_per_token',
   textCached: 'cache_read_input_token_cost',

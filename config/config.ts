@@ -8,10 +8,10 @@ import { readVariables, variables, type Settings, type VariableName } from './va
 /** The settings by the fields of the table of variables (variables.ts), and values derived from them. */
 export type Config = Readonly<ReturnType<typeof complete>>;
 
-/** What one kind of caller may use (docs/contract.md, section 10.2, server limits). */
+/** The limits of one kind of caller (docs/contract.md, section 10.2, server limits). */
 export type CallerLimits = Config['callers']['console'];
 
-/** Days for which things are kept; 0 is for ever. */
+/** How many days things are kept; 0 means forever. */
 export type RetentionDays = Config['retentionDays'];
 
 /**
@@ -42,7 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv, needed?: readonly VariableNam
   return complete(settings, describeSettings(env), values);
 }
 
-/** What is wrong, with the value that was found, unless it is a secret or an address that may hold a password. */
+/** What is wrong, with the value found, unless it is a secret or an address that may contain a password. */
 function explain({ secret }: Variable, text: string, error: z.ZodError): string {
   const messages = [...new Set(error.issues.map((issue) => issue.message))].join('; ');
   const isPrivate = secret !== false || text.includes('://');
@@ -66,7 +66,7 @@ function whoNeeds(
   return chosen === undefined ? undefined : `${chooser}=${chosen} needs it`;
 }
 
-/** Puts in the defaults that depend on other variables. */
+/** Fills in the defaults that depend on other variables. */
 function complete(settings: Settings, shown: readonly SettingShown[], values: ReadonlyMap<string, unknown>) {
   const { widget, console, ...others } = settings;
   const { upstream, bots, consoleEmails = ['*'] } = others;
@@ -76,14 +76,14 @@ function complete(settings: Settings, shown: readonly SettingShown[], values: Re
     host: others.host ?? (isProduction ? '0.0.0.0' : '127.0.0.1'),
     /** The variables as operators see them. */
     shown,
-    /** The values by the names of the variables, secrets included: only for comparison, never to be shown. */
+    /** The values by the names of the variables. They include secrets: only for comparison, never to be shown. */
     values,
     upstream: { ...upstream, provider: upstream.provider ?? (upstream.apiKeys === undefined ? 'local' : 'openai') },
     bots: { ...bots, provider: bots.provider ?? (isProduction ? 'heuristic' : 'none') },
     callers: { widget, console },
     consoleEmails,
     operatorEmails: others.operatorEmails ?? (isProduction ? [] : ['*']),
-    /** Everybody can log in, and this is production: only tenants that name their admins admit console users. */
+    /** In production everybody can log in, so only tenants that name their admins admit console users. */
     needsAdmins: isProduction && consoleEmails.includes('*'),
   };
 }

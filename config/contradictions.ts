@@ -2,7 +2,7 @@ import type { Problem } from './config-error.ts';
 import { isSafeOrigin } from './origins.ts';
 import type { Settings, VariableName } from './variables.ts';
 
-/** Settings that are valid by themselves and contradict each other. */
+/** Finds settings that are valid by themselves but contradict each other. */
 export function findContradictions(settings: Settings): Problem[] {
   const { mode, upstream, calls, voice, publicUrl, consoleEmails, operatorEmails, viewerEmails } = settings;
   const problems: Problem[] = [];
@@ -33,7 +33,7 @@ export function findContradictions(settings: Settings): Problem[] {
   return problems;
 }
 
-/** LiveKit itself asks for secrets of as many characters. */
+/** LiveKit itself requires secrets of this length. */
 const LIVEKIT_SECRET_CHARACTERS = 32;
 
 function findLiveKitFaults(

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const HERE = 'config/tenants.json';
-/** Beside this file in the sources, and beside dist/ for the bundle. */
+/** This path is beside this file in the sources, and beside dist/ for the bundle. */
 const shipped = fileURLToPath(new URL('../config/tenants.json', import.meta.url));
 
-/** The tenants file if TENANTS_FILE is not set: that of the working directory, or else the demo that is shipped. */
+/** The tenants file if TENANTS_FILE is not set: the one in the working directory, or else the demo's, which is shipped. */
 export function defaultTenantsFile(): string {
   return existsSync(HERE) || !existsSync(shipped) ? HERE : shipped;
 }

@@ -1,6 +1,6 @@
 /**
- * Draws the picture of the README, light and dark: `node config/draw-picture.mjs`. Forges show no picture that follows the
- * reader's theme by itself, so there are two of the same drawing, in the colours of src/web/shared/tokens.css.
+ * Draws the README's picture, light and dark: `node config/draw-picture.mjs`. Forges cannot switch a single picture with the reader's theme,
+ * so there are two versions of the same drawing, in the colours of src/web/shared/tokens.css.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../', import.meta.url);
 const folder = new URL('docs/pictures/', root);
 
-/** The colours of a theme by name. */
+/** A theme's colours by name. */
 async function readColours(theme) {
   const css = await readFile(new URL('src/web/shared/tokens.css', root), 'utf8');
   const pairs = css.matchAll(/--([\w-]+): light-dark\((#\w+), (#\w+)\)/g);

@@ -1,6 +1,6 @@
 /**
- * For the bundler: node-redis without what src/redis does not use of it, which is most: 400 commands as methods (we send our own), their
- * metadata, cluster and sentinel. It took 24 MB of a node at rest and a fifth of the CPU of its start (docs/decisions/0008).
+ * Bundles node-redis without what src/redis does not use, which is most of it: 400 commands as methods (we send our own), their metadata,
+ * cluster and sentinel. All this took 24 MB of an idle node and a fifth of the CPU time of its start (docs/decisions/0008).
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 
 const folder = dirname(createRequire(import.meta.url).resolve('@redis/client'));
 
-/** Those that the client itself sends when it connects. */
+/** The commands that the client itself sends when it connects. */
 function neededCommands() {
   const client = readFileSync(join(folder, 'lib/client/index.js'), 'utf8');
   const names = new Set([...client.matchAll(/commands_1\.default\.(\w+)/g)].map(([, name]) => name));
@@ -16,10 +16,10 @@ function neededCommands() {
   return [...names];
 }
 
-/** For the bundler to follow. */
+/** A require call that the bundler follows. */
 const load = (path) => `require(${JSON.stringify(path)})`;
 
-/** In the place of files of the library, by their paths. */
+/** Replacements for files of the library, by path. */
 const replaced = {
   'index.js': () => `module.exports = { RedisClient: ${load('./lib/client')}.default, ...${load('./lib/errors')} };`,
   'lib/commands/index.js': () =>
@@ -28,7 +28,7 @@ const replaced = {
       .join()} };
      exports.NON_STICKY_COMMANDS = {};
      Object.defineProperty(exports, '__esModule', { value: true });`,
-  // Only a cache on the client's side asks for it.
+  // Only a client-side cache asks for it.
   'lib/command-metadata/index.js': () => `module.exports = {};`,
 };
 

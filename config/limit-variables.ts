@@ -1,7 +1,7 @@
 import { dollars, integer, timeZone } from './schemas.ts';
 import { variable } from './variable.ts';
 
-/** For how long things are kept, in days; 0 is for ever. */
+/** How long things are kept, in days; 0 means forever. */
 export const retentionDays = {
   sessions: variable(
     'SESSION_RETENTION_DAYS',
@@ -41,7 +41,7 @@ export const retentionDays = {
   ),
 };
 
-/** The part of the table of variables (variables.ts) that holds limits of sessions, requests and callers, and says how long things are kept. */
+/** The part of the table of variables (variables.ts) for the limits of sessions, requests and callers, and for how long things are kept. */
 export const limits = {
   'Voice sessions': {
     voice: {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { url } from './schemas.ts';
 
-/** How the mail server is reached. */
+/** How to reach the mail server. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
@@ -57,7 +57,7 @@ function isThisMachine(host: string): boolean {
 }
 
 export interface MailSender {
-  /** Empty when there is only an address. */
+  /** Empty if there is only an address. */
   readonly name: string;
   readonly address: string;
 }

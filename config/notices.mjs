@@ -1,8 +1,8 @@
-/** The packages whose code is bundled, and their licences: each requires that its notice is included. */
+/** The packages whose code is bundled, and their licences, each of which requires its notice to be included. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A plugin that records which packages each bundle contains: their folders. */
+/** A plugin that records the folders of the packages in each bundle. */
 export function collectPackages() {
   const folders = new Set();
   return {
@@ -21,7 +21,7 @@ export function collectPackages() {
   };
 }
 
-/** What is served beside the files for browsers. */
+/** The notices that are served beside the files for browsers. */
 export function noticesAsText(folders) {
   return folders
     .map((folder) => paragraphsOf(readPackage(folder)))
@@ -29,7 +29,7 @@ export function noticesAsText(folders) {
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** What goes along with the package and the image. */
+/** The notices that are shipped with the package and the image. */
 export function noticesAsMarkdown(folders) {
   const notices = [...new Set(folders)].map(readPackage).map(({ title, texts }) => {
     const quoted = texts.map((text) => `\n\`\`\`text\n${text}\n\`\`\`\n`).join('');
@@ -65,10 +65,10 @@ LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
 OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.`;
 
-/** Of packages that bring no text of their licence, what their repositories have. */
+/** Licence texts from the repositories of packages that do not ship theirs. */
 const ofRepositories = { '@redis/client': mit('2022-2025, Redis, inc.') };
 
-/** Licences that ask for no notice. */
+/** Licences that require no notice. */
 const silent = new Set(['0BSD', 'CC0-1.0', 'MIT-0', 'Unlicense']);
 
 function readPackage(folder) {
@@ -80,7 +80,7 @@ function readPackage(folder) {
   );
 }
 
-/** @throws Error for a package without a licence, or without its text: whether it may go along is not for a build to decide */
+/** @throws Error for a package without a licence or its text: whether it may be shipped is not for a build to decide */
 function noticeOf({ name, version, license }, brought) {
   const kept = ofRepositories[name];
   const texts = brought.length === 0 && kept !== undefined ? [kept] : brought;

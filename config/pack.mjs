@@ -1,10 +1,10 @@
 /**
- * Packs both packages for publishing, with the address of their sources: npm compares it with where the publishing job runs.
+ * Packs both packages for publishing, with the address of their sources, which npm compares with where the publishing job runs.
  *
  *   SWITCHBOARD_REPOSITORY=https://github.com/OWNER/NAME npm run pack
  *   npm publish ./packed/switchboard-0.1.0.tgz
  *
- * The tarballs lie in packed/. The packages in this tree stay as they are.
+ * The tarballs are in packed/. The packages in this tree are not changed.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

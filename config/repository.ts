@@ -1,5 +1,5 @@
 /**
- * The address of the sources that this build was made from, without a slash at the end; undefined where nobody named it. The build puts the
- * variable's value here.
+ * The address of the sources that this build was made from, without a trailing slash; undefined if it was not given. The build replaces the
+ * variable with its value.
  */
 export const repository: string | undefined = process.env['SWITCHBOARD_REPOSITORY'];

@@ -1,11 +1,11 @@
 /** The bill of materials of a build, in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
 
 /**
- * Lists the packages that run in production and those that are bundled. It holds no time and no random number: the same sources give the
- * same file.
+ * Lists the packages that run in production and those that are bundled. It contains no time and no random number, so that the same sources
+ * give the same file.
  * @param manifest the package.json
- * @param lock the package-lock.json, which knows version, licence and digest of each package
- * @param bundled folders of bundled packages below the root, as `node_modules/preact`
+ * @param lock the package-lock.json, which has version, licence and digest of each package
+ * @param bundled folders of bundled packages below the root, such as `node_modules/preact`
  * @param repository address of the sources, if it is known
  */
 export function makeSbom(manifest, lock, bundled, repository) {
@@ -43,7 +43,7 @@ export function makeSbom(manifest, lock, bundled, repository) {
   };
 }
 
-/** An alias is installed under another name than its own. */
+/** The package's own name. An alias is installed under a different one. */
 const nameOf = (folder, { name }) => name ?? folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 const referenceOf = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`;
@@ -67,7 +67,7 @@ function componentOf(folder, entry, reference) {
 /** One licence by its SPDX identifier, or an expression such as `(MIT OR Apache-2.0)`. */
 const licenceOf = (license) => (/[ (]/.test(license) ? { expression: license } : { license: { id: license } });
 
-/** @param integrity as npm writes it: an algorithm, and the digest in base64 */
+/** @param integrity in npm's form: an algorithm, and the digest in base64 */
 function hashOf(integrity) {
   const [algorithm, digest] = integrity.split(' ')[0].split(/-(.*)/s);
   return {

@@ -14,14 +14,14 @@ export function integer(min: number, max: number): z.ZodType<number> {
 
 const MAX_WORKERS = 256;
 
-/** A number of processes, or `auto` for one for each core. */
+/** A number of processes, or `auto` for one per core. */
 export const workers: z.ZodType<number> = z
   .string()
   .regex(/^(auto|\d{1,3})$/, `must be auto or a whole number from 1 to ${MAX_WORKERS}`)
   .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
   .pipe(z.number().min(1, 'must be at least 1').max(MAX_WORKERS, `must be at most ${MAX_WORKERS}`));
 
-/** An amount of dollars with at most six decimals, as micro-dollars. */
+/** An amount in dollars with at most six decimals, converted to micro-dollars. */
 export function dollars(max: number): z.ZodType<number> {
   return z
     .string()
@@ -52,7 +52,7 @@ export const list: z.ZodType<string[], string> = z.string().transform((text) =>
     .filter((entry) => entry !== ''),
 );
 
-/** An address with a scheme of the list, as text. */
+/** An address with one of the given schemes, as text. */
 export function url(schemes: readonly string[]): z.ZodType<string, string> {
   const wanted = `must be an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   return z
@@ -60,7 +60,7 @@ export function url(schemes: readonly string[]): z.ZodType<string, string> {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
 }
 
-/** The prefix of keys in Redis, without braces: they would replace the hash tags that keep keys together in a cluster. */
+/** A prefix of keys in Redis. It contains no braces, because they would replace the hash tags that keep keys together in a cluster. */
 export const keyPrefix: z.ZodType<string, string> = z
   .string()
   .regex(/^[\w.:-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, colons, dashes or underscores');
@@ -70,28 +70,28 @@ export const credential: z.ZodType<string, string> = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
 
-/** A comma-separated list of credentials, at least one. Messages never repeat one. */
+/** A comma-separated list of at least one credential. Messages never repeat a credential. */
 export const credentials: z.ZodType<string[], string> = list.pipe(z.array(credential).min(1, 'must hold a key'));
 
-/** An origin as browsers send it: scheme, host and, where not the scheme's own, port. */
+/** An origin as browsers send it: scheme, host, and the port unless it is the scheme's default. */
 export const origin: z.ZodType<string, string> = z.string().refine((text) => isOrigin(text) && !text.includes('*'), {
   message: 'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',
 });
 
-/** The service's own origin; the trailing slash that address bars add is taken off. */
+/** The service's own origin, without the trailing slash that address bars add. */
 export const ownOrigin: z.ZodType<string, string> = z
   .string()
   .transform((text) => text.replace(/\/$/, ''))
   .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
 
-// UTC needs no time-zone data, which cost a start 30 ms and 9 MB.
+// UTC is accepted without time-zone data, because loading that takes 30 ms and 9 MB at the start.
 export const timeZone: z.ZodType<string, string> = z
   .string()
   .refine((name) => name === 'UTC' || isTimeZone(name), 'must be a time zone such as UTC or Europe/Berlin');
 
 /**
- * Addresses, `@domain` for all addresses of a domain, or `*` for everybody; comma-separated, in lower case. No other wildcard: it
- * would match nobody.
+ * A comma-separated list in lower case: addresses, `@domain` for all addresses of a domain, or `*` for everybody. Other wildcards are refused,
+ * because they would match nobody.
  */
 export const emails: z.ZodType<string[], string> = list.transform((entries, context) => {
   for (const entry of entries)
@@ -100,7 +100,7 @@ export const emails: z.ZodType<string[], string> = list.transform((entries, cont
   return entries.map((entry) => entry.toLowerCase());
 });
 
-/** A comma-separated list of secrets of at least so many characters. Messages never repeat a secret. */
+/** A comma-separated list of secrets with at least this many characters. Messages never repeat a secret. */
 export function secrets(characters: number): z.ZodType<string[], string> {
   const long = z.string().min(characters, `each must have ${characters} or more characters`);
   return list.pipe(
@@ -110,7 +110,7 @@ export function secrets(characters: number): z.ZodType<string[], string> {
   );
 }
 
-/** A comma-separated list of keys of 32 bytes, in base64. Messages never repeat a key. */
+/** A comma-separated list of 32-byte keys in base64. Messages never repeat a key. */
 export const sealingKeys: z.ZodType<Buffer[], string> = list.transform((entries, context) => {
   const keys = entries.map((entry) => Buffer.from(entry, 'base64'));
   const isKey = (key: Buffer, at: number): boolean =>
@@ -140,7 +140,7 @@ export const networks: z.ZodType<BlockList> = list.transform((entries, context) 
   return blocks;
 });
 
-/** TCP ports, written with commas between them: at these, and no others, something is allowed. */
+/** A comma-separated list of TCP ports: something is allowed at these ports only. */
 export const ports: z.ZodType<number[], string> = list.transform((entries, context) => {
   const found = z.array(integer(1, 65_535)).safeParse(entries);
   if (found.success) return found.data;

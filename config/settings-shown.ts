@@ -1,9 +1,9 @@
 import { variables } from './variables.ts';
 
-/** A variable as operators see it: of a secret, and of an address that may contain one, only whether it is set. */
+/** A variable as operators see it. For a secret, and for an address that may contain one, they see only whether it is set. */
 export interface SettingShown {
   readonly name: string;
-  /** The text in effect; null for a secret, and if nothing is set. */
+  /** The value in effect as text; null for a secret, and if nothing is set. */
   readonly value: string | null;
   readonly isSecret: boolean;
   readonly isSet: boolean;

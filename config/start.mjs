@@ -1,6 +1,6 @@
 /**
- * `npm start`: builds what changed, then runs the service in this process. Together with the `exec` of the script this makes the service
- * npm's own child: a shell in between would not forward the signals that npm sends.
+ * `npm start`: builds what changed, then runs the service in this process. Together with the script's `exec` this makes the service npm's own
+ * child: a shell in between would not forward the signals that npm sends.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 import * as s from './schemas.ts';
 import { variable } from './variable.ts';
 
-/** The part of the table of variables (variables.ts) that says which servers tenants may name, and what seals their secrets. */
+/** The part of the table of variables (variables.ts) for the servers that tenants may name, and for sealing their secrets. */
 export const tenantServers = {
   'Servers of tenants': {
     sealingKeys: variable(

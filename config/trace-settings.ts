@@ -3,7 +3,7 @@ import * as s from './schemas.ts';
 
 const MAX_PAIRS = 64;
 
-/** How OTLP is sent, by the names that OpenTelemetry has; ours is the last. */
+/** OpenTelemetry's names for how OTLP is sent. Switchboard supports only the last one. */
 export const PROTOCOLS = ['grpc', 'http/protobuf', 'http/json'] as const;
 
 const address = s
@@ -13,13 +13,13 @@ const address = s
     'must hold no user or password: use OTEL_EXPORTER_OTLP_HEADERS',
   );
 
-/** The address of a collector: what proves who sends is a header. */
+/** The address of a collector. It contains no credentials: those are sent in a header. */
 export const collectorUrl: z.ZodType<string, string> = address.refine(
   (text) => !URL.canParse(text) || new URL(text).search + new URL(text).hash === '',
   'must hold no query and no fragment: /v1/traces is added to it',
 );
 
-/** The address of its traces alone, which is used as it is. */
+/** The address for traces only, which is used unchanged. */
 export const tracesUrl: z.ZodType<string, string> = address.refine(
   (text) => !URL.canParse(text) || new URL(text).hash === '',
   'must hold no fragment',
@@ -53,7 +53,7 @@ function pairOf(entry: string): readonly [string, string] | undefined {
   }
 }
 
-/** What the HTTP client refuses in a header it would repeat in its error. */
+/** Characters that the HTTP client would refuse are refused here, because its error would repeat the header. */
 export const headerList = pairs(/^[!#$%&'*+.^_`|~\w-]+$/, /^[\x20-\x7e]+$/);
 
 export const resourceAttributes = pairs(/^[\w.:/-]{1,256}$/, /^.{1,1024}$/);

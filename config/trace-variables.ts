@@ -2,7 +2,7 @@ import * as s from './schemas.ts';
 import { collectorUrl, headerList, PROTOCOLS, resourceAttributes, serviceName, tracesUrl } from './trace-settings.ts';
 import { variable } from './variable.ts';
 
-/** The part of the table of variables (variables.ts) that says where traces are sent, by the names that OpenTelemetry has for it. */
+/** The part of the table of variables (variables.ts) for where traces are sent, with OpenTelemetry's names. */
 export const traces = {
   Traces: {
     traces: {

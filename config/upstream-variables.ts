@@ -4,7 +4,7 @@ import { variable } from './variable.ts';
 
 const ROTATED = 'comma-separated for rotation: the first key opens calls, every key hangs up those that it opened';
 
-/** The part of the table of variables (variables.ts) that says which model provider is used, and how its calls are. */
+/** The part of the table of variables (variables.ts) for the model provider and its calls. */
 export const upstream = {
   'Upstream model provider': {
     upstream: {

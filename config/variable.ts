@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 
-/** One environment variable: how its text is read, and everything that help, messages, `check-config` and the documentation say about it. */
+/** One environment variable: how its text is parsed, and all that the help, messages, `check-config` and the documentation say about it. */
 export interface Variable<N extends string = string, T = unknown> {
   readonly name: N;
   readonly schema: z.ZodType<T>;
-  /** The text that is read if it is not set; if there is none either, its value is undefined. */
+  /** The text that is parsed if it is not set. If there is none either, its value is undefined. */
   readonly default: string | undefined;
   /** What applies if it is not set, as a text. */
   readonly unset: string;
@@ -13,11 +13,11 @@ export interface Variable<N extends string = string, T = unknown> {
   readonly example: string;
   /** Production refuses to start without it. */
   readonly production: boolean;
-  /** More than one of WORKERS refuse to start without it. */
+  /** The service refuses to start with more than one of WORKERS without it. */
   readonly workers: boolean;
-  /** The choice that needs it, or several (`NAME=one|other`); with another choice it is not needed. */
+  /** The choice, or several (`NAME=one|other`), that requires it. With another choice it is not needed. */
   readonly neededBy?: `${string}=${string}`;
-  /** What must never be printed: all of it, or everything in an address (or in each of a list) but scheme and host. */
+  /** What must never be printed: everything, or everything except scheme and host in an address or in each of a list of addresses. */
   readonly secret: false | 'all' | 'in address' | 'in addresses';
 }
 
@@ -39,27 +39,27 @@ export function variable<const N extends string, T, F extends string | Unset>(
   return { name, schema, default: text, unset, meaning, example: unset, ...needed, secret: false, ...more };
 }
 
-/** Variables by the fields that their values have in `Config`. */
+/** Variables, by the names of their fields in `Config`. */
 export interface Fields {
   readonly [field: string]: Variable | Fields;
 }
 
-/** The values of the variables of the fields. */
+/** The type of the fields' values. */
 export type ValuesOf<F> = F extends Variable<string, infer T> ? T : { readonly [K in keyof F]: ValuesOf<F[K]> };
 
-/** The names of the variables of the fields. */
+/** The names of the fields' variables. */
 export type NamesOf<F> = F extends Variable<infer N> ? N : { [K in keyof F]: NamesOf<F[K]> }[keyof F];
 
 function isVariable(field: Variable | Fields): field is Variable {
   return typeof field['name'] === 'string';
 }
 
-/** The variables of the fields, in their order. */
+/** The fields' variables, in order. */
 export function variablesOf(fields: Fields): Variable[] {
   return Object.values(fields).flatMap((field) => (isVariable(field) ? [field] : variablesOf(field)));
 }
 
-/** The fields with a value for each variable. */
+/** The fields, each with its variable's value. */
 export function mapVariables<F extends Fields>(fields: F, valueOf: (variable: Variable) => unknown): ValuesOf<F> {
   const entries = Object.entries(fields).map(([name, field]) => [
     name,

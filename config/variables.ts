@@ -10,8 +10,8 @@ import { upstream } from './upstream-variables.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**
- * Every variable, in the groups and the order of the documentation: name, how it is read, default (or a text for what applies without
- * one), meaning. Its place in a group is its place in `Config`, so that a new variable is a line here and a use in the feature that gets
+ * Every variable, in the groups and the order of the documentation: its name, how it is parsed, its default (or a text for what applies without
+ * one), and its meaning. Its place in a group is its place in `Config`, so a new variable is one line here and its use in the feature that gets
  * this part of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
  */
 export const groups = {
@@ -246,7 +246,7 @@ export const groups = {
 
 type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole: infer W) => void ? W : never;
 
-/** The values of the variables, by the fields of the table. */
+/** The values of the variables, by their fields in the table. */
 export type Settings = ValuesOf<Merged<(typeof groups)[keyof typeof groups]>>;
 export type VariableName = NamesOf<typeof groups>;
 

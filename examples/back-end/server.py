@@ -24,7 +24,7 @@ def ask(path, body, headers):
 
 
 class Handler(BaseHTTPRequestHandler):
-    user = "ada@example.com"  # in the place of your own login: whoever comes is Ada
+    user = "ada@example.com"  # replace this with your own login: here everybody is Ada
 
     def do_GET(self):
         if self.path == "/voice":
@@ -32,7 +32,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(200, "text/html; charset=utf-8", PAGE)
 
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))  # what the page says of the user is not asked
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))  # the body is ignored: the page does not decide who the user is
         if self.path == "/voice/session":
             # Creates a session for the user: the page cannot say that it is somebody else.
             body = {"widgetKey": os.environ["SWITCHBOARD_KEY"], "agentId": "guide", "email": self.user}
@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
             # A tool that costs money. The service token proves that the report is ours.
             body = {"sm_session_id": sessions.get(self.user), "tokens": 0, "dollars": 0.005}
             token = {"Authorization": f"Bearer {os.environ['SWITCHBOARD_TOKEN']}"}
-            status, reply = ask("/api/auth/usage", body, token)  # 429: counted all the same, the user's day is over
+            status, reply = ask("/api/auth/usage", body, token)  # 429: it was counted, and the user's daily quota is used up
             self.answer(status, {"found": "The museum opens at ten.", "usage": reply.get("usage")})
         else:
             self.answer(404, {})

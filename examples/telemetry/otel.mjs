@@ -1,4 +1,4 @@
-// The official SDK of OpenTelemetry in the place of Switchboard's own exporter, for Node 22.15 or later. In a folder of its own beside this file:
+// Replaces Switchboard's own exporter with the official SDK of OpenTelemetry; needs Node 22.15 or later. In a folder of its own beside this file:
 //   npm install @opentelemetry/api @opentelemetry/sdk-trace-node @opentelemetry/exporter-trace-otlp-proto @opentelemetry/resources
 //   node --import /path/to/otel.mjs dist/main.js
 // It reads the same variables: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER and so on.
@@ -7,7 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider, RandomIdGenerator } from '@opentelemetry/sdk-trace-node';
 
-// Servers of tools and webhooks were told the ids of spans before these are made: Switchboard has them in the context in which it starts one.
+// Switchboard sends a span's id to the servers of tools and webhooks before the span exists. It puts the id into the context that starts the span.
 const named = createContextKey('switchboard span name');
 const ids = () => context.active().getValue(named);
 const random = new RandomIdGenerator();

@@ -10,7 +10,7 @@ import type { WebRtc } from './web-rtc.ts';
 import { describeSpeech, replyTo, sayUnasked } from './words.ts';
 
 const TICK_MS = 50;
-/** How often somebody who speaks on is told as activity. */
+/** How often continuing speech is reported as activity. */
 const ACTIVITY_MS = 1000;
 
 interface Response {
@@ -21,11 +21,11 @@ interface Response {
 export interface EchoCallDeps {
   readonly webRtc: WebRtc;
   readonly clock: { now(): number };
-  /** Forgets the call. */
+  /** Called when the call is over, so that its owner forgets it. */
   readonly onOver: () => void;
 }
 
-/** One call with the echo agent: a peer, its channel, and the turns of the conversation, told to whoever is attached. */
+/** One call with the echo agent: a peer, its channel, and the turns of the conversation, reported to all attached connections. */
 export class EchoCall {
   readonly id = makeId('rtc_');
   readonly #deps: EchoCallDeps;
@@ -44,7 +44,7 @@ export class EchoCall {
   readonly #tools: readonly string[];
   #maxOutputTokens: number | undefined;
   readonly #isPush: boolean;
-  /** What the visitor said while they were heard, and is not answered yet. */
+  /** With push-to-talk: what the visitor has said that is not answered yet. */
   #turn: Utterance | undefined;
   #response: Response | undefined;
   #item = '';
@@ -77,7 +77,7 @@ export class EchoCall {
     this.#timer = setInterval(() => this.#tick(deps.clock.now()), TICK_MS).unref();
   }
 
-  /** @throws Error for an offer that is not understood; then the call is over */
+  /** @throws Error for an offer that it does not understand; the call is then over */
   async answer(offerSdp: string): Promise<string> {
     try {
       return await this.#peer.answer(offerSdp);
@@ -102,7 +102,7 @@ export class EchoCall {
     };
   }
 
-  /** Not one packet of audio leaves from now on; resolves when the browser was told. */
+  /** Sends no further packet of audio from now on. Resolves when the browser has been told. */
   hangUp(): Promise<void> {
     return this.#finish('remote');
   }
@@ -130,17 +130,17 @@ export class EchoCall {
   }
 
   #tick(nowMs: number): void {
-    // Who holds a button says by that how long they speak.
+    // With push-to-talk, the button says how long the visitor speaks.
     if (!this.#isPush && this.#speech.startMs !== undefined && nowMs - this.#activeMs >= ACTIVITY_MS) {
       this.#activeMs = nowMs;
       this.#tell({ type: 'activity' });
     }
     const ended = this.#isPush ? undefined : this.#speech.takeEnded(nowMs);
     if (ended !== undefined) this.#hearOut(ended);
-    // What is said last is heard so much later.
+    // The end of the echo is heard this much later.
     const { utterance } = this.#response ?? {};
     if (utterance !== undefined && nowMs >= utterance.endMs + this.#times.delayMs) this.#complete('completed');
-    // A process that stood still reads first what came meanwhile.
+    // A process that was suspended must first read what arrived meanwhile.
     if (this.#isLost(nowMs)) setImmediate(() => this.#isLost(nowMs) && void this.#finish('lost'));
     else if (nowMs - this.#bornMs > this.#times.maxMs) void this.#expire();
   }
@@ -189,7 +189,7 @@ export class EchoCall {
     this.#transcribe(said);
   }
 
-  /** Answers what was said aloud, or else in words. */
+  /** Answers what was said aloud; or, if there are words or instructions, answers in words. */
   #answer(words: readonly Words[], instructions?: string): void {
     const turn = this.#turn;
     if (turn === undefined || words.length > 0 || instructions !== undefined) return this.#say(words, instructions);
@@ -205,7 +205,7 @@ export class EchoCall {
     this.#tell({ type: 'speaking' });
   }
 
-  /** Ends the present response, if there is one, and says what it used. */
+  /** Ends the current response, if there is one, and reports its usage. */
   #complete(status: 'completed' | 'cancelled'): void {
     const response = this.#response;
     if (response === undefined) return;
@@ -240,7 +240,7 @@ export class EchoCall {
     this.#tell({ type: 'responseDone', id, usage });
   }
 
-  /** Answers what was said in words: says it back, or asks for a tool; else it says what it was told to. */
+  /** Answers words by repeating them or by calling a tool. Without words, it says what the instructions name. */
   #say(words: readonly Words[], instructions?: string): void {
     if (this.#isOver) return;
     this.#complete('completed');

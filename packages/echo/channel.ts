@@ -3,42 +3,44 @@ import { makeId } from './id.ts';
 import { asideOf, isRecap, wordsOf, type Item } from './words.ts';
 
 export interface ChannelEvents {
-  /** The page updated the session, which is so from now on. */
+  /** The page has updated the session, and this is how it is now. */
   readonly configured: (session: Settings) => void;
   /** The page wants the agent to stop. */
   readonly cancelled: () => void;
-  /** What was said until then is forgotten, or is a turn of the conversation. */
+  /** What was said so far is discarded (`cleared`), or becomes a turn of the conversation (`committed`). */
   readonly cleared: () => void;
   readonly committed: (eventId: unknown) => void;
-  /** An answer is wanted to what was said in words. @param instructions what to say where nothing was */
+  /** The page wants an answer to these words. @param instructions what to say if there are no words */
   readonly asked: (words: readonly Words[], instructions: string | undefined) => void;
-  /** An event of the call, whether or not its page has a channel to hear it on. */
+  /** An event of the call, whether or not its page has a channel to receive it. */
   readonly told: (event: ToldEvent) => void;
 }
 
-/** What the page said, and whether a tool did. */
+/** Words from the page, and whether they are a tool's answer. */
 export interface Words {
   readonly text: string;
   readonly isOfTool: boolean;
 }
 
-/** A session as events of the API repeat it. */
+/** A session in the form in which the API's events contain it. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** The data channel of a call: tells the page the events of OpenAI's realtime API, and takes those that change the
- * session, say something in words, and ask for a response or stop it. */
+/**
+ * The data channel of a call. It sends the page the events of OpenAI's realtime API, and takes those that change the session, say something
+ * in words, or ask for a response or stop it.
+ */
 export class EventChannel {
   readonly #created: Settings;
   readonly #on: ChannelEvents;
   #session: Settings;
   #channel: RTCDataChannel | undefined;
   #isGreeted = false;
-  /** Not answered yet. */
+  /** Words that are not answered yet. */
   #words: Words[] = [];
-  /** To be said once, where nothing else is to be answered. */
+  /** What to say once, if there is nothing else to answer. */
   #aside: string | undefined;
 
-  /** @param session what the call was created with */
+  /** @param session the settings that the call was created with */
   constructor(session: Settings, on: ChannelEvents) {
     this.#created = { type: 'realtime', object: 'realtime.session', id: makeId('sess_'), ...session };
     this.#session = this.#created;
@@ -48,25 +50,25 @@ export class EventChannel {
   open(channel: RTCDataChannel): void {
     this.#channel = channel;
     channel.onMessage.subscribe((text) => this.#hear(String(text)));
-    // Here it is still `connecting`.
+    // At this point the channel is still `connecting`.
     setImmediate(() => this.#greet());
   }
 
-  /** The first event of all, also where the page's own comes first. */
+  /** Sends the first of all events, even if the page sends one before. */
   #greet(): void {
     if (this.#isGreeted) return;
     this.#isGreeted = true;
     this.tell({ type: 'session.created', session: this.#session });
   }
 
-  /** Tells whoever is attached, and the page, if it has a channel. */
+  /** Reports an event to those attached, and to the page if it has a channel. */
   tell(event: ToldEvent): void {
     this.#on.told(event);
     if (this.#channel?.readyState !== 'open') return;
     this.#channel.send(JSON.stringify({ event_id: makeId('event_'), ...event }));
   }
 
-  /** Puts the session back to what it was created with. */
+  /** Resets the session to how it was created. */
   restore(): void {
     this.#update({});
   }
@@ -81,7 +83,7 @@ export class EventChannel {
     this.take(parse(text));
   }
 
-  /** Takes an event as the page sends it, and those attached to the call. */
+  /** Takes an event from the page or from an attached connection. */
   take(event: ClientEvent | undefined): void {
     if (event?.type === 'session.update') {
       this.#update(event.session ?? {});
@@ -101,7 +103,7 @@ export class EventChannel {
     const text = wordsOf(item);
     if (text === undefined) return false;
     this.#aside = asideOf(item, text) ?? this.#aside;
-    // It does what the visitor says; else what the system says is for a model.
+    // The echo answers only the visitor. Apart from the aside, texts of the system are meant for a model.
     if (item.role !== 'system' && !isRecap(text))
       this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MAX_WORDS);
     this.tell({ type: 'conversation.item.added', item: { id: makeId('item_'), ...item } });
@@ -116,7 +118,7 @@ export class EventChannel {
     );
   }
 
-  /** Tells that something was not done. @param eventId of what asked for it */
+  /** Reports that something was not done. @param eventId the id of the event that asked for it */
   refuse(eventId: unknown, code: string, message: string): void {
     const error = { type: 'invalid_request_error', code, message, event_id: eventId ?? null };
     this.tell({ type: 'error', error });
@@ -135,7 +137,7 @@ export interface ClientEvent {
   readonly response?: { readonly instructions?: string };
 }
 
-/** Of what is said and never answered, the last is kept. */
+/** How many unanswered words are kept; older ones are dropped. */
 const MAX_WORDS = 100;
 
 function parse(text: string): ClientEvent | undefined {

@@ -1,6 +1,6 @@
 import type { EchoSetup } from './events.ts';
 
-/** A session as events of OpenAI's realtime API repeat it. */
+/** A session in the form in which events of OpenAI's realtime API contain it. */
 export function describeSession({ model, voice, instructions, tools }: EchoSetup): Readonly<Record<string, unknown>> {
   return {
     model,
@@ -10,7 +10,7 @@ export function describeSession({ model, voice, instructions, tools }: EchoSetup
   };
 }
 
-/** A response as they repeat it. */
+/** A response in the same form. */
 export function describeResponse(id: string, status: 'in_progress' | 'completed' | 'cancelled'): object {
   return { object: 'realtime.response', id, status, output: [] };
 }

@@ -1,54 +1,54 @@
 import type { ClientEvent, Settings, ToldEvent } from './channel.ts';
 
-/** Why a call is over: its longest time has passed, one of both hung up, or there is no way to the page any more. */
+/** Why a call is over: it reached its maximum length, one side hung up, or the page cannot be reached any longer. */
 export type OverReason = 'expired' | 'remote' | 'lost';
 
-/** What the agent is created with. */
+/** What the agent of a call is created with. */
 export interface EchoSetup {
   readonly model: string;
   readonly voice: string;
   readonly instructions?: string | undefined;
   readonly tools: readonly { readonly name: string }[];
-  /** Whose turn it is: with `push` only its page says so. */
+  /** Who decides on turns: with `push`, only the page. */
   readonly behaviour?: { readonly turns?: { readonly detect?: string | undefined } | undefined } | null | undefined;
-  /** Tokens that one response may have at most; undefined is without a bound. */
+  /** The most tokens that one response may have; undefined for no limit. */
   readonly maxOutputTokens: number | undefined;
 }
 
-/** What happens in a call, for who is attached to it. */
+/** What happens in a call, as attached connections see it. */
 export type EchoEvent =
-  /** Somebody speaks, or a response begins. */
+  /** Somebody is speaking, or a response begins. */
   | { readonly type: 'activity' }
-  /** The agent speaks, or no longer does. */
+  /** The agent begins or stops speaking. */
   | { readonly type: 'speaking' | 'listening' }
-  /** An event of OpenAI's realtime API, as its page hears it. */
+  /** An event of OpenAI's realtime API, as the page receives it. */
   | { readonly type: 'told'; readonly event: ToldEvent }
-  /** The page changed the session. `created`: what it was before any change; `maxOutputTokens`: the bound that holds, if there is one */
+  /** The page changed the session. `created`: how it was before any change; `maxOutputTokens`: the limit in force, if any. */
   | {
       readonly type: 'configChanged';
       readonly session: Settings;
       readonly created: Settings;
       readonly maxOutputTokens: number | undefined;
     }
-  /** The session is again what it was created with. */
+  /** The session has been reset to how it was created. */
   | { readonly type: 'configRestored' }
   | { readonly type: 'responseStarted'; readonly id: string; readonly maxOutputTokens: number | undefined }
-  /** `usage`: as the page is told it, in the words of OpenAI's realtime API. */
+  /** `usage`: as sent to the page, in the form of OpenAI's realtime API. */
   | { readonly type: 'responseDone'; readonly id: string; readonly usage: object }
   /** The call has ended, and the connection closes after this event. */
   | { readonly type: 'over'; readonly reason: OverReason };
 
-/** A connection to a call beside its page's, on which its events are heard. */
+/** A connection to a call besides its page's, which receives the call's events. */
 export interface EchoConnection {
-  /** Resolves when the connection is closed, by whomever. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<'left'>;
-  /** Bounds what one response may have from now on. */
+  /** Limits the tokens of each response from now on. */
   limitResponses(maxOutputTokens: number): void;
-  /** Puts the session back to what it was created with. */
+  /** Resets the session to how it was created. */
   restoreConfig(): void;
-  /** Takes an event of OpenAI's realtime API, as a page sends it. */
+  /** Takes an event of OpenAI's realtime API, as a page would send it. */
   take(event: ClientEvent): void;
-  /** Cuts off the response that runs. */
+  /** Cuts off the current response. */
   cancelResponse(): void;
   close(): void;
 }

@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RTCPeerConnection } from 'werift';
 
-/** The content type of an alert in a record of DTLS, and the alert itself: a warning, close_notify. */
+/** The content type of an alert in a DTLS record, and the alert itself: level warning, close_notify. */
 const ALERT = 21;
 const CLOSE_NOTIFY = Buffer.from([1, 0]);
-/** Datagrams leave on a later turn of the event loop: with the socket closed at once they would be lost. */
+/** Datagrams are sent in a later turn of the event loop, and would be lost if the socket were closed at once. */
 const SEND_MS = 20;
 
 /**
- * Tells the browser that the call is over, and closes the peer. Closed without a word, the browser's channel stays open, its connection
- * is `failed` after 15 seconds only, and its microphone goes on sending for so long.
+ * Tells the browser that the call is over, and closes the peer. Otherwise the browser's channel would stay open, its connection would become
+ * `failed` only after 15 seconds, and its microphone would go on sending until then.
  */
 export async function sayGoodbye(peer: RTCPeerConnection): Promise<void> {
-  // Aborts SCTP: the page's channel closes.
+  // Aborts SCTP, which closes the page's channel.
   await peer.sctpTransport?.stop().catch(() => undefined);
   await closeDtls(peer).catch(() => undefined);
   await peer.close().catch(() => undefined);
 }
 
-/** The library sends no close_notify: its path for application data does, with the type of the record changed. */
+/** The library cannot send close_notify, so this uses its path for application data and changes the record's type. */
 async function closeDtls(peer: RTCPeerConnection): Promise<void> {
   const socket = peer.dtlsTransports[0]?.dtls;
   if (socket?.connected !== true) return;

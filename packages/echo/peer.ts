@@ -3,28 +3,28 @@ import type { MediaStreamTrack, RTCDataChannel, RTCPeerConnection, RTCRtpSender,
 import { sayGoodbye } from './goodbye.ts';
 import type { WebRtc } from './web-rtc.ts';
 
-/** The only address that the peer listens on and offers: its library is not for a network. */
+/** The only address that the peer offers and listens on: its library is not meant for networks. */
 const ADDRESS = '127.0.0.1';
 const OPUS = 111;
 const AUDIO_LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level';
-/** The first encrypted records of the handshake have lower numbers. */
+/** Higher than the record numbers that the handshake uses. */
 const FIRST_DATA_RECORD = 64;
 
-/** What a peer tells of the browser at its other end. */
+/** What a peer reports about the browser at the other end. */
 export interface PeerEvents {
   readonly connected: () => void;
   /** A sign of life. */
   readonly alive: () => void;
-  /** A packet of audio, with its level in decibels below full scale where the browser tells it. */
+  /** A packet of audio. Its level is in decibels below full scale, if the browser reports it. */
   readonly audio: (levelDb: number | undefined, bytes: number) => void;
   readonly channel: (channel: RTCDataChannel) => void;
-  /** The browser has left (`remote`), or there is no way to it (`lost`). */
+  /** The browser has left (`remote`), or cannot be reached (`lost`). */
   readonly gone: (why: 'remote' | 'lost') => void;
 }
 
 /**
- * One end of a WebRTC call with a browser of this machine: takes an offer, and sends back whatever audio comes in, some time later.
- * After `close` not one packet of audio leaves.
+ * One end of a WebRTC call with a browser on this computer. It takes an offer, and sends all audio back with a delay. After `close` it sends no
+ * further packet of audio.
  */
 export class EchoPeer {
   readonly #webRtc: WebRtc;
@@ -33,10 +33,10 @@ export class EchoPeer {
   readonly #delayMs: number;
   readonly #sender: RTCRtpSender;
   #levelId: number | undefined;
-  /** Grows when what waits to be sent is thrown away. */
+  /** Incremented to discard what is waiting to be sent. */
   #epoch = 0;
   #isClosed = false;
-  // Offsets, not counters: gaps and losses keep their places.
+  // Offsets rather than counters, so that gaps and losses keep their places.
   readonly #sequenceOffset = randomInt(2 ** 16);
   readonly #timestampOffset = randomInt(2 ** 31);
 
@@ -46,7 +46,7 @@ export class EchoPeer {
     this.#on = on;
     this.#peer = new webRtc.RTCPeerConnection({
       iceServers: [],
-      // Interfaces are not looked for: this one address is offered, and bound to.
+      // Interfaces are not enumerated: only this address is offered and bound to.
       iceUseIpv4: false,
       iceUseIpv6: false,
       iceAdditionalHostAddresses: [ADDRESS],
@@ -64,21 +64,21 @@ export class EchoPeer {
       track.onReceiveRtp.subscribe((packet) => this.#hear(packet)),
     );
     this.#peer.onDataChannel.subscribe((channel) => on.channel(channel));
-    // `disconnected` follows one unanswered check and proves nothing.
+    // `disconnected` follows a single unanswered check, and proves nothing.
     this.#peer.connectionStateChange.subscribe((state) => {
       if (state === 'connected') on.connected();
       if (state === 'failed') on.gone('lost');
     });
   }
 
-  /** @returns the answer, with its candidate inside @throws Error for an offer without audio, or that the library does not understand */
+  /** @returns the answer, including its candidate @throws Error for an offer without audio, or one that the library does not understand */
   async answer(offerSdp: string): Promise<string> {
     if (!/^m=audio /m.test(offerSdp)) throw new Error('the offer has no audio');
     const peer = this.#peer;
     await peer.setRemoteDescription({ type: 'offer', sdp: withoutCandidates(offerSdp) });
     const level = Object.entries(peer.extIdUriMap).find(([, uri]) => uri === AUDIO_LEVEL);
     this.#levelId = level && Number(level[0]);
-    // The library asks a public STUN server where it is given none, and there is no option against it.
+    // Without a STUN server the library uses a public one, and there is no option to prevent that.
     for (const { connection } of peer.iceTransports) Object.assign(connection, { stunServer: undefined });
     await peer.setLocalDescription(await peer.createAnswer());
     this.#watchEncryption();
@@ -88,10 +88,10 @@ export class EchoPeer {
   #watchEncryption(): void {
     const [transport] = this.#peer.dtlsTransports;
     transport?.onStateChange.subscribe((state) => {
-      // The library gives one number to its last record of the handshake and to one of data. Browsers drop the second.
+      // The library uses the same number for its last record of the handshake and one of data, and browsers drop the second.
       if (state === 'connected' && transport.dtls !== undefined)
         transport.dtls.dtls.recordSequenceNumber += FIRST_DATA_RECORD;
-      // The browser's own goodbye, of which the state of the connection tells nothing.
+      // The browser has said goodbye, which the connection's state does not show.
       if (state === 'closed') this.#on.gone('remote');
     });
   }
@@ -100,7 +100,7 @@ export class EchoPeer {
     if (this.#isClosed) return;
     const level = header.extensions.find(({ id }) => id === this.#levelId)?.payload[0];
     this.#on.audio(level === undefined ? undefined : level & 0x7f, payload.length);
-    // A new header, because the extensions of the browser's are its own.
+    // A new header, because header extensions of the browser's packet do not apply to the echo.
     const { RtpHeader, RtpPacket } = this.#webRtc;
     const echo = new RtpPacket(
       new RtpHeader({
@@ -117,12 +117,12 @@ export class EchoPeer {
     }, this.#delayMs).unref();
   }
 
-  /** Throws away what waits to be sent. */
+  /** Discards what is waiting to be sent. */
   silence(): void {
     this.#epoch += 1;
   }
 
-  /** Silences the call at once, and then tells the browser that it is over. */
+  /** Silences the call at once, then tells the browser that it is over. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -132,8 +132,8 @@ export class EchoPeer {
 }
 
 /**
- * The browser's own check tells where it is, at no cost of time. An offer's candidates could name any address, and names that end in
- * `.local` make the library ask the network for ten seconds.
+ * The browser's own connectivity check reveals its address without delay. Candidates in the offer could name any address, and for names ending
+ * in `.local` the library queries the network for ten seconds.
  */
 function withoutCandidates(sdp: string): string {
   return sdp

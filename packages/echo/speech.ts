@@ -1,8 +1,8 @@
 /** Louder than a quiet room, in decibels below full scale. */
 const LOUD_DB = 45;
-/** Without a level, by size: Opus needs at most 20 bytes for silence and 60 to 140 for speech. */
+/** If there is no level, a packet's size decides: Opus needs at most 20 bytes for silence, and 60 to 140 for speech. */
 const LOUD_BYTES = 50;
-/** Fewer loud packets in a row are a click. */
+/** Fewer consecutive loud packets are just a click. */
 const BEGIN_PACKETS = 3;
 /** A silence of this length ends an utterance. */
 const HANGOVER_MS = 500;
@@ -13,18 +13,18 @@ export interface Utterance {
   readonly endMs: number;
 }
 
-/** Finds utterances in a stream of audio packets, by the level that browsers measure (RFC 6464) or by the size of packets. */
+/** Detects utterances in a stream of audio packets, by the level that browsers measure (RFC 6464) or by the size of packets. */
 export class SpeechDetector {
   #loudInARow = 0;
   #startMs: number | undefined;
   #lastLoudMs = 0;
 
-  /** When the present utterance began; undefined in silence. */
+  /** When the current utterance began; undefined in silence. */
   get startMs(): number | undefined {
     return this.#startMs;
   }
 
-  /** @param levelDb below full scale, 0 to 127 @returns whether an utterance begins with this packet */
+  /** @param levelDb in decibels below full scale, 0 to 127 @returns whether an utterance begins with this packet */
   hear(nowMs: number, levelDb: number | undefined, bytes: number): boolean {
     const isLoud = levelDb === undefined ? bytes > LOUD_BYTES : levelDb < LOUD_DB;
     this.#loudInARow = isLoud ? this.#loudInARow + 1 : 0;
@@ -34,14 +34,14 @@ export class SpeechDetector {
     return true;
   }
 
-  /** @returns the utterance that is over by now, once */
+  /** @returns the utterance that has ended by now, only once */
   takeEnded(nowMs: number): Utterance | undefined {
     const startMs = this.#startMs;
     if (startMs === undefined || nowMs - this.#lastLoudMs <= HANGOVER_MS) return undefined;
     return this.take();
   }
 
-  /** @returns the present utterance, which is over by that; undefined in silence */
+  /** Ends the current utterance. @returns it; undefined in silence */
   take(): Utterance | undefined {
     const startMs = this.#startMs;
     this.#startMs = undefined;

@@ -1,10 +1,10 @@
-/** The times of an echo's calls, in milliseconds. */
+/** The timing of the echo agent's calls, in milliseconds. */
 export interface EchoTimes {
-  /** How late the echo is. */
+  /** How much later the echo is heard. */
   readonly delayMs: number;
-  /** A call that is not connected by then never will be. */
+  /** A call that is not connected after this time is given up. */
   readonly connectMs: number;
-  /** Without a sign of life for so long the browser is gone. Chromium gives one about every 2.5 seconds. */
+  /** After this long without a sign of life, the browser is considered gone. Chromium sends one about every 2.5 seconds. */
   readonly lostMs: number;
   readonly maxMs: number;
 }

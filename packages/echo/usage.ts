@@ -1,4 +1,4 @@
-/** The tokens of one response: cached ones are not a part of the others. */
+/** The tokens of one response. Cached tokens are not included in the others. */
 export interface ResponseTokens {
   readonly textIn: number;
   readonly textCached: number;
@@ -10,16 +10,16 @@ export interface ResponseTokens {
 
 /** Tokens of the instructions, which every response reads again. */
 const TEXT = 40;
-/** Of a token. */
+/** Characters per token. */
 const CHARACTERS = 4;
 const IN_PER_SEC = 10;
 const OUT_PER_SEC = 20;
 
-/** What the responses of one call use: as with a model, each reads all that was said before again, from the cache. */
+/** The usage of one call's responses. As with a model, each response reads everything said before again, from the cache. */
 export class ConversationUsage {
   #heard = 0;
 
-  /** @returns the tokens of one response in text */
+  /** @returns the tokens of one written response */
   addText(text: string, maxOutputTokens: number | undefined): ResponseTokens {
     const textIn = Math.ceil(text.length / CHARACTERS);
     return {
@@ -30,7 +30,7 @@ export class ConversationUsage {
     };
   }
 
-  /** @returns the tokens of one response that says for `ms` what it has heard for `ms` */
+  /** @returns the tokens of one spoken response: it hears `ms` milliseconds and repeats them */
   add(ms: number, maxOutputTokens: number | undefined): ResponseTokens {
     const audioIn = Math.ceil((ms / 1000) * IN_PER_SEC);
     const audioOut = Math.min(Math.ceil((ms / 1000) * OUT_PER_SEC), maxOutputTokens ?? Infinity);
@@ -48,7 +48,7 @@ export class ConversationUsage {
   }
 }
 
-/** The usage of a `response.done` event, where cached tokens are a part of the input. */
+/** The usage for a `response.done` event, where the input includes cached tokens. */
 export function describeUsage(tokens: ResponseTokens): object {
   const text = tokens.textIn + tokens.textCached;
   const audio = tokens.audioIn + tokens.audioCached;

@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 import type * as Werift from 'werift';
 
-/** The WebRTC library of the echo agent: an optional dependency, so that only its types may be imported. */
+/** The echo agent's WebRTC library. It is an optional dependency, so only its types may be imported. */
 export type WebRtc = typeof Werift;
 
 export type LoadWebRtc = () => Promise<WebRtc>;
 
 /**
- * Looks for the library, which comes along so that `npx switchboard` talks.
- * @returns the way to load it, which takes half a second that most starts need not spend; undefined where it is not installed
+ * Looks for the library, which is installed along so that calls work with `npx switchboard`.
+ * @returns a function that loads it, because that takes half a second, which most starts need not spend; undefined if it is not installed
  */
 export function findWebRtc(): LoadWebRtc | undefined {
   try {

@@ -1,4 +1,4 @@
-/** What a page says to the echo in words: of the items of OpenAI's realtime API, a text of the visitor and the answer of a tool. */
+/** A text for the echo as an item of OpenAI's realtime API: a message of the visitor, or a tool's answer. */
 export interface Item {
   readonly type?: unknown;
   readonly role?: unknown;
@@ -7,14 +7,14 @@ export interface Item {
   readonly output?: unknown;
 }
 
-/** What the echo says to it. */
+/** How the echo replies to a text. */
 export type Reply =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly name: string; readonly arguments: string };
 
 /**
- * Says a text back, and asks for a tool where the text begins with its name (`lookup {"id": 7}`), or has all the words that its name is made
- * of: "When are your opening hours?" asks for `get_opening_hours`.
+ * Repeats a text, or calls a tool: one whose name the text begins with (`lookup {"id": 7}`), or one whose name consists of words that are all in
+ * the text: "When are your opening hours?" calls `get_opening_hours`.
  */
 export function replyTo(text: string, toolNames: readonly string[]): Reply {
   const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
@@ -23,7 +23,7 @@ export function replyTo(text: string, toolNames: readonly string[]): Reply {
   return meant === undefined ? { type: 'text', text } : { type: 'call', name: meant, arguments: '{}' };
 }
 
-/** Shorter ones, such as "get", say nothing of what a tool is for; a single word is in too many texts. */
+/** Ignores short words such as "get", which do not say what a tool is for, and names of a single word, which is in too many texts. */
 function isMeant(toolName: string, text: string): boolean {
   const said = new Set(text.toLowerCase().match(/[a-z0-9]+/g));
   const words = toolName
@@ -33,7 +33,7 @@ function isMeant(toolName: string, text: string): boolean {
   return words.length > 1 && words.every((word) => said.has(word));
 }
 
-/** The words of an item; undefined for one that the echo does not understand. */
+/** The text of an item; undefined for an item that the echo does not understand. */
 export function wordsOf({ type, content, call_id, output }: Item): string | undefined {
   if (type === 'function_call_output')
     return typeof call_id === 'string' ? `The tool says: ${String(output)}` : undefined;
@@ -45,23 +45,23 @@ export function wordsOf({ type, content, call_id, output }: Item): string | unde
   return texts.length > 0 ? texts.join(' ') : undefined;
 }
 
-/** Whether a text is what was said in a call before, for the memory of a model: the echo has none, and does not say it back. */
+/** Whether a text recaps an earlier call for a model's memory. The echo has no memory, and does not repeat it. */
 export function isRecap(text: string): boolean {
   return text.startsWith('What was said before in this conversation');
 }
 
-/** What a model is to say while a tool takes long, of a text of the system that says so. */
+/** What to say while a tool takes long, if a text of the system asks for that. */
 export function asideOf({ role }: Item, text: string): string | undefined {
   return role === 'system' ? /Until then say only: (.+)$/s.exec(text)?.[1] : undefined;
 }
 
-/** What the echo says when nobody said anything: the words that its instructions name, as it knows no other instructions. */
+/** What the echo says if nobody has said anything: the words that the instructions name. It does not follow any other instructions. */
 export function sayUnasked(instructions: string | undefined): string {
   const [, words] = /^Say exactly: (.+)$/s.exec(instructions ?? '') ?? [];
   return words ?? 'Hello. I am an echo: I say back what I hear.';
 }
 
-/** What stands for words that were spoken: the echo has no ears for them. */
+/** Stands for spoken words, which the echo cannot recognise. */
 export function describeSpeech(ms: number): string {
   return `(${(ms / 1000).toFixed(1)} s of speech)`;
 }
