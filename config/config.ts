@@ -83,7 +83,7 @@ function complete(settings: Settings, shown: readonly SettingShown[], values: Re
     callers: { widget, console },
     consoleEmails,
     operatorEmails: others.operatorEmails ?? (isProduction ? [] : ['*']),
-    /** In production everybody can log in, so only tenants that name their admins admit console users. */
+    /** True in production if everybody can log in. Then only tenants that name their admins admit console users. */
     needsAdmins: isProduction && consoleEmails.includes('*'),
   };
 }

@@ -56,7 +56,7 @@ export interface UseSwitchboard extends Shown {
   /** Ends the session. Unmounting the component does too. */
   readonly end: () => Promise<void>;
   readonly mute: (on?: boolean) => void;
-  /** Sends the agent a text. @throws SwitchboardError CALL_LOST (there is no call), PROVIDER_UNSUPPORTED */
+  /** Sends the agent a text. @throws SwitchboardError CALL_LOST (there is no call), NETWORK_ERROR */
   readonly send: (text: string) => void;
   /** How loud both sides are right now, for drawing. A ref and not state, because it changes ten times a second. */
   readonly levels: { readonly current: Levels };

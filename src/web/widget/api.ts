@@ -136,7 +136,7 @@ export interface Transcript {
 export interface SessionEvents {
   /** The session's state changed. */
   readonly state: { readonly state: SessionState };
-  /** The server acknowledged a heartbeat, or the attach of a socket. */
+  /** The server acknowledged a heartbeat, or attached a socket. */
   readonly beat: { readonly session: SessionView };
   /** Heartbeats use this transport from now on. */
   readonly transport: { readonly transport: 'socket' | 'http' };

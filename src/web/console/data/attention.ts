@@ -19,7 +19,7 @@ export interface Matter {
 
 /** Fewer events may be chance. */
 const MIN_EVENTS = 10;
-/** How many times the usual count stands out. */
+/** A count stands out from this many times the usual one. */
 const MIN_FACTOR = 3;
 const MIN_LEAD_MS = 1000;
 /** End reasons that are normal, however frequent. */

@@ -149,7 +149,7 @@ function Again() {
   );
 }
 
-/** The shape for danger and doubt, which must not be shown by colour alone. */
+/** The warning sign. Danger and doubt must not be shown by colour alone. */
 export function Warning() {
   return (
     <Icon class="icon warning">
