@@ -20,31 +20,32 @@ import { liveEngineOf } from './stores.ts';
 import { startTenants } from './tenants.ts';
 
 const DRAIN_MS = 5000;
-/** On top of a mint; mail is given up after four seconds. */
+/** Time a reply may take beyond the mint's timeout; sending a mail is abandoned after four seconds. */
 const REPLY_GRACE_MS = 7000;
 
 export interface App {
   readonly port: number;
   readonly publicUrl: string;
-  /** What runs where, for the start-up message. */
+  /** Which implementation serves each part, for the start-up message. */
   readonly parts: {
     readonly storage: string;
     readonly registry: string;
     readonly mail: string;
     readonly provider: string;
     readonly answerer: Answerer;
-    /** Whether pages hang up when they are told to, and nobody else does. */
+    /** True where the end of a session only tells its page to hang up, and nothing enforces it. */
     readonly areEndsAdvisory: boolean;
   };
-  /** What a first page may use: the demo's key, where it is served, and its agent. */
+  /** What the first page may use: the demo's key and its agent, where the demo is served. */
   readonly demo: { readonly key: WidgetKey; readonly agentId: string | undefined } | undefined;
   /** Drains: readiness off, listener closed, replies finished, state saved (docs/contract.md, section 1.1). Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens what the service stands on, builds it and serves it: with compose.ts the only place that knows all parts.
- * @throws ConfigError or TenantsFileError for the files, StartFaults for several at once, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
+ * Opens the foundations of the service, builds it and serves it. Only this file and compose.ts know all parts.
+ * @throws ConfigError or TenantsFileError for the files, StartFaults for several at once, DirectoryInUse, MigrationError, Unavailable,
+ *   or what listening throws; nothing is left running then
  */
 export async function startApp(config: Config, log: Log, overrides: Overrides = {}): Promise<App> {
   const disposables = new Disposables((error) => log.error({ event: 'fault', where: 'shutdown', err: error }));
@@ -64,8 +65,8 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   const { core, tenants, sessions, calls, operators, hub, handle } = service;
   closeWith(service, disposables);
 
-  // A free port is open before the tenants are known, because the demo's origin follows it. One that was given opens when all else
-  // is ready, so that no caller meets a worker that is still starting.
+  // A free port is opened before the tenants are known, because the demo's origin depends on it. A configured port is opened once
+  // everything else is ready, so that no caller reaches a worker that is still starting.
   const early =
     config.port === 0
       ? await openTransport(service, disposables, (request) =>
@@ -101,7 +102,7 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   };
 }
 
-/** What is still to be written when the service stops, the journal last of all: what is flushed before may still be an event. */
+/** Registers what must be written when the service stops. The journal goes last, because what is flushed before it may still add entries. */
 function closeWith(
   { core, identity, usage, sessions, calls, bots, serverTools, webhooks, traces, operators }: Service,
   disposables: Disposables,
@@ -117,14 +118,14 @@ function closeWith(
   disposables.add(() => operators.activityWriter.flush());
   disposables.add(async () => serverTools.close());
   disposables.add(async () => bots.close());
-  // Together, so that a stop waits for the slower of the two alone.
+  // In parallel, so that a stop takes only as long as the slower of the two.
   disposables.add(() => Promise.all([webhooks.close(), traces?.close()]));
   disposables.add(() => calls.held?.stop());
   disposables.add(() => identity.logins.close());
   disposables.add(() => identity.codes.settled());
 }
 
-/** Serves the port and the sockets. @param answer answers requests */
+/** Serves HTTP requests and sockets on the port. @param answer answers requests */
 async function openTransport(
   service: Service,
   disposables: Disposables,

@@ -9,7 +9,7 @@ import type { Core } from './core.ts';
 import { deleteWhatIsOver } from './retention.ts';
 
 const SWEEP_MS = 500;
-/** What a crash loses of the heartbeats of sockets. */
+/** How much of the sockets' heartbeats a crash can lose. */
 const BEATS_MS = 500;
 const FLUSH_MS = 1000;
 const TICK_MS = 1000;
@@ -24,18 +24,18 @@ const PRESENCE_MS = 5000;
 const CARRY_MS = 2000;
 const PURGE_MS = 10 * MINUTE_MS;
 const RECOUNT_MS = HOUR_MS;
-/** Every node looks so often whether a day is due. */
+/** How often every node checks whether a day is due. */
 const RECONCILE_MS = 10 * MINUTE_MS;
 
-/** One round carries at most this many chunks of each table: the embedded database does nothing else meanwhile. */
+/** Chunks of each table that one round carries at most, because the embedded database does nothing else meanwhile. */
 const CHUNKS_A_ROUND = 10;
 
 /**
- * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what happened, counting what went on, saying that this process is here, warning the clients of ends that are near, telling operators what
- * happens, sending what webhooks and mails tell, making traces, carrying over what older builds wrote, deleting what is over, mending counts, comparing the meter
- * with the provider's bill.
- * @returns the way to stop it
+ * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting buffered usage, writing
+ * the journal, counting activity, announcing that this process is alive, warning clients of ends that are near, feeding operators,
+ * delivering webhooks and mails, sending traces, carrying over what older builds wrote, deleting expired data, correcting counts, and
+ * comparing the meter with the provider's bill.
+ * @returns a function that stops it
  */
 export function startBackground(service: Service): () => Promise<unknown> {
   const { core, sessions, usage, calls, webhooks, traces, hub, operators, reconciliation } = service;
@@ -58,7 +58,7 @@ export function startBackground(service: Service): () => Promise<unknown> {
     every(FEED_MS, async () => feed.tick(), onError),
     every(FEED_MS, () => feed.count(), onError),
     every(TICK_MS, () => usage.budgets.tick(), onError),
-    // Asks the database, and so holds up no warning and no end that needs none.
+    // On its own schedule, because it queries the database and must not delay warnings and ends that do not need it.
     every(TICK_MS, () => usage.budgets.followMinutes(), onError),
     every(WEBHOOKS_MS, () => webhooks.deliveries.tick(), onError),
     every(MAILS_MS, () => webhooks.mails.tick(), onError),
@@ -73,14 +73,14 @@ export function startBackground(service: Service): () => Promise<unknown> {
   if (held !== undefined)
     stops.push(
       every(CALLS_MS, () => held.tick(), onError),
-      // Needs no database, and is not held up by what waits for one.
+      // Needs no database, so it must not wait behind work that does.
       every(CALLS_MS, async () => held.guard(), onError),
       every(LEASE_MS, () => held.renewLease(), onError),
     );
   return () => Promise.all(stops.map((stop) => stop()));
 }
 
-/** Carries a part of what older builds wrote into the journal. @throws Unavailable when the database is away; the next round goes on */
+/** Carries over into the journal some of what older builds wrote. @throws Unavailable when the database is away; the next round continues */
 export async function carryOver({ stores, clock }: Pick<Core, 'stores' | 'clock'>): Promise<void> {
   for (let chunk = 0; chunk < CHUNKS_A_ROUND && (await stores.formerTables.carrySome(clock.now())); chunk += 1);
 }
@@ -92,13 +92,13 @@ async function purge({ core, usage, calls }: Service): Promise<void> {
   const countedFromMs = usage.budgetLimits.countedFromMs(at);
   const days = config.retentionDays;
   await deleteWhatIsOver(at, { retention: stores.retention, days, calendar, countedFromMs, onError });
-  // As often, because who waits for what is held in vain is refused meanwhile.
+  // Recounted just as often, because callers are refused while something is held back in vain.
   const wrong = (await stores.holds.recount()) ?? 0;
   if (wrong > 0) events.warned('sums of what sessions hold back were wrong, and are mended', { sums: wrong });
   if (calls.held === undefined) await closeFormerCalls(stores.calls, config.calls, clock.now());
 }
 
-/** Compares the counts of live sessions that are kept with what they count, and mends them. */
+/** Compares the stored counts of live sessions with a fresh count, and corrects them. */
 async function recount({ stores, events }: Core): Promise<void> {
   const wrong = (await stores.history.recount()) ?? 0;
   if (wrong > 0) events.warned('counts of live sessions were wrong, and are mended', { counts: wrong });

@@ -4,7 +4,7 @@ import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
-/** @throws ConfigError where the guard lets nobody ask the address that verifies solved challenges */
+/** @throws ConfigError where the outbound guard forbids the address that verifies solved challenges */
 export function requireVerifyUrl({ bots, outbound }: Pick<Config, 'bots' | 'outbound'>): void {
   if (bots.verifyUrl === undefined) return;
   const rule = urlRuleOf(outbound);
@@ -12,7 +12,7 @@ export function requireVerifyUrl({ bots, outbound }: Pick<Config, 'bots' | 'outb
   if (fault !== undefined) throw new ConfigError([{ name: 'BOT_VERIFY_URL', message: fault }]);
 }
 
-/** @throws TenantsFileError that names the keys whose secret nothing can open */
+/** @throws TenantsFileError that names the keys whose secret cannot be opened */
 export function requireBotSecrets(
   tenants: readonly Tenant[],
   file: string,

@@ -20,17 +20,17 @@ import type { OpenUsage } from './usage.ts';
 export interface OpenBots {
   readonly detector: BotDetector;
   readonly suspects: Suspects;
-  /** Lets go of idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** Secrets of tenants are asked of the database so often: one that was changed is used within that time. */
+/** How long a tenant's secret is cached: a changed one is in use within this time. */
 const SECRETS_MS = 30_000;
 const MAX_SECRETS = 10_000;
 
 /**
- * Who judges creates: as the settings say, and the widget key where it says more. Providers of challenges are asked by the guarded way out, on
- * connections of their own, so that servers of tenants that hang take none from them.
+ * Sets up who judges creates: as the settings say, unless the widget key says otherwise. Providers of challenges are reached through the
+ * guarded way out, on connections of their own, so that tenants' servers that hang cannot use them up.
  */
 export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'sharedOf'>): OpenBots {
   const { config, stores, live, clock, installationKey, onError } = core;
@@ -56,7 +56,7 @@ export function openBots(core: Core, usage: Pick<OpenUsage, 'calendar' | 'shared
   return { detector, suspects, close: () => outbound.close() };
 }
 
-/** How callers of a key are challenged: as the key says, and in what it does not say as the installation does. */
+/** How callers of a key are challenged: as the key says, and for what it leaves open, as the installation says. */
 function createSettings({ config, secrets, clock, onError }: Core) {
   const { provider: ofInstallation, siteKey, secret, minScore, challenge, verifyUrl } = config.bots;
   const values = cacheFor<string | undefined>(SECRETS_MS, MAX_SECRETS);
@@ -73,7 +73,7 @@ function createSettings({ config, secrets, clock, onError }: Core) {
     : undefined;
   let isOn = own !== undefined;
 
-  /** Undefined where there is none of that name, or nothing opens it. @throws Unavailable when the database is away */
+  /** Undefined where there is no secret of that name, or it cannot be opened. @throws Unavailable when the database is away */
   function read(tenantId: string, name: string): Promise<string | undefined> {
     return values(`${tenantId}/${name}`, clock.now(), () => readSecret(tenantId, name, secrets)).catch(
       (fault: unknown) => {
@@ -89,7 +89,7 @@ function createSettings({ config, secrets, clock, onError }: Core) {
     const { provider, siteKey: site, secret: reference = '', ...more } = bots;
     if (provider === undefined) return own && { ...own, ...more };
     const [name = ''] = secretsIn(reference);
-    // The address of another provider's siteverify verifies nothing of this one.
+    // The configured siteverify address belongs to the installation's provider and cannot verify solutions for another one.
     const isSame = own === undefined || own.provider === provider;
     return {
       ...common,
@@ -108,7 +108,7 @@ function createSettings({ config, secrets, clock, onError }: Core) {
       isOn ||= settings !== undefined;
       return settings;
     },
-    /** Whether anybody was challenged here so far. */
+    /** Whether anyone has been challenged here so far. */
     isOn: () => isOn,
   };
 }

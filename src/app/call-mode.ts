@@ -9,8 +9,8 @@ import { TenantsFileError } from '../tenants/tenants-file.ts';
 type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'simulated'>;
 
 /**
- * How the calls of sessions are opened: as a key or an agent asks, else as CALL_MODE says. A provider whose calls cannot be brokered serves
- * none so, and a simulated one no others: its client secrets open nothing.
+ * How the calls of sessions are opened: as the key or the agent asks, otherwise as CALL_MODE says. A provider whose calls cannot be
+ * brokered has direct calls only. A simulated one has brokered calls only, because its client secrets open nothing.
  */
 export function createCallModes(mode: CallMode, provider: UpstreamProvider): CallModeOf {
   if (!isBrokered(provider)) return () => 'direct';

@@ -20,7 +20,7 @@ interface CallsNeighbours {
 
 export type OpenCalls = ReturnType<typeof openCalls>;
 
-/** The calls of the service: those that this node holds, where its provider lets it open them, the tickets for them, and how they are opened. */
+/** The calls of the service: those that this node holds, where the provider lets it open them, their tickets, and how they are opened. */
 export function openCalls(core: Core, neighbours: CallsNeighbours) {
   const { config, stores, provider } = core;
   const held = endsCalls(provider) ? openHeld(core, provider, neighbours) : undefined;
@@ -29,7 +29,7 @@ export function openCalls(core: Core, neighbours: CallsNeighbours) {
     open: (request: OpenCallRequest) => calls.open(request),
     ofSession: (sessionId: string) => calls.ofSession(sessionId),
     runningResponses: (callId: string) => calls.runningResponses(callId),
-    /** The calls that this node holds; undefined where it ends none. */
+    /** The calls that this node holds; undefined where it holds none and so ends none. */
     held,
     ofPages: () => (provider.capabilities.returnSec === undefined ? undefined : held?.ofPages),
     tickets: new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec }),

@@ -27,7 +27,7 @@ import type { TenantDirectory } from '../tenants/directory.ts';
 import { openUsage, type OpenUsage } from './usage.ts';
 import { openWebhooks, type AdminsOf, type OpenWebhooks } from './webhooks.ts';
 
-/** The whole service: the faces of its features with what only the process itself uses of them. */
+/** The whole service: its features as the routes see them, and what only the process itself uses. */
 export interface Service extends Services {
   readonly core: Core;
   readonly usage: OpenUsage;
@@ -45,7 +45,7 @@ export interface Service extends Services {
 }
 
 /**
- * Builds the service on its foundations: each feature is given the faces of those that it stands on, and the routes are given all. It
+ * Builds the service on its foundations: each feature gets the interfaces of those it depends on, and the routes get all of them. It
  * opens no port and starts no timer.
  * @throws Unavailable when the database is away
  */

@@ -8,28 +8,28 @@ import type { Foundations } from './foundations.ts';
 import { openJournal, type OpenJournal } from './journal.ts';
 import { openSealers, requireSealer, type Sealers } from './sealer.ts';
 
-/** What every feature stands on. */
+/** What every feature depends on. */
 export interface Core extends Foundations {
   readonly installationKey: Buffer;
   readonly edge: EdgeWindows;
   readonly journal: OpenJournal;
-  /** Days of QUOTA_TIMEZONE. */
+  /** Turns instants into days of QUOTA_TIMEZONE. */
   readonly calendar: ReturnType<typeof createCalendar>;
   /** All nodes of the installation as this one knows them. */
   readonly nodes: NodeList;
-  /** That this node is alive, in the stores of what it holds. */
+  /** States in Redis and PostgreSQL that this node is alive. */
   readonly lease: NodeLease;
-  /** What reads and changes the secrets of tenants. */
+  /** Reads and changes the secrets of tenants. */
   readonly secrets: SecretsDeps;
-  /** Seals what back ends hand on to the servers of tools. */
+  /** Seals what back ends pass on to the servers of tools. */
   readonly contexts: Sealers['contexts'];
   /** The development mailbox; undefined where mail is sent for real. */
   readonly mailbox: DevMailbox | undefined;
-  /** Whether browsers reach the service by https. */
+  /** Whether browsers reach the service over https. */
   readonly isHttps: () => boolean;
 }
 
-/** Opens the journal first, so that every feature can be given it. @throws ConfigError for secrets that nothing can open, Unavailable when the database is away */
+/** Opens the journal first, so that every feature can use it. @throws ConfigError for secrets that cannot be opened, Unavailable when the database is away */
 export async function openCore(on: Foundations): Promise<Core> {
   const { stores, live, clock, onError } = on;
   const node = on.node.id;

@@ -2,13 +2,13 @@ import type { Outbound, OutboundReply, OutboundRequest } from '../outbound/contr
 import type { Clock } from '../kernel/clock.ts';
 import { iso } from '../kernel/time.ts';
 
-/** Where the demo's agent has its tool (config/tenants.json): a name that leads nowhere, whoever resolves it (RFC 2606). */
+/** Address of the demo agent's tool (config/tenants.json): a name that never resolves (RFC 2606). */
 const ADDRESS = 'https://museum.invalid/opening-hours';
 const MONDAY = 1;
 
 /**
- * Answers the tool of the demo within this process, so that a newcomer needs no server: its request is signed as all are, and never sent.
- * Every other request goes through the guard as ever.
+ * Answers the demo's tool within this process, so that a newcomer needs no server: its request is signed like any other, but never sent.
+ * Every other request goes through the guard as usual.
  */
 export function withDemoTool(outbound: Outbound, clock: Clock): Outbound {
   return {

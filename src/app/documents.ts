@@ -9,10 +9,9 @@ import type { AsyncApi, OpenApi } from '../site/reference/document.ts';
 import { undescribed } from '../site/reference/undescribed.ts';
 
 /**
- * The descriptions of the interface: of its routes, and of its sockets. Each is made when it is first asked for, and kept: every page of the
- * reference is written from both.
+ * The OpenAPI and AsyncAPI documents. Each is made on first use and kept, because every page of the reference is written from both.
  *
- * @param publicUrl without a trailing slash; known once somebody can ask
+ * @param publicUrl without a trailing slash; only known once the service can be reached
  */
 export function documentsOf(routes: readonly Route[], publicUrl: () => string): Documents {
   let openapi: object | undefined;
@@ -24,7 +23,7 @@ export function documentsOf(routes: readonly Route[], publicUrl: () => string): 
   };
 }
 
-/** @throws a list of everything in these descriptions that says nothing of itself: a build does not go on then */
+/** @throws a list of everything in these documents that has no description, so that a build fails */
 export function requireDescriptions(): void {
   const { openapi, asyncapi } = documentsOf(describedRoutes(), () => 'http://127.0.0.1');
   const found = undescribed(openapi() as OpenApi, asyncapi() as AsyncApi);

@@ -13,9 +13,9 @@ import { requireToolServers } from './tool-servers.ts';
 import { requireWebhookServers } from './webhook-servers.ts';
 import { requireSupport } from './unsupported.ts';
 
-// What is wrong with the files that a configuration names, and with both together. Nothing is connected to for that.
+// Finds faults of the files that a configuration names, and of files and configuration together, without connecting to anything.
 
-/** Several things that keep the service from starting, told together (docs/contract.md, section 1.1). */
+/** Several faults that keep the service from starting, reported together (docs/contract.md, section 1.1). */
 export class StartFaults extends Error {
   override readonly name = 'StartFaults';
   readonly faults: readonly unknown[];
@@ -26,7 +26,7 @@ export class StartFaults extends Error {
   }
 }
 
-/** What `read` reads, or what is wrong with the configuration. @throws any other fault */
+/** The result of `read`, or the fault of the configuration that it threw. @throws any other fault */
 export function attempt<T>(read: () => T): T | Error {
   try {
     return read();
@@ -35,7 +35,7 @@ export function attempt<T>(read: () => T): T | Error {
   }
 }
 
-/** @throws what is no fault of the configuration */
+/** Returns a fault of the configuration. @throws any other fault */
 export function keep(fault: unknown): Error {
   if (fault instanceof ConfigError || fault instanceof TenantsFileError) return fault;
   throw fault;
@@ -50,7 +50,7 @@ export async function faultsOfFiles(config: Config): Promise<readonly Error[]> {
   return faultsTogether(config, tenants, prices, openProvider(config.upstream, config.mode));
 }
 
-/** What is wrong with a configuration and its files together, each of which is right by itself. */
+/** Faults of a configuration and its files together, each of which is valid on its own. */
 export function faultsTogether(
   config: Config,
   tenants: readonly Tenant[],
@@ -67,7 +67,7 @@ export function faultsTogether(
   return rules.map((rule) => attempt(rule)).filter((fault) => fault instanceof Error);
 }
 
-/** What must be true of the tenants that are served, also when their file changes: each throws what is wrong. */
+/** Rules that the served tenants must meet, also when their file changes; each throws what is wrong. */
 export function rulesOfServed(
   served: readonly Tenant[],
   config: Config,
@@ -87,7 +87,7 @@ export function rulesOfServed(
   ];
 }
 
-/** The tenants of the file that the service serves: production has no use for a demo. */
+/** The tenants of the file that the service serves: production leaves out the demo. */
 export function servedOf(tenants: readonly Tenant[], { mode, publicUrl }: Config): readonly Tenant[] {
   return mode === 'production' ? withoutDemo(tenants, publicUrl) : tenants;
 }

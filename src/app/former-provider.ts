@@ -5,8 +5,8 @@ import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 
 /**
- * Another provider than that of calls which are still open can neither hear nor end them.
- * @throws ConfigError while there are such calls, unless FORMER_PROVIDER_DRAIN lets them go; Unavailable when the database is away
+ * Checks for calls that are still open at a former provider, which the present one can neither hear nor end.
+ * @throws ConfigError while there are such calls, unless FORMER_PROVIDER_DRAIN abandons them; Unavailable when the database is away
  */
 export async function requireDrained(
   { calls: { formerProviderDrain } }: Pick<Config, 'calls'>,

@@ -24,46 +24,46 @@ import { faultsOfFiles, StartFaults } from './file-faults.ts';
 import { requireDrained } from './former-provider.ts';
 import { openLiveStores } from './stores.ts';
 
-/** What a service stands on: engines (the database with its tables), outside parties, clock. The command opens them, or a test does. */
+/** What a service is built on: engines (the database with its tables), outside parties, clock. The command or a test opens them. */
 export interface Foundations {
   readonly config: Config;
   readonly clock: Clock;
-  /** How a request that waits for another lets time pass. */
+  /** Waits for a given time, for requests that wait for another one. */
   readonly pause?: (ms: number) => Promise<unknown>;
   readonly database: Database;
   readonly stores: PostgresStores;
   readonly live: LiveStores;
   readonly mailer: Mailer;
   readonly provider: UpstreamProvider;
-  /** The same provider with credentials that only hear and end calls. */
+  /** The same provider with other credentials, which only hear and end calls. */
   readonly others?: readonly BrokeredProvider[];
   readonly prices: Prices;
-  /** In the place of those that the settings name. */
+  /** Replaces the detectors that the settings name. */
   readonly bots?: BotDetector | undefined;
   readonly events: Events;
   readonly metrics: Metrics;
-  /** Gets faults in work that no request waits for. */
+  /** Receives faults in work that no request waits for. */
   readonly onError: (error: unknown) => void;
   readonly node: NodeIdentity;
-  /** How many request ids this process has given. */
+  /** How many request ids this process has assigned. */
   readonly requestsGiven: () => number;
   readonly loop: LoopDelay;
-  /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
+  /** The service's own address, without a trailing slash. A function, because a free port is known late. */
   readonly publicUrl: () => string;
   /** False from the moment a shutdown begins. */
   readonly isAccepting: () => boolean;
 }
 
-/** What tests and other hosts may put in the place of the real parts. */
+/** Replacements of real parts, for tests and other hosts. */
 export interface Overrides {
   readonly clock?: Clock;
-  /** Hears of each mail in the development mailbox. */
+  /** Receives each mail that reaches the development mailbox. */
   readonly onDevMail?: (mail: KeptMail) => void;
 }
 
 /**
- * Opens what a service stands on; what was opened is closed by `disposables`.
- * @param patience how long the database is waited for, which the caller may change later
+ * Opens what a service is built on; `disposables` closes what was opened.
+ * @param patience how long to wait for the database; the caller may change it later
  * @throws ConfigError or TenantsFileError for the files, StartFaults for several at once, DirectoryInUse, MigrationError, Unavailable
  */
 export async function openFoundations(
@@ -121,7 +121,7 @@ export async function openFoundations(
   };
 }
 
-/** The database with its tables. What is wrong with the files is told together with a database that is away. */
+/** Opens the database with its tables. Faults of the files and a database that is away are reported together. */
 async function openChecked(config: Config, disposables: Disposables, patience: Patience): Promise<Database> {
   const faults = await faultsOfFiles(config);
   try {

@@ -9,7 +9,7 @@ import { MailRefused } from '../mail/contract.ts';
 import { matchesEmailList } from '../protocol/email.ts';
 import type { Core } from './core.ts';
 
-/** Who logs in, and by what. @throws Unavailable when the database is away */
+/** Sets up logins, codes and service tokens. @throws Unavailable when the database is away */
 export async function openIdentity(core: Core): Promise<Identity> {
   const { config, stores, live, journal, events, installationKey, isHttps } = core;
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];

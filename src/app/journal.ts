@@ -9,19 +9,19 @@ import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
 import { longestSilenceMs } from '../voice/silence.ts';
 import type { Foundations } from './foundations.ts';
 
-/** Hears of what happens as it is put into the journal. */
+/** Is notified of what happens as it enters the journal. */
 export interface JournalListener {
-  /** @param entry undefined where the journal keeps nothing of it */
+  /** @param entry undefined where the journal does not keep it */
   readonly traced?: (traced: Traced<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void;
   readonly noted?: (entry: NewEntry<'note'>, tenantId: string | null) => void;
   readonly refused?: (entry: NewEntry<'refusal'>) => void;
-  /** Hears of an act once it is known what came of it; of what was done together of the act as a whole. */
+  /** Called once the result of an act is known; for a bulk act once, with the count of what it changed. */
   readonly settled?: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
 }
 
 export type OpenJournal = ReturnType<typeof openJournal>;
 
-/** Opens what puts into the journal what happens. It stands on nothing that happens: features are given it. */
+/** Opens the parts that write to the journal. It depends on no feature, so that every feature can be given it. */
 export function openJournal({
   config,
   stores,

@@ -11,7 +11,7 @@ interface Installation {
   readonly maxMinutes: number;
 }
 
-/** Where `limits.newVisitorSeconds` of keys in use comes to nothing (docs/contract.md, section 4.5), in a line each. */
+/** Warns where `limits.newVisitorSeconds` of a key in use has no effect (docs/contract.md, section 4.5), a line for each reason. */
 export function findNewVisitorWarnings(
   tenants: readonly Tenant[],
   { provider, modeOf, maxMinutes }: Installation,
@@ -39,7 +39,7 @@ function isLimited(key: WidgetKey): boolean {
   return key.limits.newVisitorSeconds !== undefined && key.revokedAtMs === null && !isDemo(key);
 }
 
-/** What key and agents say of the calls of its sessions. */
+/** The call modes that the key and its agents ask for. */
 function callsOf({ call, agents: pins }: WidgetKey, { agents }: Tenant) {
   if (call !== null) return [call];
   const own = agents.filter(({ id }) => pins?.includes(id) ?? true).map((agent) => agent.call);

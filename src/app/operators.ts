@@ -37,10 +37,10 @@ interface OperatorsNeighbours {
 
 export type OpenOperators = ReturnType<typeof openOperators>;
 
-/** Sessions that an inspector is told of when it attaches. */
+/** Sessions that an inspector is shown at most when it attaches. */
 const MAX_INSPECTED = 200;
 
-/** What operators are shown of processes, dependencies and what goes on, and the feed by which they are told of it as it happens. */
+/** What operators see of processes, dependencies and activity, and the feed that tells them of it as it happens. */
 export function openOperators(core: Core, { tenants, identity, sessions, hub, hasCollector }: OperatorsNeighbours) {
   const { config, clock, node, database, stores, live, journal, metrics, provider, installationKey, nodes, onError } =
     core;
@@ -123,7 +123,7 @@ export function openOperators(core: Core, { tenants, identity, sessions, hub, ha
     },
     replayMemory: newReplayMemory,
     machines: () => (machines ??= describeMachines(config)),
-    /** What answers now is ready only if it took the last probe's write, and if work succeeds. */
+    /** A dependency is ready only if it answers now, took the last probe's write, and real work on it succeeds. */
     probes: {
       async database() {
         dependencies.expectWell('database');
@@ -191,7 +191,7 @@ function openInspector({ config, clock, stores, journal, onError }: Core): Inspe
   return inspector;
 }
 
-/** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
+/** Takes what was counted since the last call, including replies, which the metrics count anyway. */
 function createTake(metrics: Metrics): () => readonly ActivityCount[] {
   let told = { all: 0, failed: 0 };
   return () => {

@@ -11,7 +11,7 @@ import { RECONCILED_DAYS } from '../stores/reconciliations/contract.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { OpenAiUsage } from '../upstream/openai-usage.ts';
 
-/** Usage of a day is more than a call: it may take its time. */
+/** Reading a day's usage is larger than other requests, so it may take longer. */
 const TIMEOUT_MS = 30_000;
 
 type Parts = Pick<ReconcileDeps, 'clock' | 'events' | 'store'> & {
@@ -19,7 +19,7 @@ type Parts = Pick<ReconcileDeps, 'clock' | 'events' | 'store'> & {
   readonly prices: Pick<Prices, 'find' | 'dearest'>;
 };
 
-/** What compares our count with the provider's; undefined without OPENAI_ADMIN_KEY. */
+/** Compares our count with the provider's; undefined without OPENAI_ADMIN_KEY. */
 export function openReconciliation({ config, prices, ...parts }: Parts): ReconcileDeps | undefined {
   const { adminKey, baseUrl } = config.reconciliation;
   if (adminKey === undefined) return undefined;
@@ -28,7 +28,7 @@ export function openReconciliation({ config, prices, ...parts }: Parts): Reconci
   return { ...parts, reader, worthOf: worthAt(prices), mailTo: addressesOf(config.operatorEmails) };
 }
 
-/** What tokens are worth by these lists. */
+/** What tokens cost by these price lists. */
 export function worthAt(prices: Pick<Prices, 'find' | 'dearest'>): ReconcileDeps['worthOf'] {
   return (model, tokens) => {
     const price = prices.find(model);
@@ -36,7 +36,7 @@ export function worthAt(prices: Pick<Prices, 'find' | 'dearest'>): ReconcileDeps
   };
 }
 
-/** Every node tells the same, because it is read where it is kept. */
+/** Adds the drift to the metrics. Every node reports the same values, because it reads them from the store. */
 export function tellDrift(
   { store, clock }: ReconcileDeps,
   { metrics }: { readonly metrics: Pick<Metrics, 'observe' | 'observeEach'> },

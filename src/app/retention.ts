@@ -4,36 +4,36 @@ import { DAY_MS } from '../kernel/time.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { CHUNK, type Retention } from '../stores/retention/contract.ts';
 
-/** One round deletes at most this many chunks of a kind, so that a first round over years of rows is no long night's work. */
+/** Chunks of each kind that one round deletes at most, so that a first round over years of rows does not run for hours. */
 const CHUNKS_A_ROUND = 100;
 
-/** Idempotency keys of usage reports are remembered for a day, in whatever time zone; no session lasts longer. */
+/** Idempotency keys of usage reports are valid for one day, in any time zone; no session lasts longer than that. */
 const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
 /** Longer than any device cookie lasts. */
 const ADDRESS_DAYS = 400;
-/** What was told of a period is shown with it, and of no use once it is over. */
+/** Which warnings of a budget period were sent is shown with the period, and useless once it is over. */
 const BUDGET_DAYS = 2;
-/** Activity by the minute shows the present, by the hour the past. */
+/** Counts by the minute are for the present, counts by the hour for the past. */
 const ACTIVITY_MINUTES_DAYS = 2;
 const ACTIVITY_HOURS_DAYS = 400;
-/** However many days are kept: refusals come in floods. */
+/** Upper bound on stored refusals, whatever the retention in days, because refusals come in floods. */
 const MAX_REFUSALS = 2_000_000;
-/** A session ends at most so long after it was created; what it was created with stays as long as the session is kept. */
+/** A session ends within this time of its creation; what it was created with is kept as long as the session is. */
 const SESSION_DAYS = 2;
 
 export interface RetentionDeps {
   readonly retention: Retention;
-  /** 0 keeps for ever. */
+  /** Days to keep each kind; 0 keeps it forever. */
   readonly days: RetentionDays;
   readonly calendar: (atMs: number) => QuotaDay;
-  /** Since when budgets count, by what is kept of each day and hour, and of calls: that is never deleted. */
+  /** Since when budgets count usage (kept by day and hour) and calls: nothing since then is ever deleted. */
   readonly countedFromMs: { readonly usage: number; readonly calls: number };
-  /** Hears of a step that failed. */
+  /** Receives the fault of a step that failed. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Deletes what nobody will ask for again (docs/operations.md). One kind that fails holds up no other. Never rejects. */
+/** Deletes what nobody will ask for again (docs/operations.md). A step that fails does not stop the others. Never rejects. */
 export async function deleteWhatIsOver(
   at: number,
   { retention, days, calendar, countedFromMs, onError }: RetentionDeps,
@@ -60,7 +60,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('budgetStates', daysAgo(BUDGET_DAYS)),
   ];
   if (days.sessions > 0) {
-    // Sessions with their calls: they say which agent's these were.
+    // Sessions are deleted together with their calls, because only they say which agent a call had.
     const beforeMs = Math.min(daysAgo(days.sessions), countedFromMs.calls);
     steps.push(
       () => retention.deleteSome('sessions', beforeMs),
@@ -71,7 +71,7 @@ export async function deleteWhatIsOver(
   if (days.usage > 0)
     steps.push(
       () => retention.deleteSome('usageEntries', daysAgo(days.usage)),
-      // Not before the entries: a meter says what its entries are the differences of.
+      // No earlier than the entries: each entry is a difference of the meter.
       () => retention.deleteSome('callMeters', daysAgo(Math.max(days.usage, REPORT_DAYS))),
       () => retention.deleteDays('usageTotals', calendar(Math.min(daysAgo(days.usage), countedFromMs.usage)).day),
       () => retention.deleteDays('usageDays', calendar(daysAgo(days.usage)).day),

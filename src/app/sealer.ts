@@ -4,16 +4,16 @@ import { createSealer, type Sealer } from '../kernel/seal.ts';
 import type { Installation } from '../stores/installation/contract.ts';
 import type { TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
-/** What seals what is kept of tenants, each for one purpose; undefined in production without a key. */
+/** Sealers for tenants' data, one for each purpose; undefined in production without a key. */
 export interface Sealers {
   readonly secrets: Sealer | undefined;
-  /** What back ends hand on to the servers of tools. */
+  /** For what back ends pass on to the servers of tools. */
   readonly contexts: Sealer | undefined;
 }
 
 /**
- * Opens SEALING_KEY, else a key of the installation that is kept beside what it seals, which protects nobody's dump and is for development
- * alone.
+ * Opens SEALING_KEY, otherwise a key of the installation that is stored beside what it seals. The latter does not protect a database dump
+ * and is for development only.
  * @throws Unavailable when the database is away
  */
 export async function openSealers(
@@ -28,8 +28,8 @@ export async function openSealers(
 }
 
 /**
- * Without a key the tools of whoever has a secret would fail, one call after the other.
- * @throws ConfigError where there are secrets and nothing opens them; Unavailable when the database is away
+ * Refuses to start when secrets exist but cannot be opened; otherwise the tools that use them would fail call by call.
+ * @throws ConfigError where there are secrets and no sealer; Unavailable when the database is away
  */
 export async function requireSealer(sealer: Sealer | undefined, secrets: Pick<TenantSecrets, 'any'>): Promise<void> {
   if (sealer !== undefined) return;

@@ -11,7 +11,7 @@ import { siteRoutes } from '../site/routes.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
 import { documentsOf } from './documents.ts';
 
-/** Every route of the service: those of the API, and the site with the documents that describe it. */
+/** Every route of the service: the API's, the site's, and those of the documents that describe the API. */
 export function allRoutes(services: Services): Route[] {
   const api = apiRoutes(services);
   return [...api, ...siteRoutes(services, documentsOf(api, services.core.publicUrl))];
@@ -26,7 +26,7 @@ interface SocketOwners {
   };
 }
 
-/** Where sockets may be opened: for those who speak, for operators, and for inspectors in development. */
+/** Where sockets may be opened: for pages, for operators, and in development for inspectors. */
 export function socketsOf({ hub, operators: { feed, inspector } }: SocketOwners): SocketEndpoint[] {
   const inspected: SocketEndpoint[] =
     inspector === undefined

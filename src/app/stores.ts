@@ -13,30 +13,30 @@ export interface LiveDeps {
   /** The id of this node. */
   readonly node: string;
   readonly history: VoiceHistory;
-  /** A clock in the place of the machine's, for tests. */
+  /** Replaces the machine's clock, for tests. */
   readonly localClock?: Clock | undefined;
   readonly clockAgreements: ClockAgreements;
-  /** Gets faults that no caller can be told of. */
+  /** Receives faults that cannot be returned to a caller. */
   readonly onError: (error: unknown) => void;
   readonly events: Pick<Events, 'clockStepped' | 'edgeLocal' | 'edgeShared'>;
 }
 
-/** The engine of the live stores, as operators are told of it. */
+/** The engine of the live stores, as operators see it. */
 export interface LiveEngine {
   readonly name: string;
-  /** The variable that says where it is; without one it is in this process, and no other process shares it. */
+  /** The variable that holds its address; undefined where the engine runs in this process and no other process shares it. */
   readonly variable?: VariableName;
 }
 
-/** Which engine keeps the live stores: at REDIS_URL, else in this process. This file alone knows the choice. It opens nothing. */
+/** Which engine keeps the live stores: Redis at REDIS_URL, otherwise this process. Only this file knows the choice. It opens nothing. */
 export function liveEngineOf({ redisUrls }: Config): LiveEngine {
   return redisUrls === undefined ? { name: 'in this process' } : { name: 'Redis', variable: 'REDIS_URL' };
 }
 
-/** A third of all code is the client of Redis: who has none need not read it at each start. */
+/** The Redis client is a third of all code; it is imported lazily, so that installations without Redis do not load it at each start. */
 const loadRedis = () => import('../stores/redis.ts');
 
-/** The bus of `liveEngineOf(config)`, for commands: what is in another process hears nothing of them. */
+/** The bus of `liveEngineOf(config)`, for commands. With the in-process engine, other processes do not hear them. */
 export async function openCommandBus(
   { redisUrls, redisPrefix, redisDeadlineMs }: Config,
   onError: (error: unknown) => void,

@@ -14,10 +14,10 @@ import { findToolWarnings } from './tool-warnings.ts';
 import { findUnsupported } from './unsupported.ts';
 import type { Core } from './core.ts';
 
-/** Keys that one warning of the start names. */
+/** Keys that one start-up warning names at most. */
 const MAX_KEYS_TOLD = 20;
 
-/** The tenants, in memory once they are started. The sessions of a key that is revoked are ended. */
+/** The tenant directory, in memory once it is started. Revoking a key ends its sessions. */
 export function openTenants(
   core: Core,
   sessions: VoiceSessions,
@@ -25,7 +25,7 @@ export function openTenants(
 ): TenantDirectory {
   const { config, clock, stores, live, publicUrl, onError } = core;
   return new TenantDirectory({
-    // A database that served development before still holds the demo.
+    // A database that was used for development before still holds the demo.
     tenants:
       config.mode === 'production'
         ? {
@@ -48,7 +48,7 @@ export function openTenants(
 }
 
 /**
- * Reads the tenants file into the database and follows it, and warns of what is served but hardly meant so.
+ * Reads the tenants file into the database, follows its changes, and warns of settings that are hardly intended.
  * @throws TenantsFileError for the file, Unavailable when the database is away
  */
 export async function startTenants(core: Core, tenants: TenantDirectory, disposables: Disposables): Promise<void> {

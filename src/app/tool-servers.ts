@@ -4,7 +4,7 @@ import { serverToolsOf } from '../protocol/server-tool.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
-/** @throws TenantsFileError that names the tools of the server which these settings do not let anybody call */
+/** @throws TenantsFileError that names the server tools which these settings do not allow to be called */
 export function requireToolServers(
   tenants: readonly Tenant[],
   file: string,

@@ -6,7 +6,7 @@ import type { UpstreamProvider } from '../upstream/contract.ts';
 
 type Provider = Pick<UpstreamProvider, 'name' | 'capabilities'>;
 
-/** Where the tools of the server that agents have come to nothing, or are less safe than they could be, in a line each. */
+/** Warns where server tools of agents have no effect, or are less safe than they could be, a line for each case. */
 export function findToolWarnings(tenants: readonly Tenant[], provider: Provider, modeOf: CallModeOf): string[] {
   const agents = tenants.flatMap((tenant) =>
     tenant.agents.filter(({ tools = [] }) => serverToolsOf(tools).size > 0).map((agent) => ({ tenant, agent })),
@@ -36,12 +36,12 @@ function warningsOf(tenant: Tenant, agent: Agent, { name, capabilities }: Provid
   ];
 }
 
-/** Said once for all of them. */
+/** One warning for all of these keys. */
 function overridesOf(keys: readonly WidgetKey[]): string {
   return `tools that a create brings along have no address for Switchboard: their url and headers are ignored (${namesOf(keys)})`;
 }
 
-/** Those in use that may ask for the agent; not the demo's, which work on this machine alone. */
+/** The keys in use that may ask for the agent, without the demo's, which work on this machine only. */
 function keysOf({ keys }: Tenant, { id }: Agent): readonly WidgetKey[] {
   const used = keys.filter((key) => key.revokedAtMs === null && !isDemo(key));
   return used.filter(({ agents }) => agents === null || agents.includes(id));

@@ -7,15 +7,15 @@ import type { TenantDirectory } from '../tenants/directory.ts';
 import type { Core } from './core.ts';
 import { withDemoTool } from './demo-tool.ts';
 
-/** Calls of its tools that a session may have, together, where its agent does not say. */
+/** Server tool calls that a session may make in all, where its agent does not say. */
 const PER_SESSION = 50;
 
 export interface OpenServerTools extends ServerToolParts {
-  /** Lets go of idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** How this node calls tools of the server: through the guard of requests to servers that tenants name, and with the secrets of tenants. */
+/** How this node calls server tools: through the guard of requests to servers that tenants name, and with the tenants' secrets. */
 export function openServerTools(core: Core, tenants: Pick<TenantDirectory, 'tenant'>): OpenServerTools {
   const { config, stores, secrets, contexts, clock, events, onError } = core;
   const outbound = createOutbound({ ...config.outbound, clock, after: deadline });

@@ -12,7 +12,7 @@ type TracesCore = Pick<Core, 'stores' | 'clock' | 'events' | 'metrics' | 'node'>
   readonly config: Pick<Config, 'traces'>;
 };
 
-/** How this node makes traces: by the provider that somebody has registered, else by one of ours; undefined where nobody wants any. */
+/** How this node makes traces: with the registered tracer provider if there is one, otherwise with ours; undefined where tracing is off. */
 export function openTraces(core: TracesCore): Traces | undefined {
   const registered = registeredTracer();
   const exporter = registered === undefined ? openExporter(core) : undefined;
@@ -23,13 +23,13 @@ export function openTraces(core: TracesCore): Traces | undefined {
   return new Traces({ store: stores.sessionTraces, tracer, exporter, clock, sampler, ratio, trustsPages });
 }
 
-/** Where traces are sent, path included; undefined where no collector is named. */
+/** The URL that traces are sent to, including its path; undefined where no collector is configured. */
 function collectorOf({ traces: { endpoint, tracesEndpoint } }: TracesCore['config']): URL | undefined {
   if (tracesEndpoint !== undefined) return new URL(tracesEndpoint);
   return endpoint === undefined ? undefined : new URL(`${endpoint.replace(/\/+$/, '')}/v1/traces`);
 }
 
-/** That a collector is named for a protocol of OTLP that is not spoken here, in words. */
+/** Warns where a collector is configured for an OTLP protocol that is not supported here. */
 export function findTraceWarnings(config: TracesCore['config']): string[] {
   const { protocol, tracesProtocol } = config.traces;
   const wanted = tracesProtocol ?? protocol;

@@ -10,7 +10,7 @@ interface Unsupported {
   /** The tenant's id and the agent's. */
   readonly name: string;
   readonly agent: Agent;
-  /** Fields of the agent that come to nothing with the provider. */
+  /** Fields of the agent that have no effect with the provider. */
   readonly fields: readonly string[];
 }
 
@@ -23,7 +23,7 @@ function find(tenants: readonly Tenant[], provider: Provider): Unsupported[] {
   });
 }
 
-/** What agents ask for that calls of the provider cannot have, in a line each (docs/agents.md). A create that asks for tools itself is refused. */
+/** Warns of what agents ask for and the provider's calls cannot have, a line each (docs/agents.md). A create that itself asks for tools is refused. */
 export function findUnsupported(tenants: readonly Tenant[], provider: Provider): string[] {
   return find(tenants, provider).map(
     ({ name, fields }) =>
@@ -31,7 +31,7 @@ export function findUnsupported(tenants: readonly Tenant[], provider: Provider):
   );
 }
 
-/** @throws TenantsFileError that names the agents which are `strict` and ask for what the provider cannot do */
+/** @throws TenantsFileError that names the `strict` agents which ask for what the provider cannot do */
 export function requireSupport(tenants: readonly Tenant[], file: string, provider: Provider): void {
   const problems = find(tenants, provider)
     .filter(({ agent }) => agent.strict === true)

@@ -21,7 +21,7 @@ interface UsageNeighbours {
 
 export type OpenUsage = ReturnType<typeof openUsage>;
 
-/** Usage and its ceilings, and the meter of calls: what counts them, and what is left for them. */
+/** Usage and its ceilings, and the meter of calls: what counts usage, and what is left. */
 export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeighbours) {
   const { config, stores, live, calendar, journal, metrics, provider } = core;
   const { ledger, holds } = stores;
@@ -30,10 +30,10 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
     node: core.node.id,
     adminsOf,
     onShares(shares) {
-      // Budgets that were deleted, or renamed, are gone.
+      // Removes budgets that were deleted or renamed.
       metrics.budgetUsed.reset();
       for (const [{ tenantId, id, of }, share] of shares)
-        // Of users there may be any number.
+        // There may be any number of users, too many for a metric's labels.
         if (!of.startsWith('user:')) metrics.budgetUsed.set({ tenant: tenantId ?? '', budget: id }, share);
     },
     clock: core.clock,
@@ -79,7 +79,7 @@ export function openUsage(core: Core, { sessions, tenants, adminsOf }: UsageNeig
 /** What the next call of a session is expected to use in RESERVE_SEC, in micro-dollars. */
 function reserveOf({ config, prices, provider }: Core): ReserveDeps['reserveOf'] {
   const { reserveSec } = config.calls;
-  // Who bills connected time writes down for nothing.
+  // A provider that bills connected time does not charge for transcription.
   const bills = (model: string | undefined): model is string =>
     model !== undefined && provider.capabilities.meter === 'events';
   return ({ callMode, model, price, behaviour }) => {

@@ -3,7 +3,7 @@ import { findUrlFault, urlRuleOf } from '../kernel/server-url.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 
-/** @throws TenantsFileError that names the webhooks which these settings do not let anybody send to */
+/** @throws TenantsFileError that names the webhooks which these settings do not allow to be sent */
 export function requireWebhookServers(
   tenants: readonly Tenant[],
   file: string,

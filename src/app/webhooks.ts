@@ -8,19 +8,19 @@ import { createEndpointHost } from '../webhooks/host.ts';
 import { AlertMails } from '../webhooks/mails.ts';
 import type { Core } from './core.ts';
 
-/** Addresses that are told by mail what concerns a tenant; null is the installation. */
+/** E-mail addresses that are told of what concerns a tenant; null is the installation. */
 export type AdminsOf = (tenantId: string | null) => readonly string[];
 
 export interface OpenWebhooks {
-  /** What the changes of endpoints stand on. */
+  /** What changes to endpoints depend on. */
   readonly endpoints: EndpointsDeps;
   readonly deliveries: Deliveries;
   readonly mails: AlertMails;
-  /** Sends no more, and lets go of connections. */
+  /** Stops sending and closes its connections. */
   close(): Promise<void>;
 }
 
-/** Webhooks of this node. Their way out is one of their own: servers that hang take nothing from tools. */
+/** Webhooks of this node. They have their own outbound connections, so that servers that hang cannot slow down tools. */
 export function openWebhooks(core: Core, adminsOf: AdminsOf): OpenWebhooks {
   const { config, stores, secrets, journal, clock, events, publicUrl, onError } = core;
   const { webhooks } = stores;

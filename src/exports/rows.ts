@@ -8,9 +8,9 @@ import { NOTHING_USED } from '../stores/ledger/contract.ts';
 import type { UsageDayKey, UsageReports } from '../stores/usage-reports/contract.ts';
 import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../stores/voice-history/contract.ts';
 
-/** Rows that are read and sent together. */
+/** Rows that are read and sent at a time. */
 const PAGE = 500;
-/** Each is asked for by itself. */
+/** The most days that one export may cover; each day is a query. */
 export const MAX_DAYS = 400;
 
 export interface ExportStores {
@@ -19,8 +19,8 @@ export interface ExportStores {
 }
 
 /**
- * Sessions with what they used, the oldest first, so that what begins meanwhile moves none.
- * @param present what rows of the history are by now; by default as they were saved last
+ * Sessions with their usage, oldest first, so that sessions that start meanwhile do not shift the pages.
+ * @param present brings rows of the history up to date; by default they stay as last saved
  * @throws Unavailable when the database is away
  */
 export async function* exportSessions(
@@ -45,9 +45,9 @@ export async function* exportSessions(
 }
 
 /**
- * The days of an export of usage: from that of one instant, by default the present day, to that of another, by default now.
+ * The days of a usage export: from the day of `from` to the day of `to`, by default today; without `from`, that one day only.
  * @param dayOf the calendar day of an instant, in QUOTA_TIMEZONE
- * @returns INVALID_REQUEST or QUERY_TOO_BROAD for those that are none
+ * @returns the first and the last day, INVALID_REQUEST where `from` is after `to`, or QUERY_TOO_BROAD for too many days
  */
 export function daysAsked(
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
@@ -66,9 +66,9 @@ export function daysAsked(
 }
 
 /**
- * What each subject used on each day, day by day.
- * @param days from the first to the last, as YYYY-MM-DD
- * @param tenants whose usage counts; undefined is everybody's
+ * What each subject used on each day, in the order of days.
+ * @param days first and last day, as YYYY-MM-DD
+ * @param tenants whose usage counts; undefined means everybody's
  * @throws Unavailable when the database is away
  */
 export async function* exportUsage(
@@ -76,7 +76,7 @@ export async function* exportUsage(
   tenants: readonly string[] | undefined,
   { usageReports }: ExportStores,
 ): AsyncGenerator<readonly ExportedUsage[]> {
-  // Calendar days of any zone follow each other as those of UTC do.
+  // Calendar days of any zone follow one another as UTC days do.
   for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) {
     const day = dayOf(atMs);
     let after: UsageDayKey | undefined;

@@ -1,7 +1,7 @@
 import { csvLine } from '../protocol/csv.ts';
 import { type ExportFormat, exportedSession, exportedUsage } from '../protocol/operator/export.ts';
 
-/** What can be exported, with the columns of each in their order. */
+/** What can be exported, with the columns of each in order. */
 export const EXPORTS = {
   sessions: Object.keys(exportedSession.shape),
   usage: Object.keys(exportedUsage.shape),
@@ -17,7 +17,7 @@ export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 
 /**
- * The text of an export, a page of rows at a time. Of CSV the first line names the columns.
+ * The text of an export, one page of rows at a time. The first line of CSV names the columns.
  * @param pages rows with the columns of `name`
  */
 export async function* exportText(
@@ -34,7 +34,7 @@ export async function* exportText(
   }
 }
 
-/** @returns the same parts; the first of them is made before it resolves. @throws what making that throws */
+/** @returns the same parts, once the first of them is made. @throws what making that one throws */
 export async function begun(parts: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
   const first = await parts.next();
   return (async function* () {

@@ -2,23 +2,23 @@ import { mustWait, type Refusal } from '../protocol/refusal.ts';
 import { unitOf, type Unit } from '../protocol/refusal-why.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 
-/** One kind of edge window, a fixed minute (docs/contract.md, section 10.1): the store counts in it under `prefix` and who is counted. */
+/** One kind of edge window, a fixed minute (docs/contract.md, section 10.1). The store counts under `prefix` followed by who is counted. */
 export interface EdgeWindow {
   readonly prefix: string;
   readonly perMinute: number;
-  /** The variable to look at. */
+  /** The variable that changes this limit. */
   readonly lever: string;
   /** What is counted. */
   readonly unit: Unit;
 }
 
-/** The window of an IPv6 network. */
+/** A window that counts an IPv6 network. */
 export interface NetworkWindow extends EdgeWindow {
-  /** How long its prefix is. */
+  /** Length of the network's prefix. */
   readonly bits: number;
 }
 
-/** How many requests a minute each window lets through. */
+/** Requests per minute that each window admits. */
 export interface EdgeRates {
   readonly perIpPerMinute: number;
   readonly perUserPerMinute: number;
@@ -26,29 +26,29 @@ export interface EdgeRates {
   readonly perPagePerMinute: number;
 }
 
-/** All edge windows, but for those that a route has for itself. */
+/** All edge windows, except those that a single route adds. */
 export interface EdgeWindows {
-  /** Of an address. */
+  /** Limit per address. */
   readonly address: EdgeWindow;
-  /** Of a console user, by e-mail address. */
+  /** Limit per console user, by e-mail address. */
   readonly user: EdgeWindow;
-  /** Of one who operates, whose address is not counted. */
+  /** Limit per operator; their requests do not count against their address. */
   readonly operator: EdgeWindow;
-  /** Of an address, for what is not of the API: pages, files, descriptions. */
+  /** Limit per address for everything outside the API: pages, files, descriptions. */
   readonly page: EdgeWindow;
-  /** Of the networks around an IPv6 address, for requests of logins: whoever has a /48 has 65,536 addresses of /64. */
+  /** Limits per network around an IPv6 address, for login requests: the owner of a /48 has 65,536 networks of /64. */
   readonly networks: readonly NetworkWindow[];
-  /** Of an address, for service tokens that are none. */
+  /** Limit per address on invalid service tokens. */
   readonly wrongTokens: EdgeWindow;
 }
 
-/** More than anybody mistypes in a minute, and far too few to guess a token. */
+/** More than anyone mistypes in a minute, and far too few to guess a token. */
 const WRONG_TOKENS_PER_MINUTE = 10;
 
-/** How many times as many requests as one address a whole site may send. */
+/** A whole site (/48) may send this many times the requests of one address. */
 const SITE_SHARE = 4;
 
-/** The edge windows with the limits that are configured. */
+/** The edge windows with the configured limits. */
 export function edgeWindows(rates: EdgeRates): EdgeWindows {
   return {
     address: windowOf('', rates.perIpPerMinute, 'RATE_IP_PER_MIN'),
@@ -65,7 +65,7 @@ export function edgeWindows(rates: EdgeRates): EdgeWindows {
   };
 }
 
-/** The window of an operator for routes that have one of their own beside that of all. */
+/** An operator's window for routes that have a limit of their own, in addition to the one for all routes. */
 export function operatorWindow({ name, perMinute }: { readonly name: string; readonly perMinute: number }): EdgeWindow {
   return windowOf(`operator:${name}:`, perMinute, 'RATE_OPERATOR_PER_MIN');
 }
@@ -74,13 +74,13 @@ function windowOf(prefix: string, perMinute: number, lever: string, unit: Unit =
   return { prefix, perMinute, lever, unit };
 }
 
-/** The tighter of two windows is the one that a client should heed. */
+/** The tighter of two windows, which is the one that a client should heed. */
 export function tighter(a: WindowCount, b: WindowCount): WindowCount {
   if (a.allowed !== b.allowed) return a.allowed ? b : a;
   return b.remaining < a.remaining ? b : a;
 }
 
-/** The refusal of a used-up window. */
+/** The refusal when a window is used up. */
 export function edgeRefusal({ perMinute, unit, lever }: EdgeWindow, { resetAtMs }: WindowCount, atMs: number): Refusal {
   const why = { layer: 'edge', limit: perMinute, unit, lever } as const;
   return mustWait(`More than ${perMinute} ${unitOf(perMinute, unit)} in a minute`, resetAtMs, atMs, why);

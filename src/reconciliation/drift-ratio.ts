@@ -1,12 +1,12 @@
 import type { ReconciledDay } from '../stores/reconciliations/contract.ts';
 
-/** By how much of the provider's tokens we counted more of a model, or less where it is negative. */
+/** How far our count of a model is above the provider's, as a share of the provider's tokens; negative where it is below. */
 interface DriftRatio {
   readonly labels: { readonly upstream: string; readonly model: string };
   readonly value: number;
 }
 
-/** Of each provider the models of the last day whose tokens were compared. @param days the newest first */
+/** For each provider, the models of the last day whose tokens were compared. @param days newest first */
 export function driftsOf(days: readonly ReconciledDay[]): DriftRatio[] {
   const upstreams = new Set(days.map(({ upstream }) => upstream));
   return [...upstreams].flatMap((upstream) => {

@@ -5,24 +5,24 @@ import type { Events } from '../telemetry/events.ts';
 import { UpstreamFault, type ProviderUsageReader } from '../upstream/contract.ts';
 import { verdictOf, type WorthOf } from './verdict.ts';
 
-/** In UTC: by then providers have most of the day before. */
+/** Hour in UTC by which providers have most of the day before. */
 const FROM_HOUR = 6;
 
 export interface ReconcileDeps {
   readonly store: Reconciliations;
   readonly reader: ProviderUsageReader;
   readonly worthOf: WorthOf;
-  /** Addresses of operators, who are told by mail. */
+  /** E-mail addresses of the operators who are told. */
   readonly mailTo: readonly string[];
   readonly clock: Clock;
   readonly events: Pick<Events, 'meterDrifted' | 'dependencyAway'>;
 }
 
 /**
- * Asks the provider for a day, keeps what came of it, and tells of what nothing explains, once, and again only where it has grown.
- * Nothing is ever corrected by it (docs/operations.md, Reconciliation).
+ * Reads a day from the provider, saves the comparison, and reports differences that nothing explains: once, and again only if they have
+ * grown. It never corrects anything (docs/operations.md, Reconciliation).
  * @param day YYYY-MM-DD, in UTC
- * @throws UpstreamFault where the provider does not answer: the day stays as it was; Unavailable when the database is away
+ * @throws UpstreamFault where the provider does not answer, and the day stays as it was; Unavailable when the database is away
  */
 export async function reconcileDay(day: string, deps: ReconcileDeps): Promise<ReconciledDay> {
   const { store, reader, worthOf, mailTo, clock, events } = deps;
@@ -52,7 +52,7 @@ function unreadable(ourMicroDollars: number) {
   return { state: 'unreadable', ourMicroDollars, ...nothing } as const;
 }
 
-/** Reconciles the last days, once a day from six in the morning (UTC) on and on one node. Call it now and then. @throws Unavailable */
+/** Reconciles the last days once a day, from six in the morning (UTC), on one node only. Call it regularly. @throws Unavailable */
 export async function reconcileWhatIsDue(deps: ReconcileDeps): Promise<void> {
   const { store, reader, clock, events } = deps;
   const atMs = clock.now();

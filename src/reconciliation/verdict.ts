@@ -8,16 +8,16 @@ import type {
 } from '../stores/reconciliations/contract.ts';
 import type { ProviderDay } from '../upstream/contract.ts';
 
-/** What differs by no more than this is equal: providers round, and settle late. */
+/** Differences up to this size count as equal: providers round, and settle late. */
 const EQUAL_SHARE = 0.005;
 const EQUAL_MICRO_DOLLARS = 100_000;
 
 type Verdict = Omit<ReconciledDay, 'day' | 'upstream' | 'askedAtMs'>;
 
-/** What tokens of a model are worth at its list price, in micro-dollars; undefined for a model that no list has. */
+/** What tokens of a model cost at list price, in micro-dollars; undefined for a model that is in no list. */
 export type WorthOf = (model: string, tokens: TokenClasses) => number | undefined;
 
-/** What we counted beside what the provider says. */
+/** Compares our count with the provider's. */
 export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthOf): Verdict {
   const counted = new Map(ours.models.map((each) => [each.model, each]));
   const all = [...new Set([...counted.keys(), ...theirs.models.keys()])].toSorted();
@@ -36,7 +36,7 @@ export function verdictOf(ours: CountedDay, theirs: ProviderDay, worthOf: WorthO
   const drifts: Drift[] = compared.flatMap(({ model, unexplained }) =>
     unexplained > 0 ? [{ model, microDollars: unexplained }] : [],
   );
-  // Tokens that differ cost dollars that differ: the rest alone is told apart.
+  // Different tokens also mean different dollars, so dollars are reported separately only where they exceed what the tokens explain.
   if (dollars > tokens) drifts.push({ model: null, microDollars: dollars });
   return {
     state: drifts.length > 0 ? 'unexplained' : isEqual ? 'equal' : 'explained',
@@ -61,7 +61,7 @@ function rowsOf({ model, tokens }: CountedModel, theirs: TokenClasses, worthOf: 
   });
 }
 
-/** What a model's differences are worth where nothing explains them; 1 for a model without a price, of which nobody knows. */
+/** Cost of a model's unexplained differences, in micro-dollars; 1 for a model without a price, whose cost is unknown. */
 function unexplainedOf(rows: readonly ReconciledRow[], own: CountedModel, hasDirect: boolean): number {
   const different = rows.filter(({ isEqual }) => !isEqual);
   if (different.length === 0) return 0;
@@ -71,7 +71,7 @@ function unexplainedOf(rows: readonly ReconciledRow[], own: CountedModel, hasDir
   return Math.max(0, worth - own.estimatedMicroDollars);
 }
 
-/** Dollars may differ although tokens do not: then a price is wrong. */
+/** Dollars may differ where tokens do not: then a price is wrong. */
 function dollarsUnexplained(ours: CountedDay, theirs: ProviderDay, estimatedMicroDollars: number): number {
   if (ours.hasOwnPrices) return 0;
   const difference = ours.microDollars - theirs.microDollars;
