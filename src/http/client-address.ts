@@ -2,7 +2,7 @@ import { isIP, type BlockList } from 'node:net';
 
 /**
  * The client's address: the peer's, or behind trusted proxies the right-most untrusted hop of X-Forwarded-For
- * (docs/contract.md, section 1.2, TRUST_PROXY). A hop that is no address ends the walk at the last one that was believed.
+ * (docs/contract.md, section 1.2, TRUST_PROXY). A hop that is not an address stops the search at the last hop that was trusted.
  */
 export function clientAddress(peer: string, forwardedFor: string, trusted: BlockList): string {
   if (!isTrusted(peer, trusted)) return peer;
@@ -22,7 +22,7 @@ function isTrusted(address: string, trusted: BlockList): boolean {
   return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** An IPv4 address in the clothes of an IPv6 one (RFC 4291 2.5.5.2), however it is spelled, is that IPv4 address. */
+/** Turns an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2), however it is spelled, into its IPv4 address. */
 function unmapped(address: string): string {
   if (!/:ffff:/i.test(address)) return address;
   const { hostname } = new URL(`http://[${address.split('%', 1)[0]}]`);

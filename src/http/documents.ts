@@ -5,15 +5,15 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { JSON_TYPE, type Header } from './message.ts';
 import type { Answer, Call } from './route.ts';
 
-/** Bytes to send, and the tag that changes with them. */
+/** Bytes to send, and an ETag that changes with them. */
 export interface Content {
   readonly tag: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Answers with a JSON document that does not change while the service runs: it is made when it is first asked for, and packed when somebody
- * first takes it so.
+ * Answers with a JSON document that does not change while the service runs. It is made on the first request, and compressed on the first
+ * request that accepts gzip.
  */
 export function sendDocument(make: () => object): (call: Call) => Eventually<Answer> {
   let plain: Content | undefined;
@@ -27,7 +27,7 @@ export function sendDocument(make: () => object): (call: Call) => Eventually<Ans
   };
 }
 
-/** The same, packed by gzip. */
+/** The same content, compressed with gzip. */
 export async function packOf({ bytes }: Content): Promise<Content> {
   return tagged(await promisify(gzip)(bytes, { level: 9 }));
 }
@@ -36,14 +36,14 @@ export function tagged(bytes: Buffer): Content {
   return { tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`, bytes };
 }
 
-/** Whether a client gets the packed bytes of what there is in both forms, and what its reply says of that. */
+/** Whether to send a client the compressed form of content that has both forms, and the reply headers that go with that. */
 export function packingFor({ request }: Call): { readonly isPacked: boolean; readonly headers: readonly Header[] } {
   const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
   const varies: Header = ['Vary', 'Accept-Encoding'];
   return { isPacked, headers: isPacked ? [varies, ['Content-Encoding', 'gzip']] : [varies] };
 }
 
-/** Sends bytes, or 304 where the client has them already. Caches may keep it and ask whether it is still the same, unless `own` says otherwise. */
+/** Sends bytes, or 304 where the client already has them. Caches may store the reply but must revalidate it, unless `own` says otherwise. */
 export function sendContent(
   { request }: Call,
   { tag, bytes }: Content,

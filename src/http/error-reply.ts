@@ -8,7 +8,7 @@ import { JSON_TYPE, type HttpReply } from './message.ts';
 
 const RETRY_WHEN_AWAY_SEC = 2;
 
-/** The body that tells of a refusal; JSON leaves out what it does not have. */
+/** The body of a refusal; JSON omits the fields that are undefined. */
 export function errorBodyOf(refusal: Refusal, language: Language): ErrorBody {
   const { retryAfter, reason, maxMinutes, counted, usage, budget, matched, challenge, details } = refusal.additions;
   return {
@@ -27,7 +27,7 @@ export function errorBodyOf(refusal: Refusal, language: Language): ErrorBody {
   };
 }
 
-/** What a caller learns of a thrown fault: never its internals; the cause is in the log under the request id. */
+/** What a caller learns of a thrown fault: never its internals. The cause is in the log under the request id. */
 export function refusalOfFault(fault: unknown, requestId: string): Refusal {
   if (fault instanceof Unavailable)
     return new Refusal(
@@ -50,7 +50,7 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
   );
 }
 
-/** The refusal of a request whose body begins or ends nobody knows where; the pipeline never sees it. */
+/** The refusal of a request whose body has ambiguous boundaries; such a request never reaches the pipeline. */
 export function framingRefusal(): Refusal {
   return invalid(
     'The length of the body is in doubt; send one Content-Length, or chunks that have neither extensions nor trailers.',
@@ -58,12 +58,12 @@ export function framingRefusal(): Refusal {
   );
 }
 
-/** The reply to a fault outside of the pipeline. @param isHttps whether browsers reach the service by https */
+/** The reply to a fault outside the pipeline. @param isHttps whether browsers reach the service over https */
 export function faultReply(fault: unknown, requestId: string, isHttps: boolean): HttpReply {
   return plainReply(refusalOfFault(fault, requestId), requestId, isHttps);
 }
 
-/** The reply to what is refused outside of the pipeline, which reads no headers. @param isHttps whether browsers reach the service by https */
+/** The reply to a refusal outside the pipeline, where no request headers are read. @param isHttps whether browsers reach the service over https */
 export function plainReply(refusal: Refusal, requestId: string, isHttps: boolean): HttpReply {
   const { retryAfter } = refusal.additions;
   return {

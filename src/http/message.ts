@@ -2,10 +2,10 @@ export type Header = readonly [name: string, value: string];
 
 export const JSON_TYPE: Header = ['Content-Type', 'application/json; charset=utf-8'];
 
-/** Headers that many replies have alike. */
+/** Headers that many replies share. */
 export interface SharedHeaders {
   readonly headers: readonly Header[];
-  /** The same, checked and as they are sent: the transport's, once it has sent them. */
+  /** The same headers, checked and serialized. The transport sets this once it has sent them. */
   lines?: string;
 }
 
@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly path: string;
   /** Without the leading question mark. */
   readonly query: string;
-  /** Names in lower case. A header that must be single and came twice is listed in `duplicates` instead. */
+  /** Names in lower case. A header that must be single and came more than once is in `duplicates` instead. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Names of headers that came more than once although they must be single. */
   readonly duplicates: readonly string[];
@@ -26,23 +26,23 @@ export interface HttpRequest {
   readonly requestId: string;
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** The whole body, or why there is none. To be read from here, and not kept: a handler that waits finds a copy in its place. */
+  /** The whole body, or why there is none. Read it from here and do not keep it: a handler that waits finds a copy in its place. */
   readonly body: Buffer | 'too_large';
-  /** Aborts when the client goes away before it is answered; made only when somebody asks. */
+  /** Aborts when the client disconnects before it is answered; created only on demand. */
   signal(): AbortSignal;
 }
 
 /** A reply as a value; the transport adds nothing but framing. */
 export interface HttpReply {
   readonly status: number;
-  /** Go before the others; none of them is in both. */
+  /** Sent before `headers`; no header is in both. */
   readonly shared?: SharedHeaders | undefined;
-  /** More of them as they are sent, each as CRLF and `Name: value`: only what cannot need a check, numbers and ids of our own. */
+  /** More headers, already serialized, each as CRLF and `Name: value`. Only values that need no check: numbers and our own ids. */
   readonly lines?: string | undefined;
   readonly headers: readonly Header[];
   readonly body: string | Buffer;
-  /** In the place of `body`: each part is asked for once the client has taken the one before; a fault cuts the connection. */
+  /** Replaces `body`: each part is requested once the client has taken the one before; a fault closes the connection. */
   readonly parts?: AsyncIterable<string> | undefined;
-  /** With status 101: whose socket it becomes, as the edge windows name an address. */
+  /** With status 101: the client of the new socket, as the edge windows name its address. */
   readonly client?: string | undefined;
 }

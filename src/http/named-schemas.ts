@@ -15,7 +15,7 @@ import { operatorDelivery, operatorWebhook } from '../protocol/operator/webhook.
 import { sessionView } from '../protocol/session.ts';
 import { usage } from '../protocol/usage.ts';
 
-/** Shapes that have a name of their own: so generated clients have one too, and the reference tells each once. */
+/** Schemas that have a name in the OpenAPI document, so that generated clients name them too and the reference describes each once. */
 export const namedSchemas = {
   CreateSessionRequest: createRequest,
   CreateSessionReply: createReply,

@@ -30,7 +30,7 @@ const tags = [
   { name: 'Operations', description: 'Health and metrics of the service.' },
 ];
 
-/** Headers of replies by name: what they hold, and an example. */
+/** Reply headers by name: what they mean, and an example. */
 const replyHeaders = {
   'X-Request-Id': {
     description: 'The id under which the log explains the reply.',
@@ -79,10 +79,10 @@ type ReplyHeader = keyof typeof replyHeaders;
 
 const rateHeaders: readonly ReplyHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-/** What any request with a body may be refused for. */
+/** Codes that any request with a body may be refused with. */
 const bodyCodes: readonly Code[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** The OpenAPI 3.1 document of a route table: what is served is what is described. @param serverUrl absolute, or `/` */
+/** The OpenAPI 3.1 document of a route table, so that the description always matches what is served. @param serverUrl absolute, or `/` */
 export function describeRoutes(routes: readonly Route[], version: string, serverUrl: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes.filter(({ tag }) => tag !== 'hidden'))
@@ -138,7 +138,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
   return plainSchemas(document);
 }
 
-/** Replies may grow. */
+/** Replies may gain fields, so their schemas allow unknown ones. */
 const open: CreateDocumentOptions = {
   override({ jsonSchema, io }) {
     if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -174,7 +174,7 @@ const acceptLanguage = z.object({
     }),
 });
 
-/** What operators read is in English, and pages are as they are. */
+/** Request headers of a route. Accept-Language is left out where it has no effect: replies to operators are in English, and pages are fixed. */
 function headersTaken({ access, headers }: Route): z.ZodObject | undefined {
   if (access === 'public' || access === 'operator') return headers;
   return headers === undefined ? acceptLanguage : headers.extend(acceptLanguage.shape);
@@ -208,7 +208,7 @@ function responsesOf(route: Route): ZodOpenApiResponsesObject {
 
 function refusalsOf(route: Route): Set<Code> {
   return new Set<Code>([
-    // Of what a body, a query or a path may hold; without them, of a header that must be single and came twice.
+    // For invalid bodies, queries and paths; otherwise for a header that must be single and came twice.
     'INVALID_REQUEST',
     ...route.refusals,
     ...(route.body === undefined && route.text === undefined ? [] : bodyCodes),
@@ -226,7 +226,7 @@ function byStatus(refusals: ReadonlySet<Code>): Map<number, Code[]> {
   return groups;
 }
 
-/** The errors of one status, each with an example, beside a good reply of the same status where there is one. */
+/** The errors of one status, each with an example, together with the successful reply of the same status if there is one. */
 function withRefusals(
   route: Route,
   status: number,

@@ -19,8 +19,8 @@ import { corsScopeOf, createOriginCheck } from './steps/origin.ts';
 type PipelineServices = Pick<Services, 'core' | 'identity' | 'operators' | 'origins'>;
 
 /**
- * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it meets
- * is, and makes nothing for a request but its context and its reply. It never throws and never rejects.
+ * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it calls
+ * is, and allocates nothing for a request but its context and its reply. It never throws and never rejects.
  */
 export function createPipeline(
   routes: readonly Route[],
@@ -40,7 +40,7 @@ export function createPipeline(
     throw new Error(`no step answered ${routeName}`);
   }
 
-  /** Apart, so that what is done without a promise makes no closure. */
+  /** A separate function, so that the synchronous path creates no closure. */
   function walkOn(x: RequestContext, waiting: Promise<Result | undefined>, from: number): Promise<Result> {
     return waiting.then((found) => found ?? walk(x, from));
   }
@@ -75,7 +75,7 @@ export function createPipeline(
 
 type Concerns = (endpoint: Omit<Endpoint, 'steps'>) => boolean;
 
-/** All steps in their order, and which of them an endpoint takes. */
+/** All steps in order, and which of them apply to an endpoint. */
 function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'steps'>) => readonly Step[] {
   const { countAndHandle, countAddress, countCaller, countOperation } = createLimits(services);
   const login = createLogin(services);
@@ -84,7 +84,7 @@ function createSteps(services: PipelineServices): (endpoint: Omit<Endpoint, 'ste
     [(x) => countAndHandle?.(x), ({ route }) => countAndHandle !== undefined && route?.handleCounted !== undefined],
     [countAddress, ({ window }) => window !== 'none'],
     [refuseRepeatedHeaders, () => true],
-    // What is public is the same for everybody, and a socket waits for nobody (see `Route.kind`): for both the caller stays unknown.
+    // Public replies are the same for everybody, and an upgrade must not wait (see `Route.kind`): neither looks up the caller.
     [
       (x) => (bringsCredentials(x) ? login(x) : undefined),
       ({ access, kind }) => access !== 'public' && kind !== 'socket',
@@ -108,7 +108,7 @@ function usesCookie({ login, endpoint: { route } }: RequestContext): boolean {
   return login !== undefined || route?.cookie === 'set';
 }
 
-/** Makes the context of a request: the endpoint of its path and method, or what holds for a path that no route has. */
+/** Creates the context of a request: with the endpoint of its path and method, or with the defaults for a path that no route has. */
 function createContextOf(
   routes: readonly Route[],
   { config: { trustedProxies, debugMetrics }, events }: Services['core'],

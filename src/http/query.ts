@@ -5,7 +5,7 @@ import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { fieldsInWords, invalidFields, MAX_NAME_LENGTH } from './invalid-request.ts';
 
-/** Reads a query by its schema; a refusal names the parameters that are not known, wrong, came twice or could not be stored. */
+/** Parses a query by its schema; a refusal names the parameters that are unknown, invalid, repeated or cannot be stored. */
 export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.output<S> | Refusal {
   const given = [...new URLSearchParams(query)];
   const values = Object.fromEntries(given);

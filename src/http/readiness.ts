@@ -1,6 +1,6 @@
 import type { DependencyHealth } from '../protocol/health.ts';
 
-/** Asks one dependency whether it answers. @throws when it does not */
+/** Checks that one dependency answers. @throws when it does not */
 export type Probe = () => Promise<void>;
 
 export interface Readiness {
@@ -10,7 +10,7 @@ export interface Readiness {
 
 const PROBE_MS = 1000;
 
-/** Asks whether the service is ready. However many ask at once, each dependency is asked once: no window counts who asks. */
+/** Checks whether the service is ready. Concurrent callers share one check of each dependency, because no window limits them. */
 export function createReadiness(
   probes: Readonly<Record<string, Probe>>,
   isAccepting: () => boolean,
@@ -25,7 +25,7 @@ export function createReadiness(
   };
 }
 
-/** Runs the work once for all who ask while it is under way. */
+/** Runs the work once for all callers that arrive while it is under way. */
 export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () =>

@@ -3,7 +3,7 @@ import type { Route } from './route.ts';
 
 /** What a path leads to. */
 export interface Match {
-  /** The routes of the path by method. */
+  /** The routes of the path, by method. */
   readonly methods: ReadonlyMap<string, Route>;
   /** The Allow header of the path. */
   readonly allow: string;
@@ -12,7 +12,7 @@ export interface Match {
 
 export const noParams: readonly string[] = [];
 
-/** The routes by path: the fixed ones, which are looked up, and `match` for paths with parameters, in the order of the list. */
+/** The routes by path: `fixed` ones, which are looked up, and `match` for paths with parameters, tried in the order of the list. */
 export function createRouter(routes: readonly Route[]): {
   readonly fixed: ReadonlyMap<string, Match>;
   readonly match: (path: string) => Match | undefined;
@@ -43,13 +43,13 @@ function allowOf(methods: ReadonlyMap<string, Route>): string {
   return [...names, 'OPTIONS'].join(', ');
 }
 
-/** `{name}` is one segment of a path; `{name*}`, which comes last, is all that follows. */
+/** `{name}` matches one segment of a path; `{name*}`, which comes last, matches the whole rest. */
 function toPattern(path: string): RegExp {
   const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replace(/\{[^}]+\*\}$/, '(.+)').replace(/\{[^}]+\}/g, '([^/]+)')}$`);
 }
 
-/** What cannot be decoded, or not be stored, stays as it came: no id has a percent sign. */
+/** A segment that cannot be decoded or stored stays as it came; it matches nothing then, because no id has a percent sign. */
 function decode(segment: string): string {
   try {
     const text = decodeURIComponent(segment);

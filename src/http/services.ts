@@ -30,7 +30,7 @@ import type { EndpointsDeps } from '../webhooks/endpoints.ts';
 import type { Readiness } from './readiness.ts';
 import type { Origins } from './steps/origin.ts';
 
-/** What the routes stand on, beside the features. */
+/** What the routes use besides the features. */
 interface Core extends OperatorCore {
   readonly clock: Clock;
   readonly edge: EdgeWindows;
@@ -42,28 +42,28 @@ interface Core extends OperatorCore {
   readonly mailbox: { list(): readonly KeptMail[] } | undefined;
   readonly journal: OperatorCore['journal'] & { readonly refusals: Pick<Refusals, 'keep'> };
   readonly metrics: Metrics;
-  /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
+  /** The service's own address, without a trailing slash. A function, because a free port is known late. */
   readonly publicUrl: () => string;
-  /** Whether browsers reach the service by https. */
+  /** Whether browsers reach the service over https. */
   readonly isHttps: () => boolean;
-  /** False from the moment a shutdown begins: load balancers should look elsewhere. */
+  /** False from the moment a shutdown begins, so that load balancers stop sending requests. */
   readonly isAccepting: () => boolean;
 }
 
-/** The features of the service, as its routes see them: a route names those it uses. */
+/** The features of the service, as its routes see them; each route names those it uses. */
 export interface Services extends OperatorServices {
   readonly core: Core;
   readonly createSession: (input: CreateInput) => Promise<CreateReply | Refusal>;
-  /** What pages are told of an agent before they ask for a session. */
+  /** What pages learn about an agent before they ask for a session. */
   readonly describeAgent: (asked: AgentQuestion) => AgentReply['agent'] | Refusal;
   readonly suspects: SuspectList;
-  /** A proof of work for a page's create. */
+  /** Issues a proof-of-work challenge for a page's create. */
   readonly setWork: (asked: WorkAsked) => AltchaChallenge | Refusal;
   readonly calls: OperatorServices['calls'] &
     Calls & {
       readonly tickets: Tickets;
       readonly modeOf: CallModeOf;
-      /** Of a provider whose rooms pages join themselves. */
+      /** Undefined unless pages join the provider's rooms themselves. */
       readonly ofPages: () => Pick<PageCalls, 'hear'> | undefined;
     };
   readonly webhooks: { readonly endpoints: EndpointsDeps };
@@ -76,11 +76,11 @@ export interface Services extends OperatorServices {
     readonly keys: KeyDeps & StopDeps;
     readonly secrets: SecretsDeps;
     readonly budgetDeps: BudgetDeps;
-    /** New for each replay of what happened. */
+    /** Fresh counters for each what-if replay. */
     readonly replayMemory: () => ReplayMemory;
-    /** Made when it is first asked for; it changes only with the build and the settings. */
+    /** Made on first use; it changes only with the build and the settings. */
     readonly machines: () => { readonly machines: OperatorMachine[] };
-    /** Of this process. */
+    /** The hash of this process's settings. */
     readonly configHash: string;
   };
 }

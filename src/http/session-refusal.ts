@@ -6,8 +6,8 @@ import type { Call, Result } from './route.ts';
 import type { Services } from './services.ts';
 
 /**
- * A refusal about a session; the login that opened it is destroyed where the refusal tells of a violation (docs/contract.md, section
- * 5.9).
+ * A refusal about a session. Where it reports a violation, the login that opened the session is destroyed (docs/contract.md,
+ * section 5.9).
  */
 export function refusedOf(
   { loginId, tenantId, keyId, subject }: VoiceRecord,
@@ -17,10 +17,10 @@ export function refusedOf(
 ): Eventually<Result> {
   const refusal = refused.because({ tenantId, keyId, subject });
   const { code, additions } = refusal;
-  // What budgets end is nobody's own violation: others may have used it up.
+  // A used-up budget is not the caller's own violation: others may have used it.
   const isOwnDay = code === 'DAILY_QUOTA_EXCEEDED' && additions.budget === undefined;
   const costsLogin = isOwnDay || isViolation(additions.reason ?? null);
-  // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
+  // Only the login that opened the session is destroyed: an old tab must not log out a new login.
   if (!costsLogin || login === undefined || loginId !== login.id) return refusal;
   return andThen(logins.destroy(login.id, 'violation', request.atMs, request.requestId), () => ({
     refusal,

@@ -2,7 +2,7 @@ import type { Refusal } from '../protocol/refusal.ts';
 import { invalid } from './invalid-request.ts';
 import type { HttpRequest } from './message.ts';
 
-/** Why a request cannot become a WebSocket of the subprotocol; undefined when it can. A client may offer none. */
+/** Why a request cannot become a WebSocket of the subprotocol; undefined when it can. A client may offer no subprotocol. */
 export function refuseUpgrade(request: HttpRequest, subprotocol: string): Refusal | undefined {
   if (!isUpgrade(request)) return invalid('Open this address as a WebSocket (RFC 6455, version 13).');
   const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
@@ -12,8 +12,8 @@ export function refuseUpgrade(request: HttpRequest, subprotocol: string): Refusa
 }
 
 /**
- * RFC 6455 section 4.2.1, as strict as it is there: what passes here is also what the transport takes for an upgrade, so that
- * a 101 is never the answer to anything else.
+ * RFC 6455 section 4.2.1, just as strict: whatever passes here is also an upgrade for the transport, so that a 101 never answers
+ * anything else.
  */
 function isUpgrade({ method, headers }: HttpRequest): boolean {
   return (

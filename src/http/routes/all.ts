@@ -22,7 +22,7 @@ import { liveKitWebhookRoute } from './vendor-paths/livekit-webhook.ts';
 import { modelsRoute } from './vendor-paths/models.ts';
 import { reportUsageRoute } from './report-usage.ts';
 
-/** Every route of the API: described ones, and where it is on the one that XState's tools listen at. */
+/** Every route of the API: the documented ones, and where INSPECT is on, the one that XState's tools connect to. */
 export function apiRoutes(services: Services): Route[] {
   const { core } = services;
   return [
@@ -49,7 +49,7 @@ export function apiRoutes(services: Services): Route[] {
   ];
 }
 
-/** The routes without a running service: what they say of themselves depends on no service, and nobody calls their handlers here. */
+/** The routes without a running service, for their descriptions, which depend on no service. Their handlers must not be called. */
 export function describedRoutes(): Route[] {
   return apiRoutes({
     core: { config: {}, stores: {}, journal: {} },

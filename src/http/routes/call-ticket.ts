@@ -49,7 +49,7 @@ async function give(call: Call<SessionProof>, { core, identity, sessions, calls 
   const [setup, opened] = await Promise.all([core.stores.sessionSetups.find(record.id), calls.ofSession(record.id)]);
   if (setup?.callMode !== 'brokered')
     return invalid('is a session whose page opens its call itself (call.mode direct)', 'sm_session_id');
-  // Told before the page gives up the call that it has.
+  // Refused here, before the page gives up the call that it has.
   const { perSession } = core.config.calls;
   if (opened.length >= perSession) return refusedOf(record, callsUsedUp(perSession), call, identity);
   const { value, expiresAtSec } = await calls.tickets.issue(record.id, request.atMs);

@@ -15,7 +15,7 @@ export function challengeRoute({ setWork }: Pick<Services, 'setWork'>): Route {
     description:
       'For a page whose create was refused with an `altcha` challenge: ALTCHA, proof of work version 1. The solution is valid for this widget key, for five minutes and once. The reply is 404 if challenges come from another provider.',
     tag: 'Voice sessions',
-    // No cache may give two pages the same.
+    // Not `public`: no cache may give two pages the same challenge.
     access: 'proof',
     cors: 'widgets',
     query: challengeQuery,

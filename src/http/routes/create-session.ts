@@ -10,7 +10,7 @@ import { addressScope } from '../steps/limit.ts';
 
 type CreateServices = Pick<Services, 'core' | 'identity' | 'createSession'>;
 
-/** What a create may be refused with, whoever the provider is and by whichever path it comes. */
+/** Codes that a create may be refused with, whatever the provider and whichever path it comes by. */
 export const createRefusals: Route['refusals'] = [
   'INVALID_WIDGET_KEY',
   'KEY_PAUSED',

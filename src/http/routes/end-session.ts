@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 
 type EndServices = Pick<Services, 'sessions' | 'identity' | 'suspects'>;
 
-/** A session that its page leaves so soon was not opened to be spoken in. */
+/** A session that its page ends this soon was not opened for a conversation. */
 const AT_ONCE_MS = 5000;
 
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */

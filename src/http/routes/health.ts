@@ -8,7 +8,7 @@ const TAG = 'Operations';
 
 /** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
 export function healthRoutes({ core: { config, metrics }, readiness }: Pick<Services, 'core' | 'readiness'>): Route[] {
-  // Nothing limits how often it is asked for, so those who ask meanwhile share one answer.
+  // No limit applies to this route, so concurrent requests share one answer.
   const collect = shared(() => metrics.registry.metrics());
   return [
     defineRoute({

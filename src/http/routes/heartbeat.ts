@@ -54,7 +54,7 @@ export function heartbeatRoute({ sessions, identity }: Pick<Services, 'sessions'
   });
 }
 
-/** Apart, so that what is answered at once makes no closure. */
+/** A separate function, so that the synchronous path creates no closure. */
 function replyLater(
   beating: Promise<VoiceOutcome | undefined>,
   call: Call,
@@ -81,7 +81,7 @@ function goesOn(record: VoiceRecord, atMs: number): Answer {
   return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(record, atMs)}}` };
 }
 
-/** Where the id begins, and where it ends, in the texts below. */
+/** Where the id begins and ends in the texts below. */
 const ID_FROM = '{"sm_session_id":"'.length;
 const ID_TO = ID_FROM + 's:'.length + 32 + ':'.length + 22;
 const IDLE_FROM = ID_TO + '","idleSec":'.length;
@@ -89,8 +89,8 @@ const IDLE_FROM = ID_TO + '","idleSec":'.length;
 const usual = /^\{"sm_session_id":"s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}(?:"|","idleSec":(?:0|[1-9]\d{0,8}))\}$/;
 
 /**
- * `usual` of the route: the two texts of which nearly all traffic consists, without a parser and a schema; undefined for every other text,
- * which those decide on. A property test holds it and them together.
+ * `usual` of the route: recognizes the two texts that make up nearly all traffic, without a parser and a schema; undefined for every other
+ * text, which the parser and the schema then decide on. A property test holds both together.
  */
 export function usualHeartbeat(text: string): HeartbeatRequest | undefined {
   if (!usual.test(text)) return undefined;

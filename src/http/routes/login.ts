@@ -91,7 +91,7 @@ function verifyRoute({ core, identity }: Pick<Services, 'core' | 'identity'>): R
       const redeem = (record: AuthRecord) => identity.codes.verify(record, body.code, visitor, atMs, requestId);
       const opened = await identity.logins.open(body.email, atMs, redeem, requestId);
       if (opened instanceof Refusal) return opened;
-      // The code is spent by now: whoever proved the address is logged in, whatever becomes of the login before.
+      // The code is spent by now: the caller has proved the address and is logged in, even if the previous login cannot be ended.
       if (login !== undefined)
         await identity.logins
           .destroy(login.id, 'replaced', atMs, requestId)

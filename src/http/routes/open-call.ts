@@ -18,7 +18,7 @@ type OpenServices = Pick<Services, 'core' | 'tenants' | 'identity' | 'usage' | '
 
 const SDP = 'application/sdp';
 
-/** POST /api/realtime/calls (docs/contract.md, section 5.10): the provider's own shape, so that its SDK needs nothing but another address. */
+/** POST /api/realtime/calls (docs/contract.md, section 5.10), in the provider's own shape, so that its SDK needs only another address. */
 export function openCallRoute(services: OpenServices): Route {
   return callRoute(
     {
@@ -31,7 +31,7 @@ export function openCallRoute(services: OpenServices): Route {
   );
 }
 
-/** POST /v1/realtime/calls: the same where clients of OpenAI's look for it (docs/contract.md, section 5.17). */
+/** POST /v1/realtime/calls: the same at the path that OpenAI's clients use (docs/contract.md, section 5.17). */
 export function openVendorCallRoute(services: OpenServices): Route {
   return callRoute(
     {
@@ -89,9 +89,10 @@ async function open(call: Call<string>, path: string, services: OpenServices): P
   if (refusal !== undefined) return refusedOf(session, refusal, call, identity);
   const lapsesAtMs = session.startedAtMs + sessions.limits.maxMinutes * MINUTE_MS;
   const notHeld = await usage.reserve(who, setup, lapsesAtMs, request.atMs);
-  // What others hold comes back, and is no violation: it costs neither the ticket nor a login.
+  // What other sessions hold becomes free again and is no violation, so this refusal costs neither the ticket nor a login.
   if (notHeld !== undefined) return notHeld.because(whoseOf(session));
-  // Last, so that nothing that the caller can mend costs it the ticket; and first, so that of two who come at once one opens a call.
+  // After all checks, so that a fault that the caller can correct does not cost the ticket; before opening, so that of two requests with
+  // one ticket only one opens a call.
   if (!(await calls.tickets.spend(ticket, request.atMs))) return unknownTicket();
   const { requestId } = request;
   const opened = await openHeld({ session, setup, offerSdp, requestId, signal: request.signal() }, services);
@@ -121,24 +122,24 @@ async function findCaller(
   const id = await calls.tickets.find(ticket, atMs);
   if (id === undefined) return undefined;
   const [session, setup] = await Promise.all([sessions.find(id), core.stores.sessionSetups.find(id)]);
-  // A ticket whose session was never opened.
+  // Undefined where the ticket's session was never opened.
   return session === undefined || setup === undefined ? undefined : { session, setup };
 }
 
-/** Opens the call; where none is opened, its session holds nothing for it. */
+/** Opens the call. Where that fails, it releases what the session holds for the call. */
 async function openHeld(request: OpenCallRequest, { usage, calls }: OpenServices): Promise<OpenedCall | Refusal> {
   let opened: OpenedCall | Refusal | undefined;
   try {
     opened = await calls.open(request);
     return opened;
   } finally {
-    // While the database is away nobody ends it: it lapses by its own time.
+    // While the database is away the hold cannot be released; it then expires by itself.
     if (opened === undefined || opened instanceof Refusal)
       await usage.release(request.session.id).catch(ifAway(() => undefined));
   }
 }
 
-/** Whose ceilings the calls of a session count against, as they are now. */
+/** The subject, key and tenant whose ceilings the calls of a session count against, with their present limits. */
 async function holderOf(
   { id: sessionId, subject, caller, tenantId, keyId, agentId }: VoiceRecord,
   { tenants, usage }: OpenServices,
@@ -164,7 +165,7 @@ async function refuse(
   return refusal ?? services.usage.refuseIfSpent(who, atMs);
 }
 
-/** What ends the sessions of a stopped service may not have come to this one yet. */
+/** Ending the sessions of a stopped service takes a while and may not have reached this session yet. */
 function refuseStopped({ tenantId }: VoiceRecord, { tenants, sessions }: OpenServices): Refusal | undefined {
   return tenants.stopOf(tenantId) && endedRefusal('closed_by_operator', sessions.limits.maxMinutes);
 }
@@ -189,7 +190,7 @@ function refuseOrigin(
       ...(key === undefined ? {} : { expected: key.origin }),
       lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin',
     });
-  // A revoked key: what ends its sessions has not come to this one yet.
+  // For a revoked key: ending its sessions may not have reached this one yet.
   return key?.revokedAtMs == null ? undefined : endedRefusal('key_revoked', sessions.limits.maxMinutes);
 }
 
@@ -198,7 +199,7 @@ function refuseOffer(offer: string, { dataChannel }: SessionSetup): Refusal | un
   return fault === undefined ? undefined : invalid(`The offer ${fault}.`);
 }
 
-/** Unknown, spent and expired are the same on purpose. */
+/** Unknown, spent and expired tickets are refused alike on purpose. */
 function unknownTicket(): Refusal {
   return new Refusal(
     'AUTH_REQUIRED',

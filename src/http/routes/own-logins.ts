@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 type OwnServices = Pick<Services, 'core' | 'identity'>;
 
 const TAG = 'Console login';
-/** Nobody is logged in at more places than this. */
+/** More logins than anybody has. */
 const MAX_LOGINS = 100;
 
 const example: OwnLogin = {
@@ -23,7 +23,7 @@ const example: OwnLogin = {
 
 const params = z.object({ id: z.string().meta({ description: 'The id of the login', examples: [example.id] }) });
 
-/** What somebody who is logged in sees and ends of their own (docs/contract.md, section 6.8). */
+/** Routes by which console users list and end their own logins (docs/contract.md, section 6.8). */
 export function ownLoginRoutes(services: OwnServices): Route[] {
   return [listRoute(services), revokeRoute(services)];
 }
@@ -74,7 +74,7 @@ function revokeRoute({ core, identity }: OwnServices): Route {
     async handle({ login, params: [id = ''], request: { atMs, requestId } }) {
       if (login === undefined) return noLogin();
       const found = loginName.test(id) ? await core.stores.logins.load(id) : undefined;
-      // A login of somebody else is treated as if it were not there.
+      // A login of somebody else is treated as if it did not exist.
       if (found?.email !== login.email) return new Refusal('NOT_FOUND', 'You have no login of this id.');
       const isCurrent = id === login.id;
       await identity.logins.destroy(id, isCurrent ? 'logout' : 'revoked', atMs, requestId);

@@ -80,7 +80,7 @@ async function answer(call: Call<UsageRequest>, services: ReportServices): Promi
     : count(who, call, services);
 }
 
-/** The session that a report names: also by a call of it, where a back end reports. An unknown call is a session that is not found. */
+/** The session that a report names. A back end may also name it by one of its calls; an unknown call leads to a session that is not found. */
 async function sessionOf(
   { body, isService }: Call<UsageRequest>,
   { core }: ReportServices,
@@ -106,7 +106,7 @@ async function count(
   const isOwnLogin =
     login !== undefined && who.caller === 'console' && identity.subjects.console(login.email) === who.subject;
   if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin) return result;
-  // Of an earlier day, a report that is repeated says nothing of today.
+  // A repeated report of an earlier day says nothing of today.
   if (!(await usage.exceedsToday(who, atMs))) return result;
   await identity.logins.destroy(login.id, 'violation', atMs, requestId);
   return { refusal: result, cookie: { kind: 'clear' } };

@@ -19,8 +19,8 @@ export interface SocketClient {
 }
 
 /**
- * GET /api/realtime/socket: whether an upgrade may go on. Any page can open a WebSocket to anybody, so the Origin is checked
- * here, before the 101; a client without an Origin is no browser. The answer 101 tells the transport to upgrade.
+ * GET /api/realtime/socket: decides whether an upgrade may proceed. Any page can open a WebSocket to any server, so the Origin is checked
+ * here, before the 101; a client without an Origin is not a browser. The answer 101 tells the transport to upgrade.
  */
 export function socketRoute({ origins }: Pick<Services, 'origins'>): Route {
   return defineRoute({

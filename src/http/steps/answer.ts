@@ -15,8 +15,8 @@ const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 
 /**
- * Makes the reply to a request of what its steps came to, and counts it. No cache keeps a reply unless its route is public, nor any that
- * sets a cookie.
+ * Makes the reply to a request from the result of its steps, and counts it. Caches may store a reply only if its route is public and it
+ * sets no cookie.
  */
 export function createAnswer(
   routes: readonly Route[],
@@ -28,17 +28,17 @@ export function createAnswer(
   let known = knownHeaders();
   let knownFor: ReadonlySet<string> | undefined;
 
-  /** Those that follow from who asks for what; kept, because nearly all replies have one of a few sets of them. */
+  /** Headers that depend on the origin and the endpoint only; cached, because nearly all replies have one of a few sets. */
   function sharedOf({ endpoint: { access, cors }, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
     const { widgetOrigins } = origins.directory;
-    // Origins come and go with the keys of tenants.
+    // Origins change with the keys of tenants.
     if (widgetOrigins !== knownFor) known = knownHeaders();
     knownFor = widgetOrigins;
     const byOrigin = known[access === 'public' ? 'public' : 'private'][cors][isJson ? 'json' : 'other'];
     const found = byOrigin.get(origin);
     if (found !== undefined) return found;
     const kind = originKindOf(origins, origin, cors);
-    // A stranger may name any origin, and gets what goes to those who name none.
+    // A stranger may send any origin, and gets the same headers as a request without one.
     const name = kind === 'console' || kind === 'widget' ? origin : '';
     const shared = byOrigin.get(name);
     if (shared !== undefined) return shared;
@@ -55,7 +55,7 @@ export function createAnswer(
     if (byStatus !== undefined) byStatus[status] = (byStatus[status] ?? 0) + 1;
   }
 
-  /** Of the window that was told last: in a minute nearly all replies tell the same limit and the same end. */
+  /** The window last written, and its header lines: within a minute nearly all replies have the same limit and reset time. */
   let told: WindowCount | undefined;
   let toldLines = '';
 
@@ -79,7 +79,7 @@ export function createAnswer(
     const { access, allow, routeName: route } = x.endpoint;
     const language = access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
     headers.push(['Content-Language', language]);
-    // Caches keep public replies alone, and must know that this one depends on the language.
+    // Caches store only public replies, and must know that this one depends on the language.
     if (access === 'public') headers.push(varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', allow]);
@@ -107,7 +107,7 @@ export function createAnswer(
   };
 }
 
-/** Sets of shared headers by the origin that asks, of each kind of reply. */
+/** Empty caches of shared headers by origin, one for each kind of reply. */
 function knownHeaders() {
   const byType = () => ({ json: new Map<string, SharedHeaders>(), other: new Map<string, SharedHeaders>() });
   const byScope = () => ({ everybody: byType(), widgets: byType(), console: byType() });
@@ -123,7 +123,7 @@ function isObject(body: Answer['body']): body is object {
   return typeof body !== 'string' && !Buffer.isBuffer(body);
 }
 
-/** @param own what the reply has alone */
+/** @param own headers of this reply only */
 function toReply(answer: Answer, shared: SharedHeaders, own: Header[], lines: string): HttpReply {
   const { status, body, parts, client } = answer;
   const text = isObject(body) ? JSON.stringify(body) : body;
@@ -131,7 +131,7 @@ function toReply(answer: Answer, shared: SharedHeaders, own: Header[], lines: st
   return { status, shared: undefined, lines, headers: merged(shared.headers, own), body: text, parts, client };
 }
 
-/** All of them, where those of the reply change what is shared. */
+/** All headers in one list, for replies whose own headers change shared ones. */
 function merged(shared: readonly Header[], own: readonly Header[]): Header[] {
   const headers = [...shared];
   for (const header of own) addHeader(headers, header);
@@ -139,14 +139,14 @@ function merged(shared: readonly Header[], own: readonly Header[]): Header[] {
   return headers;
 }
 
-/** What a reply varies by is one list, whoever adds to it. */
+/** Adds a header; Vary is merged into one list. */
 function addHeader(headers: Header[], added: Header): void {
   const at = added[0] === 'Vary' ? headers.findIndex(([name]) => name === 'Vary') : -1;
   if (at < 0) headers.push(added);
   else headers[at] = ['Vary', `${headers[at]?.[1]}, ${added[1]}`];
 }
 
-/** Whoever wrote the cookie and whatever the route says of caching: a login that is kept would be given to everybody. */
+/** Forbids caching, whatever the route says and whoever set the cookie: a cached login would be served to everybody. */
 function keepPrivate(headers: Header[]): void {
   for (let at = headers.length - 1; at >= 0; at -= 1)
     if (headers[at]?.[0].toLowerCase() === 'cache-control') headers.splice(at, 1);

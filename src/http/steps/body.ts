@@ -10,7 +10,7 @@ const MAX_DEPTH = 32;
 const JSON_CONTENT = 'application/json';
 const isJson = patternOf(JSON_CONTENT);
 
-/** Reads the body by the schema of its route, or as the text that it is; a request without one is right where the schema takes undefined. */
+/** Parses the body by the schema of its route, or as text. A request without a body is valid where the schema accepts undefined. */
 export function readBody(x: RequestContext): Refusal | undefined {
   const { route } = x.endpoint;
   const schema = route?.body;
@@ -32,8 +32,8 @@ export function readBody(x: RequestContext): Refusal | undefined {
 }
 
 /**
- * The body, where it is one of the texts that nearly all callers send (`Route.usual`); undefined for every other. Such a text is flat and
- * plain ASCII, which Latin-1 reads as well: nothing that the parser refuses passes here.
+ * The parsed body, if it is one of the texts that nearly all callers send (`Route.usual`); otherwise undefined. Such a text is flat and
+ * plain ASCII, which decodes as Latin-1 too: nothing that the parser would refuse passes here.
  */
 export function usualBody({ endpoint: { route }, request }: RequestContext): unknown {
   const { body } = request;
@@ -57,7 +57,7 @@ function tooLarge(kib = 64): Refusal {
   return new Refusal('PAYLOAD_TOO_LARGE', `A body may have at most ${kib} KiB.`, {}, { limit: kib, unit: 'KiB' });
 }
 
-/** The content type in any case, and a charset that is UTF-8 where one is named. */
+/** Matches the content type in any case, with no charset or with UTF-8. */
 function patternOf(contentType: string): RegExp {
   const name = contentType.replaceAll('+', String.raw`\+`);
   return new RegExp(`^${name}\\s*(;\\s*charset="?utf-8"?\\s*)?$`, 'i');
@@ -89,18 +89,18 @@ export function parseJsonObject(body: Buffer, text = body.toString('utf8')): Rec
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return invalid('The body must be a JSON object.');
   if (isDeeper(value, MAX_DEPTH)) return invalid(`The body is nested more than ${MAX_DEPTH} deep.`);
-  // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
+  // Only an escape can introduce characters that UTF-8 and JSON do not allow literally.
   const unstorable = text.includes('\\u') ? findUnstorable(value) : [];
   return unstorable.length > 0 ? invalidFields(unstorable) : (value as Record<string, unknown>);
 }
 
-/** What the parser says, without the piece of the body that some of its messages quote: refusals are logged, and it may be a code. */
+/** The parser's message, without the excerpt of the body that some messages quote: refusals are logged, and it may contain a code. */
 function describeSyntax(error: unknown): string {
   if (!(error instanceof SyntaxError)) return '';
   return /^Unexpected token '.+?'(?=, )|^[^"']*(?:'[^']'[^"']*)*$/u.exec(error.message)?.[0] ?? 'it cannot be read';
 }
 
-/** Whether a parsed value is nested deeper than so many levels: it may overflow the stack when it is written or compared later. */
+/** Whether a parsed value is nested deeper than `levels`: it could overflow the stack when it is serialized or compared later. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
   for (const key in value) {

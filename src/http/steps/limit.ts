@@ -12,8 +12,8 @@ import type { Services } from '../services.ts';
 import { usualBody } from './body.ts';
 
 /**
- * The steps that count a request: in the window of its address before anything else, unless an operator may be asking, and in the one of its
- * user or operator once that is known.
+ * The steps that count a request: in the window of its address before anything else, unless an operator may be asking, and in the window
+ * of its user or operator once that is known.
  */
 export function createLimits({
   core: {
@@ -22,7 +22,7 @@ export function createLimits({
   },
   identity: { serviceOf },
 }: Pick<Services, 'core' | 'identity'>) {
-  /** Spelled out, so that what is counted at once makes no closure: nearly all requests come here. */
+  /** Written out, so that counting without waiting creates no closure: nearly all requests come here. */
   function count(x: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
     const counting = windows.take(window.prefix + name, window.perMinute, x.request.atMs);
     return counting instanceof Promise
@@ -30,14 +30,14 @@ export function createLimits({
       : note(x, window, counting);
   }
 
-  /** Without waiting; see `Windows.takeAtOnce`. */
+  /** Counts without waiting; see `Windows.takeAtOnce`. */
   function countAtOnce({ prefix, perMinute }: EdgeWindow, name: string, atMs: number): WindowCount {
     return windows.takeAtOnce(prefix + name, perMinute, atMs);
   }
 
   /**
-   * Notes an invalid service token. @returns the window of those, where it is used up: whoever guesses is held up, and then a right
-   * token is refused as well, or its reply would tell that it is one.
+   * Counts an invalid service token. @returns the window of invalid tokens, where it is used up: then a valid token is refused as well,
+   * otherwise the reply would tell a guesser that it is valid
    */
   function noteToken({ request: { headers, atMs } }: RequestContext, scope: string): WindowCount | undefined {
     const { authorization } = headers;
@@ -55,8 +55,8 @@ export function createLimits({
   }
 
   /**
-   * Counts what is not of the API. Where service tokens are looked at, whoever brings one is not held up by visitors of pages. A reply
-   * that is let through says nothing of windows, because caches may keep it.
+   * Counts requests outside the API. Where service tokens are read, visitors of pages cannot use up the limit of a caller that has one. A
+   * reply that is let through does not mention windows, because caches may store it.
    */
   function countPage(x: RequestContext, scope: string): Refusal | undefined {
     const { atMs, headers } = x.request;
@@ -64,7 +64,7 @@ export function createLimits({
       const refusal = refuseGuesses(x, scope);
       if (refusal !== undefined || serviceOf(headers['authorization']) !== undefined) return refusal;
     }
-    // Without waiting, so that pages are served whatever is away.
+    // Without waiting, so that pages are served whatever dependency is away.
     const counted = countAtOnce(edge.page, scope, atMs);
     return counted.allowed ? undefined : note(x, edge.page, counted);
   }
@@ -80,8 +80,8 @@ export function createLimits({
   }
 
   /**
-   * Counts a request and handles it in one step of the stores, where that is possible and none of the steps between concerns it; undefined
-   * where it goes the long way.
+   * Counts a request and handles it in one step of the stores, where that is possible and none of the steps between applies to it; undefined
+   * where the request must take all steps.
    */
   function countAndHandle(x: RequestContext): Promise<Result | undefined> | undefined {
     const { route } = x.endpoint;
@@ -97,7 +97,7 @@ export function createLimits({
     });
   }
 
-  /** The windows of the networks around an IPv6 address, the narrowest first. */
+  /** Counts in the windows of the networks around an IPv6 address, narrowest first. */
   function countNetworks(x: RequestContext, from: number): Eventually<Refusal | undefined> {
     const window = edge.networks[from];
     const network = window && ipv6Network(x.ip, window.bits);
@@ -116,7 +116,7 @@ export function createLimits({
     return andThen(count(x, edge.address, addressScope(x.ip)), (refusal) => refusal ?? countUser(x));
   }
 
-  /** In the window that the route has for itself, once it is known what is asked. */
+  /** Counts in the route's own window, once the body is known. */
   function countOperation(x: RequestContext): Eventually<Refusal | undefined> {
     const rate = x.endpoint.route?.perOperator;
     const isCounted = rate !== undefined && (rate.concerns?.(x.body) ?? true);
@@ -127,8 +127,8 @@ export function createLimits({
 }
 
 /**
- * Counts a request that no handler gets, because its body never came or nobody can tell where it ends, in the window of its address: it
- * has held a connection all the same.
+ * Counts a request that reaches no handler, because its body never came or its end is ambiguous, in the window of its address: it
+ * has used a connection all the same.
  */
 export function createUnreadCount({
   config: { trustedProxies },
@@ -148,20 +148,20 @@ function note(x: RequestContext, window: EdgeWindow, counted: WindowCount): Refu
 }
 
 /**
- * Whether a request counts once it is known who asks: operators behind one address do not lock each other out. What is refused before
- * that is known counts at once.
+ * Whether a request is counted only once its caller is known, so that operators behind one address do not lock each other out. A request
+ * that is refused before that is counted at once.
  */
 function countsLater(x: RequestContext): boolean {
   const { access, kind } = x.endpoint;
   return access === 'operator' && kind !== 'socket' && x.request.duplicates.length === 0 && bringsCredentials(x);
 }
 
-/** Whether something came along that may say who calls. */
+/** Whether the request has a cookie or a token that may identify its caller. */
 export function bringsCredentials({ request: { headers } }: RequestContext): boolean {
   return headers['cookie'] !== undefined || headers['authorization'] !== undefined;
 }
 
-/** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
+/** The name under which an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
 export function addressScope(address: string): string {
   return address.includes(':') ? (ipv6Network(address, 64) ?? address) : address;
 }

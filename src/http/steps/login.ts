@@ -20,8 +20,8 @@ export function writeLoginCookie(change: CookieChange, atMs: number, isSecure: b
 }
 
 /**
- * Finds out who calls, by the credentials that a request brings: the login of the console cookie, which it renews, whether a service
- * token came along, and, where that matters, who operates.
+ * Identifies the caller by the credentials of the request: reads and renews the login of the console cookie, checks for a service
+ * token, and, where that matters, finds the operator's role.
  */
 export function createLogin({
   identity: { logins, serviceOf },
@@ -45,12 +45,12 @@ export function createLogin({
     const token = readSessionCookie(headers['cookie']);
     if (token === undefined) return undefined;
     const authenticate = () => andThen(logins.authenticate(token, atMs), (found) => note(x, found));
-    // What the caller proves otherwise does not wait for whoever could check the cookie.
+    // A caller with another proof must not fail because the cookie cannot be checked.
     return x.endpoint.access === 'proof' ? orNothing(authenticate) : authenticate();
   };
 }
 
-/** Runs the work; a throw or a rejection counts for nothing. */
+/** Runs the work and ignores a throw or a rejection. */
 function orNothing(work: () => Eventually<undefined>): Eventually<undefined> {
   try {
     const value = work();
@@ -61,8 +61,7 @@ function orNothing(work: () => Eventually<undefined>): Eventually<undefined> {
 }
 
 /**
- * Refuses operators whose role does not have the right of the route (docs/contract.md, section 8). Whose data a role is shown is decided by
- * the handler.
+ * Refuses operators whose role lacks the right of the route (docs/contract.md, section 8). Which data a role sees is up to the handler.
  */
 export function requireRole({ operator: { role }, login, endpoint }: RequestContext): Refusal | undefined {
   if (role === 'nobody')

@@ -3,7 +3,7 @@ import type { Step } from '../request-context.ts';
 import type { Services } from '../services.ts';
 import { preflightHeaders } from './origin.ts';
 
-/** Answers what has no handler: a path that no route has, a method that the path has not, and preflights. */
+/** Answers requests without a handler: unknown paths, methods that a path does not have, and preflights. */
 export function createMethodCheck({ origins }: Pick<Services, 'origins'>): Step {
   return ({ request: { headers, method, path }, endpoint: { allow, cors }, origin }) => {
     if (allow === '') return new Refusal('NOT_FOUND', `There is no ${path.slice(0, 200)}; see /docs for all paths.`);

@@ -8,13 +8,13 @@ import type { CorsScope } from '../route.ts';
 /** Which origins may do what. */
 export interface Origins {
   isConsole(origin: string): boolean;
-  /** Those of widgets follow the tenants: another set takes their place when they change. */
+  /** Widget origins follow the tenants: the set is replaced when they change. */
   readonly directory: { readonly widgetOrigins: ReadonlySet<string> };
 }
 
 /**
- * The origins of the console, as configured, and of widgets, as the tenants' keys say at this moment. The console's are asked for when the
- * first request names an origin, because a free port is known late.
+ * The origins of the console, as configured, and of widgets, as the tenants' keys say at the moment. The console's are determined when a
+ * request first names an origin, because a free port is known late.
  */
 export function createOrigins({
   core: { config, publicUrl },
@@ -36,7 +36,7 @@ const exposed: Header = [
 ];
 const vary: Header = ['Vary', 'Origin'];
 const onlyVary: Headers = [vary];
-/** The same for every origin, so that a cache keeps one copy, whatever it makes of Vary. */
+/** The same for every origin, so that a cache stores one copy, however it handles Vary. */
 const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
 
 /** Who asks, as far as CORS makes a difference (docs/contract.md, section 2.4). */
@@ -49,7 +49,7 @@ export function originKindOf(origins: Origins, origin: string | undefined, scope
   return scope === 'widgets' && origins.directory.widgetOrigins.has(origin) ? 'widget' : 'stranger';
 }
 
-/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none. */
+/** The CORS headers of a reply: a known origin is echoed exactly, any other gets none. */
 export function corsHeaders(kind: OriginKind, origin: string): Headers {
   if (kind === 'everybody') return anyOrigin;
   if (kind === 'stranger') return onlyVary;
@@ -57,14 +57,14 @@ export function corsHeaders(kind: OriginKind, origin: string): Headers {
   return kind === 'console' ? [...known, ['Access-Control-Allow-Credentials', 'true']] : known;
 }
 
-/** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */
+/** The scope of a path that no route has: a widget's page can read the error even if it uses a wrong path. */
 export function corsScopeOf(path: string): CorsScope {
   return path.startsWith('/api/realtime/') || path.startsWith('/v1/') ? 'widgets' : 'console';
 }
 
 /**
- * What a preflight reply adds for a known origin; the bot-detection library's headers have names of their own, so plain
- * requested names are echoed.
+ * What a preflight reply adds for a known origin. Requested header names are echoed if they are plain, because bot-detection libraries
+ * use names of their own.
  */
 export function preflightHeaders(
   origins: Origins,
@@ -86,9 +86,9 @@ export function preflightHeaders(
 }
 
 /**
- * Keeps foreign pages from using a visitor's login (docs/contract.md, section 2.5, CSRF): what changes something by the console cookie is
- * refused, and what proves its caller otherwise goes on without the login. A browser keeps a Lax cookie back from a foreign page's form,
- * but would take the cookie of the answer: hence what sets one is refused also without a login.
+ * Keeps foreign pages from using a visitor's login (docs/contract.md, section 2.5, CSRF): a change that relies on the console cookie is
+ * refused, and a request with another proof continues without the login. A browser does not send a Lax cookie with a foreign page's form,
+ * but would store the cookie of the answer, so a route that sets one is refused even without a login.
  */
 export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
   return (x) => {
@@ -110,7 +110,7 @@ function isProven({ endpoint: { access, route }, body }: RequestContext): boolea
   return access === 'proof' || route?.proves?.(body) === true;
 }
 
-/** A console origin, or, without an Origin, anything that does not say it is cross-site (a REST client). */
+/** A console origin, or without an Origin any request that is not marked cross-site (a REST client). */
 function isOwn(origins: Origins, origin: string | undefined, fetchSite: string | undefined): boolean {
   return origin === undefined ? fetchSite !== 'cross-site' : origins.isConsole(origin);
 }

@@ -10,7 +10,7 @@ import type { Services } from '../../services.ts';
 import { addressScope } from '../../steps/limit.ts';
 import type { CreateInput } from '../../../voice/create/step.ts';
 
-/** The headers by which a service token says whom it asks for. */
+/** The headers by which a back end with a service token names the tenant, agent and key that it asks for. */
 export const whomHeaders = z.object({
   'X-Switchboard-Tenant': text(128)
     .optional()
@@ -33,7 +33,7 @@ export const whomHeaders = z.object({
     }),
 });
 
-/** Whom a client of a vendor asks for. */
+/** The tenant and agent that a vendor's client asks for. */
 interface VendorCaller {
   readonly tenant: Tenant;
   readonly agent: Agent | undefined;
@@ -46,7 +46,7 @@ export function findTenant({ request: { headers } }: Call, { tenants }: Director
   return pick('tenant', headers['x-switchboard-tenant'], tenants.all()) ?? wrongField('tenant', 'there is none yet');
 }
 
-/** The same with the agent; undefined where the tenant has none. */
+/** The tenant together with the agent; undefined where the tenant has no agent. */
 function findAgent(call: Call, services: Directory, agentId?: string): VendorCaller | Refusal {
   const tenant = findTenant(call, services);
   if (tenant instanceof Refusal) return tenant;
@@ -54,7 +54,7 @@ function findAgent(call: Call, services: Directory, agentId?: string): VendorCal
   return agent instanceof Refusal ? agent : { tenant, agent };
 }
 
-/** The one that is named, or the only one that there is. */
+/** The one that is named, or the only one there is. */
 function pick<T extends { readonly id: string }>(
   what: 'tenant' | 'agent',
   named: string | undefined,
@@ -69,7 +69,7 @@ function pick<T extends { readonly id: string }>(
   );
 }
 
-/** The key whose limits hold for what a service token opens. */
+/** The key whose limits apply to what a service token opens. */
 function findKey({ tenant, agent }: VendorCaller, { request: { headers } }: Call): WidgetKey | Refusal {
   const named = headers['x-switchboard-key'];
   const live = tenant.keys.filter(({ revokedAtMs }) => revokedAtMs === null);
@@ -87,18 +87,18 @@ function findKey({ tenant, agent }: VendorCaller, { request: { headers } }: Call
   );
 }
 
-/** Under which key a session is created, with which agent, and for the page of which origin. */
+/** The key and agent that a session is created with, and the origin of its page. */
 export interface Whom {
   readonly named: Pick<CreateRequest, 'widgetKey' | 'tenantId' | 'agentId'>;
   readonly origin: string | undefined;
 }
 
-/** Who asks with a service token or a widget key. @param agentId in the place of the one that a header names */
+/** Finds key and agent for a service token or a widget key. @param agentId overrides the one that a header names */
 export function findWhom(call: Call, services: Directory, agentId?: string): Whom | Refusal {
   return call.isService ? whomOfService(call, services, agentId) : whomOfPage(call, agentId);
 }
 
-/** A back end answers for the page that opens the call: that of the key. */
+/** A back end vouches for the page that opens the call: the session gets the key's origin. */
 function whomOfService(call: Call, services: Directory, agentId: string | undefined): Whom | Refusal {
   const found = findAgent(call, services, agentId);
   if (found instanceof Refusal) return found;
@@ -117,7 +117,7 @@ function whomOfPage(call: Call, agent: string | undefined): Whom | Refusal {
   return { named: { widgetKey, tenantId: headers['x-switchboard-tenant'], agentId }, origin: call.origin };
 }
 
-/** The create that a door stands for. */
+/** The create request that a vendor path stands for. */
 export function createFor(
   { named, origin }: Whom,
   { ip, request, limit: window, isService }: Call,
@@ -138,7 +138,7 @@ export function createFor(
   };
 }
 
-/** What a bearer token is that is no service token: a widget key, as pages have it. */
+/** The bearer token, where it is not a service token: a widget key, as pages have it. */
 export function bearerOf({ request: { headers } }: Call): string | undefined {
   return /^Bearer +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1];
 }

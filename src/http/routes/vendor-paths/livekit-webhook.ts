@@ -8,7 +8,7 @@ type WebhookServices = Pick<Services, 'core' | 'calls'>;
 
 const MAX_BYTES = 64 * 1024;
 
-/** POST /v1/livekit/webhook: what LiveKit tells of the rooms of sessions (docs/contract.md, section 5.17). */
+/** POST /v1/livekit/webhook: takes LiveKit's notifications about the rooms of sessions (docs/contract.md, section 5.17). */
 export function liveKitWebhookRoute(services: WebhookServices): Route {
   return defineRoute<string>({
     method: 'POST',
@@ -19,7 +19,7 @@ export function liveKitWebhookRoute(services: WebhookServices): Route {
       'For LiveKit itself: the address to set as a webhook of the project, signed with the key LIVEKIT_API_KEY. When the visitor joins, the session’s minutes begin; when they leave or the room is finished, the session ends. Events delivered twice change nothing.',
     tag: 'Vendor paths',
     access: 'public',
-    // The wide one: all webhooks come from a few addresses.
+    // The coarser window, because all webhooks come from a few addresses.
     window: 'page',
     text: {
       contentType: 'application/webhook+json',
@@ -41,7 +41,7 @@ async function hear({ request, body }: Call<string>, { core, calls }: WebhookSer
   try {
     await calls.ofPages()?.hear(event);
   } catch (fault) {
-    // LiveKit sends it again.
+    // The error reply makes LiveKit send it again.
     if (!(fault instanceof UpstreamFault)) throw fault;
     core.events.dependencyAway('provider', fault, request.requestId, 'hang-up');
     return upstreamRefusal();

@@ -8,7 +8,7 @@ import { findTenant, whomHeaders } from './caller.ts';
 
 type ModelServices = Pick<Services, 'core' | 'tenants'>;
 
-/** GET /v1/models: what the agents of a tenant speak with, in the shape of OpenAI's list (docs/contract.md, section 5.17). */
+/** GET /v1/models: the models of a tenant's agents, in the shape of OpenAI's list (docs/contract.md, section 5.17). */
 export function modelsRoute(services: ModelServices): Route {
   return defineRoute({
     method: 'GET',

@@ -8,12 +8,12 @@ import { bearerOf, findTenant } from './caller.ts';
 
 type RoomCall = Call<RoomTokenRequest>;
 
-/** The agent of the tenant that LiveKit knows by the name that is asked for; undefined where none is. */
+/** The id of the tenant's agent that has the requested LiveKit agent name; undefined where none is requested. */
 export function findRoomAgent(call: RoomCall, services: Pick<Services, 'tenants'>): string | undefined | Refusal {
   const agentName = call.body?.room_config?.agents?.[0]?.agent_name;
   if (agentName === undefined || agentName === '') return undefined;
   const tenant = call.isService ? findTenant(call, services) : services.tenants.keyOf(bearerOf(call) ?? '')?.tenant;
-  // Without a key that there is, the create says so.
+  // Without a valid key the create refuses the request.
   if (tenant === undefined || tenant instanceof Refusal) return tenant;
   const header = call.request.headers['x-switchboard-agent'];
   const [found, ...others] = tenant.agents.filter(
@@ -28,8 +28,8 @@ export function findRoomAgent(call: RoomCall, services: Pick<Services, 'tenants'
 }
 
 /**
- * What is said of who joins, where the caller may say it: a back end, or a page of a key with `allowOverrides`, because agents may believe it.
- * Which room it is, and as whom the visitor joins, nobody says.
+ * What the request says of the visitor. Only a back end, or a page of a key with `allowOverrides`, may say it, because agents may trust it.
+ * Nobody may choose the room or the visitor's identity.
  */
 export function readVisitor(
   { body, isService }: RoomCall,
