@@ -4,12 +4,12 @@ import type { ActAction, ActResult, ActRole } from '../stores/journal/act-contra
 import { audited, mayHaveHappened, newAct, type NewEntry } from '../stores/journal/contract.ts';
 import type { OperatorServices } from './services.ts';
 
-/** So many changes of one act are under way at once. */
+/** How many changes of one act run at once. */
 const AT_ONCE = 50;
 
 /** Who asks for a change, in which role, when and why. */
 export interface ActBy {
-  /** An operator's e-mail address, or `service:` and what tells one token from another. */
+  /** An operator's e-mail address, or `service:` and what distinguishes one token from another. */
   readonly actor: string;
   readonly role: ActRole;
   readonly atMs: number;
@@ -21,22 +21,22 @@ export interface ActBy {
 export interface Act {
   readonly action: ActAction;
   readonly target: string;
-  /** Whose it is; null for what is of the installation. */
+  /** The tenant that is changed; null for the installation. */
   readonly tenantId: string | null;
-  /** What is changed together. */
+  /** The same for all parts of one bulk act. */
   readonly batchId?: string;
-  /** Whose the act as a whole is, of one of its parts. */
+  /** For a part of a bulk act: whether that act as a whole concerns one tenant or the installation. */
   readonly partOf?: 'tenant' | 'installation';
 }
 
-/** The entry of what somebody is about to do. */
+/** The journal entry of an act that is about to be made. */
 function toActEntry(what: Act, by: ActBy): NewEntry<'act'> {
   return newAct({ ...by, ...what });
 }
 
 /**
- * Makes a change that the log tells of and the journal keeps: see `audited`.
- * @param resultOf what came of the change, null where nobody knows; by default it was done
+ * Makes a change that is logged and kept in the journal: see `audited`.
+ * @param resultOf the result of the change, null where it is unknown; by default `done`
  * @throws what `change` throws, and Unavailable when the journal cannot be written: then nothing is changed
  */
 export async function act<T>(
@@ -55,7 +55,7 @@ interface ActPart {
   readonly change: () => Promise<ActResult>;
 }
 
-/** How many of the changes of one act were made, and how many were not, or perhaps not. */
+/** How many changes of one act were made, and how many were not, or may not have been. */
 export interface ManyChanged {
   readonly done: number;
   readonly failed: number;
@@ -64,8 +64,8 @@ export interface ManyChanged {
 }
 
 /**
- * Makes many changes as one act: the act as a whole and each of its parts are kept before the first change, and what came of each after the
- * last. Changes that fail hold up no others; their faults are logged.
+ * Makes many changes as one act: the act as a whole and each of its parts are saved before the first change, and the results of all after
+ * the last. A change that fails does not stop the others; its fault is logged.
  * @throws Unavailable when the journal cannot be written: then nothing is changed
  */
 export async function actOnMany(
@@ -82,7 +82,7 @@ export async function actOnMany(
     return toActEntry({ ...part.act, batchId, partOf }, by);
   });
   await acts.append([entry, ...entries]);
-  /** Null where nobody knows. */
+  /** Null where it is unknown whether the change was made. */
   const results = parts.map((): ActResult | null => 'failed');
   const changeOne = async ([at, { change }]: [number, ActPart]): Promise<void> => {
     try {
@@ -106,7 +106,7 @@ export async function actOnMany(
     await acts.settle([entry.id], done > 0 ? 'done' : failed > 0 ? 'failed' : 'unchanged', done);
     return true;
   };
-  // The changes are made, whether or not that can be written down.
+  // The changes are made, even if their results cannot be saved.
   const isAudited = await settle().catch(ifAway(() => false));
   return { done, failed: failed + unknown, isAudited };
 }

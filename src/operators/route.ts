@@ -37,16 +37,16 @@ type Head<B> = Pick<
 >;
 
 interface OperatorRoute<B, Q extends z.ZodObject> extends Head<B> {
-  /** By default to see. */
+  /** `see` by default. */
   readonly right?: Right;
-  /** Without it no parameter is taken: a filter that is ignored shows too much. */
+  /** Without it no parameter is accepted, because a filter that is silently ignored would show too much. */
   readonly query?: Q;
-  /** Beside those of every route for operators. */
+  /** In addition to those of every operator route. */
   readonly refusals?: readonly Code[];
   readonly handle: (call: Call<B>, query: z.output<Q>) => Eventually<Result>;
 }
 
-/** A route for operators. Its handler gets the query as its schema reads it. */
+/** A route for operators. Its handler gets the query as parsed by its schema. */
 export function operatorRoute<B, Q extends z.ZodObject = typeof noParameters>(route: OperatorRoute<B, Q>): Route {
   const { query, refusals = [], handle, ...head } = route;
   return defineRoute<B>({
@@ -72,7 +72,7 @@ export const sessionParams = z.object({
   }),
 });
 
-/** The session that the path of a request names by its id or ref; one of a tenant that the operator is not shown is not there. */
+/** The session that the request's path names by its id or ref; a session of a tenant that the operator does not see is treated as missing. */
 export async function findNamed(
   call: Call,
   {
@@ -89,8 +89,8 @@ export async function findNamed(
 }
 
 /**
- * Whose something is to be that is of a tenant or of the whole installation, which is null and for those alone who are shown all.
- * @param forbidden what admins of tenants are told who name none
+ * The scope of something new: a tenant, or null for the whole installation, which only operators who see all may name.
+ * @param forbidden the message for tenant admins who name no tenant
  */
 export function scopeOf(operator: Operator, tenantId: string | undefined, forbidden: string): string | null | Refusal {
   const scope = tenantId ?? null;
@@ -98,7 +98,7 @@ export function scopeOf(operator: Operator, tenantId: string | undefined, forbid
   return scope === null ? new Refusal('FORBIDDEN', forbidden) : noTenant(scope);
 }
 
-/** The refusal of a tenant that there is none of, or that the operator is not shown. */
+/** The refusal where a tenant does not exist, or the operator does not see it. */
 export function noTenant(tenantId: string): Refusal {
   return new Refusal(
     'NOT_FOUND',
@@ -106,7 +106,7 @@ export function noTenant(tenantId: string): Refusal {
   );
 }
 
-/** What a machine did, for the interface description. */
+/** An example event, for the interface description. */
 export const exampleEvent: OperatorEvent = {
   id: '1041',
   at: '2030-01-01T12:05:02.004Z',
@@ -140,25 +140,25 @@ export const exampleEvent: OperatorEvent = {
   requestId: null,
 };
 
-/** Who asks for a change, as the journal names them. */
+/** Who asks for a change, as the journal records it. */
 export function actBy({ operator, request, body }: Call): ActBy {
   const { reason = null } = (body ?? {}) as { readonly reason?: string | null };
-  // The pipeline lets nobody else in.
+  // The pipeline admits no other role.
   const role = operator.role as ActRole;
   return { actor: operator.actor, role, atMs: request.atMs, requestId: request.requestId, reason };
 }
 
 type CursorPart = string | number;
 
-/** A cursor that callers hand back unread: where a page ends. */
+/** Writes an opaque cursor: where a page ends. */
 export function writeCursor(parts: readonly CursorPart[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 /**
- * The parts of a cursor, of the types of those of `shape`; undefined where none was sent.
- * @param sort what its last part must be, where one sort's cursor is none of another
- * @returns INVALID_REQUEST for what is no `nextCursor` of the same list
+ * The parts of a cursor, with the types of `shape`; undefined where none was sent.
+ * @param sort the required last part, where a cursor is only valid for one sort
+ * @returns INVALID_REQUEST for anything but a `nextCursor` of the same list
  */
 export function readCursor<P extends readonly CursorPart[]>(
   cursor: string | undefined,
@@ -193,7 +193,7 @@ function parseCursor(cursor: string): unknown {
   }
 }
 
-/** PostgreSQL takes no NUL in a text. */
+/** PostgreSQL does not accept NUL in a text. */
 function isStorable(part: CursorPart): boolean {
   return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part);
 }
@@ -201,11 +201,11 @@ function isStorable(part: CursorPart): boolean {
 interface PageEnd<P> {
   /** Undefined on the last page. */
   readonly next: P | undefined;
-  /** Whether the page is short because enough was looked through. */
+  /** Whether the page is short because the search stopped after reading enough. */
   readonly isPartial: boolean;
 }
 
-/** What every page of a list says beside its rows. @param cursorOf the parts of the cursor of a position */
+/** The fields that every page of a list has besides its rows. @param cursorOf the parts of the cursor for a position */
 export function pageEnd<P extends { readonly atMs: number }>(
   { next, isPartial }: PageEnd<P>,
   atMs: number,

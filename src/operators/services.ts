@@ -10,21 +10,21 @@ import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import type { Refusals } from './journal/refusals.ts';
 
-/** What the verbs and views of operators stand on. */
+/** What the verbs and views of operators depend on. */
 export interface OperatorCore {
   readonly config: Config;
   readonly stores: DurableStores;
   readonly live: Pick<LiveStores, 'windows'>;
   readonly provider: Pick<UpstreamProvider, 'capabilities'>;
   readonly journal: {
-    /** Of this process. */
+    /** The refusals of this process. */
     readonly refusals: Pick<Refusals, 'find' | 'newest'>;
     readonly acts: ActLog;
   };
   readonly events: Events;
 }
 
-/** The features of the service, as far as operators are shown them and change them. */
+/** The features of the service, as far as operators see and change them. */
 export interface OperatorServices {
   readonly core: OperatorCore;
   readonly tenants: TenantDirectory;

@@ -31,11 +31,11 @@ export function auditRoute({
     stores: { journal },
   },
 }: Services): Route {
-  /** Whoever sees an address masked is told nobody apart by it. */
+  /** Null for operators who see the address masked, so that a ref does not let them tell people apart. */
   const refSeenBy = (operator: Operator, actor = ''): string | null =>
     actorSeenBy(operator, actor) === actor ? subjects.actor(actor) : null;
 
-  /** Whom the filters name, among those whom an operator sees unmasked: who sees a mask could else try addresses until one finds something. */
+  /** The actor that the filters name, if the operator sees them unmasked; otherwise an operator could try addresses until one has results. */
   const findActor = async (operator: Operator, name?: string, ref?: string): Promise<string | undefined> =>
     (name === undefined ? await journal.whoActed() : [name]).find((actor) => {
       const own = refSeenBy(operator, actor);
@@ -66,7 +66,7 @@ export function auditRoute({
       const code = ACT_ACTIONS.find((one) => one === action);
       const isOfOne = filter.actor !== undefined || actorRef !== undefined;
       const actor = isOfOne ? await findActor(call.operator, filter.actor, actorRef) : undefined;
-      // Whoever asks for one of the parts, or for those of one act, must find them.
+      // Parts of bulk acts are not folded into one row for requests that ask for a part, or for the parts of one act.
       const isFolded =
         batches === 'folded' && code !== 'session.end' && filter.target === undefined && filter.batchId === undefined;
       const wanted: JournalQuery<'act'> = {

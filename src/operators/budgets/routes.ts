@@ -54,7 +54,7 @@ const exampleBudget: OperatorBudget = {
   told: [{ account: 'tenant:acme', percent: 50, exceededAt: null }],
 };
 
-/** What may be used, what is used, and what was told of it. */
+/** Lists budgets: what may be used, what is used, and which warnings were sent. */
 export function budgetsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

@@ -13,7 +13,7 @@ import type { SessionSetup } from '../../stores/session-setups/contract.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { OperatorServices } from '../services.ts';
 
-/** The calls of a session, the newest first, and what those have used that used something. */
+/** The calls of a session, newest first, and the meters of those that used something. */
 export interface SessionCalls {
   readonly records: readonly CallRecord[];
   readonly meters: readonly CallMeter[];
@@ -33,7 +33,7 @@ export async function callsOf(
   return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
 }
 
-/** Calls as an operator sees them: the provider's name of one, with which it is ended there, only with whole ids, and its process with the others. */
+/** Calls as an operator sees them: the provider's id, which can end a call there, and the node are shown only to operators who may see them. */
 export function toOperatorCalls({ records, meters }: SessionCalls, operator: Operator): OperatorCall[] {
   const namesAll = seesWholeIds(operator);
   return records.map((record) => {
@@ -46,7 +46,7 @@ export function toOperatorCalls({ records, meters }: SessionCalls, operator: Ope
   });
 }
 
-/** Calls of any sessions, each with whose it is and what it costs so far. @throws Unavailable when the database is away */
+/** Calls of any sessions, each with its owner and its cost so far. @throws Unavailable when the database is away */
 export async function toListedCalls(
   rows: readonly ListedCall[],
   operator: Operator,
@@ -63,7 +63,7 @@ export async function toListedCalls(
   });
 }
 
-/** The calls of tools of a voice call, in the order in which they were asked. @throws Unavailable when the database is away */
+/** The tool calls of a voice call, in the order in which they were requested. @throws Unavailable when the database is away */
 export async function toolCallsOf(
   { id, sessionId }: Pick<CallRecord, 'id' | 'sessionId'>,
   { core: { stores } }: OperatorServices,
@@ -71,13 +71,13 @@ export async function toolCallsOf(
   return (await stores.toolCalls.ofSession(sessionId)).filter(({ callId }) => callId === id);
 }
 
-/** As it is by then: how one ended may not be saved, because the database was away until its voice call was over and its node gone. */
+/** Shows the state as of `atMs`: an end may never have been saved, if the database was away until the voice call was over and its node gone. */
 export function toOperatorToolCall(record: ToolCallRecord, atMs: number): OperatorToolCall {
   const { name, code, detail, endReason, askedAtMs, ms, tries } = record;
   return { name, state: classify(record, atMs), code, detail, endReason, askedAt: iso(askedAtMs), ms, tries };
 }
 
-/** Whether what visitors say in a call is written down; null where its session's setup or its provider is not here any more. */
+/** Whether what visitors say in a call is transcribed; null where the session's setup is gone or the provider is another one now. */
 export function captionsOf(
   { provider: name }: CallRecord,
   setup: SessionSetup | undefined,

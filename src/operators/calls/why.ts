@@ -4,7 +4,7 @@ import { hangupText } from '../../protocol/languages/hangups.ts';
 import { closedBecause } from '../sessions/explain.ts';
 import { span, when } from '../sessions/explain-facts.ts';
 
-/** How a call stands, why it closed, and what is known of its hang-up, in a sentence or two. */
+/** The state of a call, why it closed, and what is known of its hang-up, in a sentence or two. */
 export function whyOfCall(
   call: CallRecord,
   tools: readonly ToolCallRecord[],
@@ -29,13 +29,13 @@ function howItStands(call: CallRecord, limits: CallLimits, atMs: number): string
   return `Still open, for ${span(atMs - since)} since ${when(since)}.${unheard}${asked}`;
 }
 
-/** A version that did not keep since when may have begun to close it. */
+/** An older version, which did not save when closing began, may have begun to close the call. */
 function closing({ closingAtMs }: CallRecord, atMs: number): string {
   if (closingAtMs === null) return 'is closing';
   return `has been closing for ${span(atMs - closingAtMs)}, since ${when(closingAtMs)}`;
 }
 
-/** What becomes of a call whose hang-up the provider has not begun: the calls that cost although they are over. */
+/** What happens next with a call that the provider has not begun to hang up, and that may still cost although it is over. */
 function next(
   { hangup, hangupTries, nextTryAtMs, providerEndsAtMs, overAtMs }: CallRecord,
   atMs: number,
@@ -51,7 +51,7 @@ function next(
   return [`${tried}; the provider may go on billing${until}.`];
 }
 
-/** The last tool that gave the agent no answer: what visitors complain of. */
+/** The last tool that gave the agent no answer, which is what visitors complain about. */
 function toolThatFailed(tools: readonly ToolCallRecord[]): readonly string[] {
   const last = tools.findLast(({ code }) => code !== null);
   if (last?.code == null) return [];

@@ -52,7 +52,7 @@ const exampleUsage: z.infer<typeof exportedUsage> = {
   dollars: 0.064187,
 };
 
-/** Sessions, as a file. */
+/** Exports sessions as a file. */
 export function exportSessionsRoute({ core: { stores }, sessions }: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -72,7 +72,7 @@ export function exportSessionsRoute({ core: { stores }, sessions }: Services): R
   });
 }
 
-/** Usage by day and subject, as a file. */
+/** Exports usage by day and subject as a file. */
 export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -93,7 +93,7 @@ export function exportUsageRoute({ core: { stores }, usage: { calendar } }: Serv
   });
 }
 
-/** What cannot be read at all is answered as everywhere: only then the reply begins. */
+/** Begins the reply only once the first part is read, so that a failure until then gets the usual error reply. */
 async function fileOf(
   name: ExportName,
   format: ExportFormat,

@@ -11,7 +11,7 @@ import { readSessionCookie } from '../../auth/cookie.ts';
 import { refuseUpgrade } from '../../http/upgrade.ts';
 import type { Services } from '../../http/services.ts';
 
-/** Nobody chooses from more. */
+/** The most names that are returned to choose from. */
 const MAX_NAMES = 500;
 
 /** Who operates, and what they may do. */
@@ -42,7 +42,7 @@ export function meRoute(services: Services): Route {
       const { actor, role, tenants } = call.operator;
       const body: OperatorMe = {
         email: actor,
-        // The pipeline lets nobody else in.
+        // The pipeline admits no other role.
         role: role as OperatorMe['role'],
         tenants: tenants === '*' ? tenants : [...tenants],
         tenantNames: namesShown(call.operator, services.tenants),
@@ -66,7 +66,7 @@ function namesShown(operator: Operator, directory: Services['tenants']): Operato
     .slice(0, MAX_NAMES);
 }
 
-/** The variables of this node, without what is secret. */
+/** The variables of this node, without secret values. */
 export function settingsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -98,7 +98,7 @@ export function settingsRoute(services: Services): Route {
   });
 }
 
-/** Addresses in a value as the audit shows them. */
+/** Masks the addresses in a value as the audit does. */
 function seenBy(operator: Operator, value: string | null): string | null {
   return value?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
 }
@@ -126,7 +126,7 @@ export const exampleNode: OperatorNode = {
   ],
 };
 
-/** The processes of the installation, from memory: it is answered in outages. */
+/** The processes of the installation, from memory, so that it is answered during outages. */
 export function nodesRoute({ core }: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -149,8 +149,8 @@ export function nodesRoute({ core }: Services): Route {
 }
 
 /**
- * GET /api/operator/feed: whether an upgrade may go on. It is decided at once (see `Route.kind`): a page must be of a console origin, and
- * what is no page must bring a service token. Whose login the cookie is, and its role, is found out after the 101, before anything is sent.
+ * GET /api/operator/feed: decides whether an upgrade may proceed, without waiting (see `Route.kind`): a page must have a console origin,
+ * and any other client a service token. The login of the cookie and its role are checked after the 101, before anything is sent.
  */
 export function feedRoute({ origins, identity: { serviceOf } }: Services): Route {
   return defineRoute({

@@ -1,18 +1,18 @@
 import type { ActResult } from '../../stores/journal/act-contract.ts';
 import type { ActLog, NewEntry } from '../../stores/journal/contract.ts';
 
-/** Acts that wait for their results at most: one whose process fails over it never gets one. */
+/** Acts that wait for their results at most; an act whose process crashes never gets one. */
 const MAX_OPEN = 1000;
 
-/** Hears of each act; of what was done together of the act as a whole, and not of each of its parts. */
+/** Is notified of each act; of a bulk act as a whole, not of its parts. */
 export interface ActListener {
-  /** It is in the journal, and is made next. */
+  /** The act is in the journal and is about to be made. */
   readonly begun: (entry: NewEntry<'act'>) => void;
-  /** It is known what came of it. */
+  /** The result of the act is known. */
   readonly settled: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
 }
 
-/** The journal of acts, which tells `listener` of each: every act goes through it, whoever makes it. */
+/** Wraps the journal of acts so that it notifies `listener`. Every act goes through it. */
 export function reportActs(acts: ActLog, { begun, settled }: ActListener): ActLog {
   const open = new Map<string, NewEntry<'act'>>();
   return {

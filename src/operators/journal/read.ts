@@ -14,8 +14,8 @@ import type { OperatorServices } from '../services.ts';
 type RefusalReply = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
 
 /**
- * The refusal of a request, or when the request was made: its id holds the process and the number of the request. Whose that request was is
- * not known then, so that only who sees all tenants is told.
+ * The refusal of a request, or failing that the time of the request, since its id holds the process and the number of the request. In that
+ * case it is unknown whose request it was, so only operators who see all tenants are told.
  * @throws Unavailable when the database is away and this process does not remember the refusal
  */
 export async function findRefusal(
@@ -39,7 +39,7 @@ export async function findRefusal(
   if (time === undefined || started === undefined) return undefined;
   const { fromMs = started.atMs, toMs } = time;
   const first = fromMs - (fromMs % MINUTE_MS);
-  // A process that was asked nothing for long has a long minute: more than can be added up is not told.
+  // A process that had no requests for a while has a long "minute"; where that is too much to add up, no counts are returned.
   const refused = await activity
     .refused(1, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: started.detail.shard })
     .catch(ifAway(() => undefined));
@@ -63,12 +63,12 @@ async function startOf(target: string, journal: Pick<Journal, 'list'>) {
   return entries[0];
 }
 
-/** The newest events of an actor that it comes with. */
+/** The newest events that are returned together with an actor. */
 const NEWEST = 200;
 
 type EventPage = JournalPage<'transition' | 'note'>;
 
-/** The newest events of a session, and when some may be missing. */
+/** The newest events of a session, and the spans in which some may have been lost. */
 export interface SessionEvents {
   readonly page: EventPage;
   readonly lost: readonly Entry<'lost'>[];
@@ -100,7 +100,7 @@ export function toEvents({ page, lost }: SessionEvents, operator: Operator) {
   };
 }
 
-/** What any machine did, the newest first: by its name, so that a reader can draw it. @throws Unavailable when the database is away */
+/** What an actor of any machine did, newest first, with the machine's name, so that a reader can draw it. @throws Unavailable when the database is away */
 export async function eventsOfActor(
   machine: MachineName,
   actor: string,

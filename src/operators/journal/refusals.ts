@@ -9,7 +9,7 @@ import { createHmac } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { ipv6Network } from '../../kernel/ip.ts';
 
-/** The newest are remembered here as well, for when the database is away. */
+/** The newest refusals are also kept in memory, for when the database is away. */
 const REMEMBERED = 500;
 const MAX_ORIGIN_LENGTH = 200;
 
@@ -17,7 +17,7 @@ const MAX_ORIGIN_LENGTH = 200;
 export interface RefusedRequest {
   readonly requestId: string;
   readonly atMs: number;
-  /** The pattern of its path, never the path. */
+  /** The route's pattern, never the path itself. */
   readonly route: string;
   readonly address: string;
   readonly origin: string | undefined;
@@ -25,16 +25,16 @@ export interface RefusedRequest {
 
 export interface RefusalsDeps {
   readonly writer: Pick<JournalWriter, 'add'>;
-  /** Who refuses. */
+  /** This node. */
   readonly node: string;
   readonly hashOf: (address: string) => string;
-  /** Hears of each refusal that is kept, at once. */
+  /** Called at once with each refusal that is kept. */
   readonly onKept: (entry: NewEntry<'refusal'>) => void;
-  /** Milliseconds of any clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
-/** Puts refusals into the journal, of a flood some each second; the newest are remembered here as well, for when the database is away. */
+/** Puts refusals into the journal, in a flood only some each second. Keeps the newest in memory too, for when the database is away. */
 export class Refusals {
   readonly #deps: RefusalsDeps;
   readonly #budget = new SecondBudget();
@@ -54,7 +54,7 @@ export class Refusals {
     writer.add(entry);
   }
 
-  /** What this node refused last, the newest first. */
+  /** The latest refusals of this node, newest first. */
   newest(query: JournalQuery<'refusal'>, limit: number): NewEntry<'refusal'>[] {
     const { code, keyId, network, subject, fromMs = -Infinity, beforeMs = Infinity, tenants } = query;
     return this.#newest
@@ -72,7 +72,7 @@ export class Refusals {
       .reverse();
   }
 
-  /** One of those that this node refused last. */
+  /** One of the latest refusals of this node. */
   find(requestId: string, tenants: TenantScope): NewEntry<'refusal'> | undefined {
     return this.#newest.find((one) => one.requestId === requestId && covers(tenants, one.of.tenantId ?? null));
   }
@@ -115,21 +115,21 @@ function toEntry(
   };
 }
 
-/** A stranger may write anything into that header: only what is an origin is kept, and then nothing else of it. */
+/** Strangers may send anything in that header, so only a valid origin is kept, without anything around it. */
 function readOrigin(text: string | undefined): string | null {
   if (text === undefined || text.length > MAX_ORIGIN_LENGTH || !URL.canParse(text)) return null;
   const { origin } = new URL(text);
   return origin === 'null' ? null : origin;
 }
 
-/** The network of a caller's address, which names nobody: its /24, or its /48. Null for what is no address. */
+/** The network of a caller's address, its /24 or its /48, which identifies nobody. Null for what is not an address. */
 export function networkOf(address: string): string | null {
   if (isIPv4(address)) return `${address.split('.').slice(0, 3).join('.')}.0/24`;
   const [bare = ''] = address.split('%', 1);
   return (isIPv6(bare) && ipv6Network(bare, 48)) || null;
 }
 
-/** Hashes addresses under the installation's key: who has only the hashes cannot try all addresses. */
+/** Hashes addresses with the installation's key, so that the hashes alone do not let anyone try all addresses. */
 export function createAddressHash(installationKey: Buffer): (address: string) => string {
   return (address) => createHmac('sha256', installationKey).update(`address ${address}`).digest('hex').slice(0, 16);
 }

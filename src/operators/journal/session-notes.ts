@@ -3,20 +3,20 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import { refOf, rowId } from '../../kernel/ids.ts';
 import type { NewEntry, SessionNote } from '../../stores/journal/contract.ts';
 
-/** Notes of one session that a process keeps: a client that connects again and again must not fill the history. */
+/** Notes of one session that a process keeps: a client that reconnects again and again must not fill the history. */
 const MAX_OF_ONE = 200;
-/** Sessions whose notes are counted, and whose usage is gathered, at the same time; the oldest ones are let go first. */
+/** Sessions whose notes are counted, or whose usage is collected, at the same time; the oldest are dropped first. */
 const MAX_SESSIONS = 20_000;
-/** What a session used is told once in so long. */
+/** How often the usage of a session is noted. */
 const USAGE_MS = MINUTE_MS;
 
 export interface SessionNotesDeps {
-  /** Who notes. */
+  /** This node. */
   readonly node: string;
   readonly now: () => number;
-  /** Takes what is kept. */
+  /** Receives the notes that are kept. */
   readonly write: (note: NewEntry<'note'>, tenantId: string | null) => void;
-  /** Hears of each note of a session that had too many. */
+  /** Called for each note of a session that already has too many. */
   readonly onLeftOut: () => void;
 }
 
@@ -29,14 +29,14 @@ interface Used {
 }
 
 /**
- * What happens to voice sessions beside what their machines do: silences, sockets, warnings, usage. Usage is gathered, so that a session has
- * one such note a minute however often it reports.
+ * Notes what happens to voice sessions besides the transitions of their machines: gaps, sockets, warnings, usage. Usage is collected, so
+ * that a session has one such note per minute however often it reports.
  */
 export class SessionNotes {
   readonly #deps: SessionNotesDeps;
-  /** How many notes of a session there were, by its ref; the latest last. */
+  /** Notes so far, by the ref of the session; most recent last. */
   readonly #counts = new Map<string, number>();
-  /** By the id of the session, in the order in which it began. */
+  /** By the id of the session, in the order in which collecting began. */
   readonly #used = new Map<string, Used>();
 
   constructor(deps: SessionNotesDeps) {
@@ -48,7 +48,7 @@ export class SessionNotes {
     else this.#write(note);
   }
 
-  /** Tells the usage that was gathered for a minute; to be called about every second. */
+  /** Notes usage that was collected for a minute. Call it about every second. */
   tick(): void {
     const at = this.#deps.now();
     for (const used of this.#used.values()) {
@@ -57,14 +57,14 @@ export class SessionNotes {
     }
   }
 
-  /** The session ended at `atMs`: its usage is told before that, also where the end is dated back. */
+  /** Call when the session ended at `atMs`: its usage is noted before that time, even if the end is backdated. */
   ended(sessionId: string, atMs: number): void {
     const used = this.#used.get(sessionId);
     if (used !== undefined) this.#tell(used, Math.min(atMs, this.#deps.now()));
     this.#counts.delete(refOf(sessionId));
   }
 
-  /** Tells all that was gathered: the process stops. */
+  /** Notes all collected usage, because the process stops. */
   finish(): void {
     for (const used of this.#used.values()) this.#tell(used);
   }

@@ -18,13 +18,13 @@ interface Records {
 export type HostedRecords = Records[MachineName];
 
 interface TransitionPolicy<R> {
-  /** How it is named where its id is its caller's proof. */
+  /** The actor's name in the journal, because an id may itself be its caller's proof. */
   readonly nameOf: (record: R) => string;
-  /** What of a record is kept: never a code or its hash, an address, or a whole id of a voice session. */
+  /** The fields of a record that are kept: never a code or its hash, an address, or a whole id of a voice session. */
   readonly detailOf: (record: R) => FlatDetail;
-  /** A state in which nothing more is expected to happen, beside those that are final. */
+  /** A state, besides final ones, in which nothing more is expected to happen. */
   readonly over?: string;
-  /** Whether an event that leaves the state as it is says something. */
+  /** Whether events that do not change the state are kept. */
   readonly keepsStays: boolean;
 }
 
@@ -59,17 +59,17 @@ const policies: { readonly [M in MachineName]: TransitionPolicy<Records[M]> } = 
   'auth-session': {
     nameOf: ({ id }) => id,
     detailOf: ({ destroyReason }) => ({ reason: destroyReason }),
-    // It is renewed once a minute.
+    // A login is renewed once a minute, which is not worth keeping.
     keepsStays: false,
   },
 };
 
-/** How the events of a machine are told. */
+/** How the events of a machine enter the journal. */
 export function policyOf(machine: string): TransitionPolicy<HostedRecords> {
   return policies[machine as MachineName] as TransitionPolicy<HostedRecords>;
 }
 
-/** The entry of what a machine did; undefined for what tells nothing. */
+/** The journal entry of what a machine did; undefined for what is not kept. */
 export function transitionOf(traced: Traced<HostedRecords>, node: string): NewEntry<'transition'> | undefined {
   const machine = traced.machine as MachineName;
   const telling = policyOf(machine);
@@ -96,7 +96,7 @@ function changeOf(from: string | null, to: string, isOver: boolean): TransitionD
   return isOver ? 'ended' : 'moved';
 }
 
-/** The innermost state: that is how stores and clients name it. */
+/** The innermost state, which is what stores and clients call the state. */
 function leafOf(value: StateValue): string {
   if (typeof value === 'string') return value;
   const [name = '', inner] = Object.entries(value)[0] ?? [];

@@ -9,7 +9,7 @@ import type { OperatorEvent } from '../../protocol/operator/event.ts';
 import { actorSeenBy, type Operator } from '../roles.ts';
 import type { AuditRow } from '../../protocol/operator/audit.ts';
 
-/** How operators who are shown some tenants, or all, see a refusal that was kept. */
+/** A stored refusal as operators with the given scope see it. */
 export function viewOfRefusal(refusal: NewEntry<'refusal'>, tenants: TenantScope): OperatorRefusal {
   const kept = tenants === '*' ? refusal : withoutUsageElsewhere(refusal);
   const { requestId, atMs, code } = kept;
@@ -38,28 +38,28 @@ export function viewOfRefusal(refusal: NewEntry<'refusal'>, tenants: TenantScope
   };
 }
 
-/** A console user's day is added up over all tenants, and none of them is told how much that is. */
+/** Hides usage that adds up over all tenants, as a console user's day does: no tenant's operators may learn it. */
 function withoutUsageElsewhere(refusal: NewEntry<'refusal'>): NewEntry<'refusal'> {
   if (refusal.detail.layer !== 'quota' || (refusal.of.keyId ?? null) !== null) return refusal;
   return { ...refusal, detail: { ...refusal.detail, count: undefined } };
 }
 
-/** A refusal in one sentence, and what to turn. */
+/** A refusal in one sentence, and the setting to change. */
 export interface Explanation {
   readonly sentence: string;
   readonly lever: string | null;
 }
 
-/** Which part of the way said no. */
+/** The layer that refused. */
 export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
   return why.layer ?? ERROR_CODES[code].layer;
 }
 
-/** Why a request was refused: one sentence with the numbers that are known, and the variable or the field of a key that decides. */
+/** Why a request was refused: one sentence with the known numbers, and the variable or the key's field that sets the limit. */
 export function explainRefusal(refusal: NewEntry<'refusal'>): Explanation {
   const { code, detail } = refusal;
   const row = Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as Code] : undefined;
-  // What the provider limits no variable decides.
+  // No variable of ours sets the provider's own limits.
   const isProviders = code === 'RATE_LIMIT_EXCEEDED' && detail.layer === 'mint';
   const lever = detail.lever ?? (isProviders ? undefined : row?.lever) ?? null;
   const { explanation = `The request was refused with ${code}` } = row ?? {};
@@ -69,7 +69,7 @@ export function explainRefusal(refusal: NewEntry<'refusal'>): Explanation {
   return { sentence: `${said}${lever === null ? '' : ` (${lever})`}${wait}.`, lever };
 }
 
-/** How operators see what a machine did, or a note of a session. @param id what it is fetched by */
+/** A transition or a note as operators see it. @param id by which it is fetched */
 export function viewOfEvent(entry: NewEntry<'transition' | 'note'>, id: string): OperatorEvent {
   const { atMs, node, requestId } = entry;
   return { id, at: iso(atMs), ...(entry.kind === 'note' ? ofNote(entry) : ofTransition(entry)), node, requestId };
@@ -110,7 +110,7 @@ function recordOf(version: number | null, detail: FlatDetail): Pick<OperatorEven
 /** Only voice sessions have these times. */
 const instantOf = (atMs: unknown): string | null => isoOrNull(typeof atMs === 'number' ? atMs : null);
 
-/** An act as it is told, with the whole address of who did it. */
+/** An act as a row of the audit, with the unmasked address of who made it. */
 export function toWholeAuditRow({ atMs, requestId, code, of, detail }: NewEntry<'act'>): AuditRow {
   const { actor = '', target = '', tenantId = null, batchId = null } = of;
   const { role, reason, result, count } = detail;

@@ -3,13 +3,13 @@ import { rowId } from '../../kernel/ids.ts';
 import type { NoteKind } from '../../protocol/operator/event.ts';
 import type { EntryKind, Journal, NewEntry } from '../../stores/journal/contract.ts';
 
-/** One statement carries at most this many. */
+/** Entries that one statement writes at most. */
 const BATCH = 500;
-/** Transitions and notes that a node keeps while the database is slow or away. */
+/** Transitions and notes that a node buffers while the database is slow or away. */
 const MAX_EVENTS = 10_000;
-/** Beside them, so that a flood of refusals takes no room from what machines did. */
+/** Refusals have a buffer of their own, so that a flood of them takes no room from what machines did. */
 const MAX_REFUSALS = 5_000;
-/** How many events may wait when one more is taken: what operators ask for first has room longest. */
+/** How full the buffer may be for each kind to be added: what operators need most has room longest. */
 const ROOM_OF_TRANSITIONS = 8_000;
 const ROOM_OF_NOTES: Readonly<Record<NoteKind, number>> = {
   gap: 7_000,
@@ -21,11 +21,11 @@ const ROOM_OF_NOTES: Readonly<Record<NoteKind, number>> = {
 
 export interface JournalWriterDeps {
   readonly journal: Pick<Journal, 'append'>;
-  /** Who writes. */
+  /** This node. */
   readonly node: string;
-  /** Hears of each entry that is lost: there was no room for it, or the database will never take it. */
+  /** Called for each entry that is lost, because there was no room or the database will never accept it. */
   readonly onDropped: (kind: EntryKind) => void;
-  /** Hears of entries that the database will never take. */
+  /** Receives the faults of entries that the database will never accept. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -36,15 +36,15 @@ interface Loss {
 }
 
 /**
- * Carries what happened to the journal, in batches and after the fact: nobody waits for it. What there is no room for is counted, and of
- * transitions and notes the time in which that happened is written down.
+ * Writes entries to the journal in batches, behind the answer: no caller waits for it. Entries for which there is no room are counted, and
+ * for transitions and notes the span of the loss is written as well.
  */
 export class JournalWriter {
   readonly #deps: JournalWriterDeps;
   #waiting: NewEntry[] = [];
   #refusals = 0;
   #lost: Loss | undefined;
-  /** What was lost before, until the database has it. */
+  /** An earlier loss, until the database has it. */
   #lostEntry: NewEntry<'lost'> | undefined;
   #flushing: Promise<void> | undefined;
 
@@ -62,7 +62,7 @@ export class JournalWriter {
     return this.#refusals;
   }
 
-  /** Takes an entry to be written, or counts it as lost. */
+  /** Buffers an entry, or counts it as lost. */
   add(entry: NewEntry): void {
     const hasRoom = isRefusal(entry) ? this.#refusals < MAX_REFUSALS : this.events < roomOf(entry);
     if (!hasRoom) return this.#drop(entry);
@@ -71,8 +71,8 @@ export class JournalWriter {
   }
 
   /**
-   * Writes what waits now; what comes meanwhile waits for the next time. Whoever asks while that is under way waits for it.
-   * @throws Unavailable when the database is away; nothing is lost, all goes on waiting
+   * Writes what is buffered now; what is added meanwhile waits for the next call. Calls during a flush share it.
+   * @throws Unavailable when the database is away; everything stays buffered
    */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
@@ -81,7 +81,7 @@ export class JournalWriter {
     return this.#flushing;
   }
 
-  /** The ids of entries see to it that a batch which was written for all a fault is not written twice. */
+  /** Entries have ids, so that a batch that was written although it seemed to fail is not written twice. */
   async #flush(): Promise<void> {
     for (let left = this.#waiting.length; left > 0; left -= BATCH) {
       const batch = this.#waiting.slice(0, Math.min(BATCH, left));
@@ -102,7 +102,7 @@ export class JournalWriter {
     return { id: rowId(), kind: 'lost', atMs: toMs, node, requestId: null, of: {}, code: 'events', detail };
   }
 
-  /** @throws Unavailable; any other fault is the entries' own, and would hold up all others for ever */
+  /** @throws Unavailable; any other fault lies in the entries themselves, which are dropped because they would block all others forever */
   async #append(batch: readonly NewEntry[]): Promise<void> {
     const { journal, onError } = this.#deps;
     try {
@@ -111,7 +111,7 @@ export class JournalWriter {
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       const kinds = [...new Set(batch.map(({ kind }) => kind))];
-      // What strangers can bring about takes nothing along of what machines did.
+      // Kinds are tried separately, so that bad entries which strangers can cause do not take down those of machines.
       if (kinds.length > 1) {
         for (const kind of kinds) await this.#append(batch.filter((entry) => entry.kind === kind));
         return;
@@ -122,7 +122,7 @@ export class JournalWriter {
     }
   }
 
-  /** At once, so that what is done with is neither written nor counted again should the rest of its batch have to wait. */
+  /** Removes entries at once, so that they are neither written nor counted again if the rest of the batch has to wait. */
   #remove(batch: readonly NewEntry[]): void {
     const done = new Set(batch);
     this.#waiting = this.#waiting.filter((entry) => !done.has(entry));

@@ -7,13 +7,13 @@ import type { OperatorServices } from '../services.ts';
 
 const WEEK_MS = 7 * DAY_MS;
 const DOINGS = ['started', 'refused', 'challenged'] as const;
-/** More keys than a report walks through are not told of. */
+/** With more keys than a report can walk through, none are reported. */
 const MAX_KEYS = 20_000;
 
-/** What is told of a key beside its settings and its live sessions. */
+/** What is reported of a key besides its settings and its live sessions. */
 export type KeyActivity = Pick<OperatorKey, 'today' | 'refusedHour' | 'day' | 'weekAgo'>;
 
-/** Of a key that did nothing. */
+/** For a key that did nothing. */
 export const noActivity: KeyActivity = {
   today: { tokens: 0, dollars: 0 },
   refusedHour: {},
@@ -21,7 +21,7 @@ export const noActivity: KeyActivity = {
   weekAgo: talliesOf(),
 };
 
-/** What keys used and did lately, all of them at once. @throws Unavailable when the database is away */
+/** The recent usage and activity of keys, all at once. @throws Unavailable when the database is away */
 export async function keyActivity(
   tenants: readonly string[] | undefined,
   atMs: number,
@@ -76,7 +76,7 @@ function talliesOf(counted: readonly KeyCounted[] = []): NonNullable<KeyActivity
   };
 }
 
-/** By `<tenant>/<key>`; undefined where it is too much to add up. */
+/** Usage by `<tenant>/<key>`; undefined where it is too much to add up. */
 async function usedToday(
   tenants: readonly string[] | undefined,
   atMs: number,

@@ -133,7 +133,7 @@ const keyParams = z.object({
   id: z.string().meta({ description: 'The id of the key in its tenant', examples: ['site'] }),
 });
 
-/** Revokes a widget key, or tells what that would end. */
+/** Revokes a widget key, or previews what that would end. */
 export function revokeKeyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -166,7 +166,7 @@ export function revokeKeyRoute(services: Services): Route {
   });
 }
 
-/** A key of a tenant that the operator is shown. */
+/** A key of a tenant that the operator may see. */
 async function findSeen(
   operator: Operator,
   tenantId: string,
@@ -198,7 +198,7 @@ function toOperatorKey(
   };
 }
 
-/** The refusal of a key that its tenant has none of by that id. */
+/** The refusal where a tenant has no key of that id. */
 export function noKey(tenantId: string, id: string): Refusal {
   return new Refusal(
     'NOT_FOUND',

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { BlockList } from 'node:net';
 
-/** A short keyed hash for each variable that is set, or has a default. */
+/** A short keyed hash for each variable that is set or has a default. */
 export type SettingHashes = Readonly<Record<string, string>>;
 
-/** What processes of one installation may well have each its own; `shown` and `values` are the same settings once more. */
+/** Settings that may differ between processes of one installation; `shown` and `values` repeat the other settings. */
 const OWN = new Set(['host', 'port', 'shown', 'values']);
 const OWN_VARIABLES = new Set(['HOST', 'PORT']);
 
 /**
- * A hash of settings, under the installation's key: processes that are set otherwise have another, also where only a secret differs, and
- * without the key nobody can try which settings it stands for.
+ * A hash of the settings with the installation's key: it differs between processes whose settings differ, even if only in a secret, and
+ * without the key nobody can test which settings it stands for.
  */
 export function hashConfig(config: object, installationKey: Buffer): string {
   const shared = Object.fromEntries(Object.entries(config).filter(([name]) => !OWN.has(name)));
@@ -18,7 +18,7 @@ export function hashConfig(config: object, installationKey: Buffer): string {
   return createHmac('sha256', installationKey).update(`config ${text}`).digest('hex').slice(0, 12);
 }
 
-/** The same of each variable by itself, by name: which of them differ is seen by these, and what they are is not. */
+/** A hash for each variable, by name: shows which of them differ without showing their values. */
 export function hashSettings(values: ReadonlyMap<string, unknown>, installationKey: Buffer): SettingHashes {
   const hashOf = (name: string, value: unknown): string =>
     createHmac('sha256', installationKey)
@@ -30,7 +30,7 @@ export function hashSettings(values: ReadonlyMap<string, unknown>, installationK
   );
 }
 
-/** The value with the fields of all objects in their order. */
+/** The value with the fields of all objects sorted. */
 function inOrder(value: unknown): unknown {
   if (value instanceof BlockList) return [...value.rules].sort();
   if (Array.isArray(value)) return value.map(inOrder);

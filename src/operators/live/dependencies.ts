@@ -5,25 +5,25 @@ import type { DependencyState } from '../../protocol/operator/node.ts';
 
 type Name = DependencyState['name'];
 
-/** Judged by their probe, and by what work got from them. */
+/** Judged by a probe and by the results of real work. */
 const PROBED = ['database', 'registry'] as const satisfies Name[];
-/** Nobody asks these of themselves: what is seen of them are the faults of those who needed them. */
+/** Never probed: judged only by the faults of callers that needed them. */
 const SEEN_BY_FAULTS = ['mail', 'provider'] as const satisfies Name[];
-/** So long after its last fault such a one counts as well again. */
+/** Time after its last fault at which a dependency without a probe counts as well again. */
 const WELL_AFTER_MS = MINUTE_MS;
 
 type ProbedName = (typeof PROBED)[number];
 
 export interface DependenciesDeps {
-  /** Each rejects when it does not answer, or takes no writes. */
+  /** Each rejects when the dependency does not answer or accepts no writes. */
   readonly probes: Readonly<Record<ProbedName, () => Promise<unknown>>>;
-  /** What work got from each lately: a probe that succeeds does not say that work does. */
+  /** Recent results of real work: a probe may succeed where work fails. */
   readonly health: Readonly<Record<ProbedName, WorkHealth>>;
-  /** How often one was away when it was needed. */
+  /** How often a dependency was away when it was needed. */
   readonly faultsOf: (name: Name) => number;
-  /** Whether traces are sent to a collector, which is then seen by its faults as well. */
+  /** Whether traces are sent to a collector, which is then judged by its faults too. */
   readonly hasCollector?: boolean;
-  /** Gets the faults of probes. */
+  /** Receives the faults of probes. */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 }
@@ -42,8 +42,8 @@ interface Sighting {
 }
 
 /**
- * What a process depends on, and how well each of these is: by a probe every few seconds, and by what real work got from it since. Telling
- * it asks nobody, so that it can also be told of what is away.
+ * The dependencies of a process and their health, judged by a probe every few seconds and by real work since. Reading it calls none of
+ * them, so it can also report those that are away.
  */
 export class Dependencies {
   readonly #deps: DependenciesDeps;
@@ -59,7 +59,7 @@ export class Dependencies {
     this.#seenByFaults = deps.hasCollector === true ? [...SEEN_BY_FAULTS, 'collector'] : SEEN_BY_FAULTS;
   }
 
-  /** As they are now; nothing before the first look. */
+  /** Their present states; empty before the first look. */
   list(): DependencyState[] {
     for (const name of PROBED) this.#judge(name);
     return [...PROBED, ...this.#seenByFaults].flatMap((name) => {
@@ -70,13 +70,13 @@ export class Dependencies {
     });
   }
 
-  /** Probes those that answer, and looks at the faults of the others. Never rejects. */
+  /** Probes those that have a probe, and checks the faults of the others. Never rejects. */
   async look(): Promise<void> {
     await Promise.all(PROBED.map((name) => this.#probe(name)));
     for (const name of this.#seenByFaults) this.#lookAtFaults(name);
   }
 
-  /** @throws why it counts as away, if it does */
+  /** @throws the fault for which it counts as away, if it does */
   expectWell(name: ProbedName): void {
     const fault = this.#faultOf(name);
     if (fault !== undefined) throw fault;
@@ -125,7 +125,7 @@ export class Dependencies {
   }
 }
 
-/** What kind of fault it was: its words may name hosts and people. */
+/** Only the kind of fault, because its message may name hosts and people. */
 function kindOf(fault: unknown): string {
   const cause = fault instanceof Error && fault.cause instanceof Error ? fault.cause : fault;
   if (!(cause instanceof Error)) return 'fault';

@@ -23,7 +23,7 @@ const exampleChallenge: OperatorChallenge = {
   state: 'pending',
 };
 
-/** Login codes that were sent, the newest first. */
+/** Login codes that were sent, newest first. */
 export function challengesRoute({
   core: {
     stores: { challenges: challengeStore },

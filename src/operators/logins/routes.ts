@@ -34,7 +34,7 @@ const loginParams = z.object({
   id: z.string().meta({ description: 'The id of the login', examples: [exampleLogin.id] }),
 });
 
-/** Console logins, the newest first. */
+/** Console logins, newest first. */
 export function loginsRoute({
   core: {
     stores: { logins: loginStore },
@@ -145,7 +145,7 @@ export function revokeLoginRoute(services: Services): Route {
   });
 }
 
-/** Opens an address to new browsers again. */
+/** Lets new browsers log in with an address again. */
 export function liftAddressRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

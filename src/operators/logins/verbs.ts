@@ -7,7 +7,7 @@ import { act, type ActBy } from '../act.ts';
 import type { OperatorServices } from '../services.ts';
 
 /**
- * Ends a login on every node within a second. Again changes nothing.
+ * Ends a login on every node within a second. Idempotent.
  * @throws Unavailable when the database is away
  */
 export async function revokeLogin(
@@ -34,8 +34,8 @@ export async function findLogin(id: string, store: Pick<Logins, 'load'>): Promis
 }
 
 /**
- * Opens an address to new browsers again, for a day. The journal has its hash alone.
- * @returns how many wrong codes in a row are forgotten
+ * Lets new browsers log in with an address again, for a day. The journal only gets its hash.
+ * @returns how many consecutive wrong codes are forgotten
  * @throws Unavailable when the database is away
  */
 export function liftAddress(email: string, by: ActBy, services: OperatorServices): Promise<number> {

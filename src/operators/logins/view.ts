@@ -17,7 +17,7 @@ export function toOperatorLogin(login: AuthRecord, atMs: number, operator: Opera
     renewedAt: iso(renewedAtMs),
     expiresAt: iso(expiresAtMs),
     state,
-    // What nobody used again is over by its time alone.
+    // A login that was not used again expires without being marked as destroyed.
     reason: destroyReason ?? (isOver ? 'expired' : null),
     endedAt: isOver ? iso(destroyedAtMs ?? expiresAtMs) : null,
   };

@@ -9,9 +9,9 @@ import type { MachineWithWords } from './machines.ts';
 
 export const INSPECT_PATH = '/api/operator/inspect';
 
-/** The version of @statelyai/inspect whose frames these are. */
+/** The version of @statelyai/inspect that defines these frames. */
 const VERSION = '0.7.2';
-/** Frames that wait for one socket; beyond them events are left out. */
+/** Frames that may wait for one socket; beyond that, events are skipped. */
 const MAX_WAITING = 500;
 const MAX_EVENTS_A_SECOND = 50;
 
@@ -19,12 +19,12 @@ export interface InspectorDeps {
   readonly machines: readonly MachineWithWords[];
   readonly limits: VoiceLimits;
   readonly now: () => number;
-  /** Sessions that have not ended, for whoever attaches: some of them. @throws Unavailable (rejects) */
+  /** Some of the sessions that have not ended, to show when an inspector attaches. @throws Unavailable (rejects) */
   readonly open: () => Promise<readonly VoiceRecord[]>;
   readonly onError: (error: unknown) => void;
 }
 
-/** What is told of one actor. */
+/** What an inspector is shown of one actor. */
 interface InspectedActor {
   readonly machine: string;
   readonly record: HostedRecords;
@@ -45,8 +45,8 @@ class Attached {
 }
 
 /**
- * Tells the tools of the XState ecosystem what machines do, in development (INSPECT=1): JSON frames of @statelyai/inspect, made from records,
- * because an actor lives for one event. No frame has the whole id of a session, a code, a secret or an address.
+ * Shows the tools of the XState ecosystem what machines do, in development (INSPECT=1): JSON frames of @statelyai/inspect, made from
+ * records, because an actor lives for one event only. No frame has the whole id of a session, a code, a secret or an address.
  */
 export class Inspector {
   readonly #deps: InspectorDeps;
@@ -58,7 +58,7 @@ export class Inspector {
     this.#definitions = new Map(deps.machines.map(({ machine }) => [machine.id, JSON.stringify(machine.config)]));
   }
 
-  /** How many are attached. */
+  /** How many inspectors are attached. */
   get size(): number {
     return this.#attached.size;
   }
@@ -66,7 +66,7 @@ export class Inspector {
   accept(socket: Socket): SocketListener {
     const attached = new Attached(socket);
     const listener: SocketListener = {
-      // Inspectors say nothing that is to be done.
+      // Messages of inspectors are ignored.
       message() {},
       binary() {},
       ping() {},
@@ -77,7 +77,7 @@ export class Inspector {
     return listener;
   }
 
-  /** Takes in what an actor did. */
+  /** Queues frames for what an actor did. */
   note({ machine, record, event, to, isFinal, atMs }: Traced<HostedRecords>): void {
     for (const attached of this.#attached.values()) {
       const second = Math.floor(atMs / SECOND_MS);
@@ -95,7 +95,7 @@ export class Inspector {
     }
   }
 
-  /** Sends what waits, as far as sockets take it; to be called several times a second. */
+  /** Sends waiting frames as far as the sockets accept them. Call it several times a second. */
   tick(): void {
     for (const { socket, waiting } of this.#attached.values()) {
       let sent = 0;

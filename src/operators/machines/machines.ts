@@ -12,10 +12,10 @@ import { webhookEndpointMachine } from '../../../machines/webhook-endpoint/machi
 import type { Charts, OperatorMachine } from '../../protocol/operator/machine.ts';
 import { machineWords, type DrawnMachine, type MachineLimits } from './words.ts';
 
-/** Beside the bundle after a build; the build's also when the sources run as they are. */
+/** Beside the bundle after a build; when the sources run directly, those of the last build. */
 const drawn = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/charts.json' : './charts.json', import.meta.url);
 
-/** A machine with its words: what its charts are drawn from. */
+/** A machine and the wording of its events and guards, from which its charts are drawn. */
 export interface MachineWithWords {
   readonly machine: AnyStateMachine;
   readonly words: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export function journaledMachines(limits: MachineLimits): MachineWithWords[] {
   ].map((machine) => withWords(machine, limits));
 }
 
-/** The same, and those of which no events are kept: of calls that a node holds, of calls of tools, of webhook endpoints, of budgets. */
+/** These and the machines whose events are not kept: calls that a node holds, tool calls, webhook endpoints, budgets. */
 export function drawnMachines(limits: MachineLimits): MachineWithWords[] {
   const others = [heldCallMachine, toolCallMachine, webhookEndpointMachine, budgetMachine];
   return [...journaledMachines(limits), ...others.map((machine) => withWords(machine, limits))];
@@ -41,7 +41,7 @@ function withWords(machine: AnyStateMachine, limits: MachineLimits): MachineWith
   return { machine, words: machineWords(machine.id as DrawnMachine, limits) };
 }
 
-/** The machines as operators are shown them: their rules, and what the build has drawn of them. */
+/** The machines as operators see them: their rules, and the charts that the build has drawn. */
 export function describeMachines(limits: MachineLimits): { readonly machines: OperatorMachine[] } {
   const charts = JSON.parse(readFileSync(drawn, 'utf8')) as Readonly<Record<string, Charts>>;
   const machines = drawnMachines(limits).map(({ machine, words }) => {

@@ -86,13 +86,13 @@ export function machinesRoute({ operators: { machines } }: Services): Route {
     refusals: [],
     handle: async (call) => {
       const { headers = [], ...answer } = await send(call);
-      // Replies to operators already say that no cache keeps them.
+      // Replies to operators already forbid caching.
       return { ...answer, headers: headers.filter(([name]) => name !== 'Cache-Control') };
     },
   });
 }
 
-/** GET /api/operator/inspect: a WebSocket for the tools of the XState ecosystem, on the machine itself (INSPECT=1, never in production). */
+/** GET /api/operator/inspect: a WebSocket for the tools of the XState ecosystem, from this computer only (INSPECT=1, never in production). */
 export function inspectRoute({ core: { publicUrl } }: Services): Route {
   return defineRoute({
     kind: 'socket',

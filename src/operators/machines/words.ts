@@ -5,7 +5,7 @@ import type { VoiceLimits } from '../../../machines/voice-session/types.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { MachineName } from '../../stores/journal/contract.ts';
 
-/** The limits that the machines of this installation keep, and so the figures in their words. */
+/** The limits of this installation's machines, which appear as numbers in the wording. */
 export interface MachineLimits {
   readonly voice: VoiceLimits;
   readonly calls: CallLimits;
@@ -13,12 +13,12 @@ export interface MachineLimits {
   readonly auth: AuthLimits;
 }
 
-/** Machines that are drawn: those whose events are kept, and those of which no events are. */
+/** Machines that are drawn: those whose events are kept in the journal, and four others. */
 export type DrawnMachine = MachineName | 'held-call' | 'tool-call' | 'webhook-endpoint' | 'budget';
 
 type Words = Readonly<Record<string, string>>;
 
-/** Every event and every guard of each machine in at most 16 characters: so much a chart has room for. */
+/** Every event and every guard of each machine in at most 16 characters, which is the room in a chart. */
 const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>> = {
   'voice-session': ({ voice }) => ({
     OPEN: 'opened',
@@ -178,7 +178,7 @@ const wordings: Readonly<Record<DrawnMachine, (limits: MachineLimits) => Words>>
     ACTIVITY: 'request',
     DESTROY: 'asked to end',
     CLOCK: 'clock',
-    // Under an absolute cap either of two times may have been the shorter one.
+    // With an absolute cap, either of the two times may have expired first.
     hasExpired: auth.absoluteHours === 0 ? `${auth.expiryHours} h unused` : 'expired',
     isRenewalDue: '1 min passed',
   }),
@@ -188,7 +188,7 @@ export function machineWords(machine: DrawnMachine, limits: MachineLimits): Word
   return wordings[machine](limits);
 }
 
-/** So many seconds, in hours where they are whole ones; of days of odd seconds, about how many hours. */
+/** Seconds in words: as hours where they are whole hours, as about so many hours from 100,000 seconds on. */
 function seconds(count: number): string {
   if (count > 0 && count % 3600 === 0) return `${count / 3600} h`;
   return count > 99_999 ? `≈${Math.round(count / 3600)} h` : `${count} s`;

@@ -7,10 +7,10 @@ import { within } from '../roles.ts';
 import { operatorRoute } from '../route.ts';
 import { seriesOf } from './activity-spans.ts';
 
-/** As often as processes write down what they counted: nothing is newer before. */
+/** The interval at which processes write their counts: nothing newer exists sooner. */
 const KEPT_MS = 5000;
 
-/** What went on, over time. */
+/** Activity over time. */
 export function activityRoute({
   core: {
     stores: { activity },

@@ -10,26 +10,26 @@ import type {
 } from '../../stores/activity/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 
-/** Minutes are kept for two days: a span and the one before it must be within. */
+/** Minutes are kept for two days, and both a span and the one before it must be within them. */
 const BY_MINUTES_MS = 3 * HOUR_MS;
-/** So long is a span at most that somebody chooses. */
+/** The longest span that an operator can choose. */
 export const LONGEST_SPAN_MS = 31 * DAY_MS;
 
 type Sums = Pick<ActivityStore, 'sums'>;
 
-/** The end of the bucket that a time is in. */
+/** The end of the bucket that contains an instant. */
 export function endOfBucket(atMs: number, bucketMs: number): number {
   return atMs - (atMs % bucketMs) + bucketMs;
 }
 
-/** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
+/** Counts of the last whole minute, and of the one before. @throws Unavailable when the database is away */
 export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Promise<CountChange[]> {
   const minute = atMs - (atMs % MINUTE_MS);
   return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, tenants);
 }
 
 /**
- * What went on in the last minute, hour and day, each beside the one before.
+ * Activity in the last minute, hour and day, each together with the span before.
  * @param lastMinuteRead see `lastMinute`
  * @param usualRead see `usualHour`
  * @throws Unavailable when the database is away
@@ -53,7 +53,7 @@ export async function activityOf(
   };
 }
 
-/** What was counted in the last five minutes. @throws Unavailable when the database is away */
+/** Counts of the last five minutes. @throws Unavailable when the database is away */
 export function lately(store: Sums, atMs: number): Promise<CountChange[]> {
   const to = endOfBucket(atMs, MINUTE_MS);
   return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
@@ -70,7 +70,7 @@ function sumsBack(
 }
 
 /**
- * What was counted from one time to another, and in as long before it, in the whole minutes or hours that these touch.
+ * Counts of a span, and of the span of the same length before it, rounded outwards to whole minutes or hours.
  * @returns undefined where that is too much to add up
  */
 export function movedBetween(
@@ -84,7 +84,7 @@ export function movedBetween(
   return store.moved(span, begin - (end - begin), begin, end, tenants);
 }
 
-/** What was refused from one time to another, and in which buckets that is counted. @returns undefined where that is too much to add up */
+/** Refusals in a span, and the size of the buckets in which they are counted. @returns undefined where that is too much to add up */
 export async function refusedBetween(
   store: Pick<ActivityStore, 'refused'>,
   fromMs: number,
@@ -97,14 +97,14 @@ export async function refusedBetween(
   return counts && { ...counts, span };
 }
 
-/** Minutes for what is short and young, else hours. */
+/** Minutes for short and recent spans, otherwise hours. */
 function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
   const span: Span = toMs - fromMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
   const bucketMs = span * MINUTE_MS;
   return { span, begin: fromMs - (fromMs % bucketMs), end: endOfBucket(toMs, bucketMs) };
 }
 
-/** What went on by the minute or by the hour, also where nothing did. @returns undefined where there is too much to add up */
+/** Activity by the minute or by the hour, including empty buckets. @returns undefined where there is too much to add up */
 export async function seriesOf(
   store: Pick<ActivityStore, 'byBucket'>,
   of: 'hour' | 'day',
@@ -129,7 +129,7 @@ function isTallied(kind: ActivityKind): kind is 'started' | 'ended' | 'refused' 
   return kind === 'started' || kind === 'ended' || kind === 'refused';
 }
 
-/** The numbers of a kind by their labels. */
+/** The counts of a kind by label. */
 export function byLabel(
   moved: readonly CountChange[],
   kind: CountChange['kind'],
@@ -140,12 +140,12 @@ export function byLabel(
   );
 }
 
-/** How often something of a kind happened, whatever its label. */
+/** The count of a kind, over all labels. */
 function sumOf(moved: readonly CountChange[], kind: CountChange['kind'], span: 'now' | 'before' = 'now'): number {
   return Object.values(byLabel(moved, kind, span)).reduce((sum, n) => sum + n, 0);
 }
 
-/** How often it happened in a span, whatever the reasons and codes. */
+/** The totals of a span, over all reasons and codes. */
 export function totalsOf(moved: readonly CountChange[]): { started: number; ended: number; refused: number } {
   return { started: sumOf(moved, 'started'), ended: sumOf(moved, 'ended'), refused: sumOf(moved, 'refused') };
 }

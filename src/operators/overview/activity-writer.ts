@@ -3,29 +3,29 @@ import type { Clock } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { ActivityStore, ActivityCount } from '../../stores/activity/contract.ts';
 
-/** Minutes of counts that a node keeps while the database is away. */
+/** Minutes of counts that a node buffers while the database is away. */
 const MAX_MINUTES = 120;
-/** And counts in them: each key of each tenant has some of its own. */
+/** Counts that a node buffers in all: each key of each tenant has some of its own. */
 const MAX_COUNTS = 50_000;
-/** One statement carries at most this many. */
+/** Counts that one statement writes at most. */
 const BATCH = 1000;
 
 export interface ActivityWriterDeps {
   readonly store: Pick<ActivityStore, 'add'>;
-  /** What was counted since the last time. */
+  /** Takes what was counted since the last call. */
   readonly take: () => readonly ActivityCount[];
-  /** Of this node. */
+  /** The shard of this node. */
   readonly shard: number;
   readonly clock: Clock;
 }
 
 /**
- * Adds what was counted to the activity, each few seconds: a crash loses what was counted since. While the database is away the counts
- * wait, each in its minute. A write that was given up and happened all the same is counted twice: these are statistics.
+ * Adds counts to the stored activity every few seconds; a crash loses those since the last write. While the database is away the counts
+ * wait, each under its minute. A write that timed out but succeeded is counted twice, which is acceptable for statistics.
  */
 export class ActivityWriter {
   readonly #deps: ActivityWriterDeps;
-  /** Counts that wait, by the begin of their minute. */
+  /** Buffered counts, by the start of their minute. */
   readonly #waiting = new Map<number, Map<string, ActivityCount>>();
   #flushing: Promise<void> | undefined;
 
@@ -33,7 +33,7 @@ export class ActivityWriter {
     this.#deps = deps;
   }
 
-  /** @throws Unavailable when the database is away; the counts go on waiting */
+  /** @throws Unavailable when the database is away; the counts stay buffered */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;

@@ -13,7 +13,7 @@ import type { Services } from '../../http/services.ts';
 const MAX_DAYS = LONGEST_SPAN_MS / DAY_MS;
 const MAX_HAPPENED = 200;
 
-/** What differs from the span of the same length before, and what was done meanwhile. */
+/** What differs from the span of the same length before, and what operators and processes did meanwhile. */
 export function changesRoute({
   core: {
     stores: { activity, journal },
@@ -87,7 +87,7 @@ export function changesRoute({
   });
 }
 
-/** The processes that started within a span, the newest first. */
+/** The processes that started within a span, newest first. */
 async function startsWithin(fromMs: number, toMs: number, journal: Pick<Journal, 'list'>) {
   const wanted = { kinds: ['process'], tenants: '*', code: 'started', fromMs, beforeMs: toMs + 1 } as const;
   return (await journal.list(wanted, undefined, MAX_HAPPENED)).entries;

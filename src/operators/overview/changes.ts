@@ -4,14 +4,14 @@ import type { ActivityKind, CountChange } from '../../stores/activity/contract.t
 import type { NewEntry } from '../../stores/journal/contract.ts';
 import { readMints } from './mints.ts';
 
-/** What is less is chance. */
+/** Smaller changes are taken for chance. */
 const MIN_FACTOR = 1.5;
 const MIN_EVENTS = 10;
 
 type Change = OperatorChanges['moved'][number];
 type Happened = OperatorChanges['happened'][number];
 
-/** How what is counted is named; what is no matter of its own is not told. */
+/** What each kind of count is called; null for kinds that are not reported by themselves. */
 const names: Readonly<Record<ActivityKind, ((label: string) => string) | null>> = {
   started: (caller) => `sessions started (${caller})`,
   ended: (reason) => `sessions ended (${reason})`,
@@ -24,7 +24,7 @@ const names: Readonly<Record<ActivityKind, ((label: string) => string) | null>> 
   mint: null,
 };
 
-/** What moved by half or more against the span before, in either direction, the largest factor first. */
+/** Counts that changed by a factor of at least 1.5 against the span before, in either direction, largest factor first. */
 export function whatMoved(moved: readonly CountChange[]): Change[] {
   const counts = moved.flatMap(({ kind, label, now, before }): Change[] => {
     const name = names[kind];
@@ -33,7 +33,7 @@ export function whatMoved(moved: readonly CountChange[]): Change[] {
   return [...counts, ...mintsOf(moved)].filter(isMuch).sort((one, other) => size(other) - size(one));
 }
 
-/** Mints by their failures and by their time, which tells something where there were enough in both spans. */
+/** Failures and durations of mints; durations only where both spans have enough mints. */
 function mintsOf(moved: readonly CountChange[]): Change[] {
   const before = new Map(readMints(moved, 'before').map((mints) => [mints.provider, mints]));
   return readMints(moved, 'now').flatMap(({ provider, ok, failed, p95Sec }) => {
@@ -70,7 +70,7 @@ interface Act {
   readonly target: string;
 }
 
-/** Which processes started, and what operators did, the newest first. @param known processes that started before, the newest first */
+/** Starts of processes and acts of operators, newest first. @param known processes that started before, newest first */
 export function whatHappened(runs: readonly Start[], known: readonly Start[], acts: readonly Act[]): Happened[] {
   const started = runs.map((run): Happened & { readonly atMs: number } => ({
     atMs: run.atMs,

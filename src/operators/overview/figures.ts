@@ -13,9 +13,9 @@ import { readMints } from './mints.ts';
 import { usualHour } from './usual.ts';
 
 const SOON_MS = MINUTE_MS;
-/** Many may look at once, and the embedded database does one thing at a time. */
+/** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
-/** As often as processes write down what they counted: nothing is newer before. */
+/** The interval at which processes write their counts: nothing newer exists sooner. */
 const COUNTED_MS = 5000;
 
 export interface FiguresDeps {
@@ -23,15 +23,15 @@ export interface FiguresDeps {
   readonly activity: Pick<ActivityStore, 'byBucket' | 'sums'>;
   readonly calls: Pick<VoiceCalls, 'countClosing'>;
   readonly dependencies: Pick<Dependencies, 'list'>;
-  /** Which sessions end by the clock up to an instant. */
+  /** Filters the sessions that end by the clock up to an instant. */
   readonly endingBy: (untilMs: number) => Omit<EndingFilter, 'tenants'>;
 }
 
 export type Figures = ReturnType<typeof createFigures>;
 
 /**
- * The numbers that the overview and the feed show alike: a process reads each at most every two seconds for those who are shown the same,
- * however many look. What is read is as of that moment.
+ * The numbers that both the overview and the feed show. For each scope a process reads each of them at most every two seconds, however many
+ * operators look. Results are as of the time of the read.
  */
 export function createFigures({ history, activity, calls, dependencies, endingBy }: FiguresDeps) {
   const counts = cacheFor<HistoryCounts>(KEPT_MS);
@@ -44,13 +44,13 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
   const named = (tenants: TenantScope): string => JSON.stringify(tenants);
   const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
 
-  /** What was counted in the last five minutes, of all. @throws Unavailable (rejects) when the database is away */
+  /** Counts of the last five minutes, over all tenants. @throws Unavailable (rejects) when the database is away */
   const latelyCounted = (atMs: number): Promise<CountChange[]> => recent('', atMs, () => lately(activity, atMs));
 
   return {
     latelyCounted,
 
-    /** Of live sessions, and of those that ended within a day. @throws Unavailable (rejects) when the database is away */
+    /** Counts of live sessions, and of those that ended within a day. @throws Unavailable (rejects) when the database is away */
     counts: (tenants: TenantScope, atMs: number): Promise<HistoryCounts> =>
       counts(named(tenants), atMs, () => history.counts(atMs - DAY_MS, filtered(tenants))),
 
@@ -60,19 +60,19 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
         history.countEnding({ ...endingBy(atMs + SOON_MS), tenants: filtered(tenants) }),
       ),
 
-    /** How many calls nobody could hang up within ten seconds. @throws Unavailable (rejects) when the database is away */
+    /** How many calls have been closing for more than ten seconds without being hung up. @throws Unavailable (rejects) when the database is away */
     lateHangups: (tenants: TenantScope, atMs: number): Promise<number> =>
       closing(named(tenants), atMs, () => calls.countClosing(atMs - LATE_HANGUP_MS, filtered(tenants))),
 
-    /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
+    /** Counts of the last whole minute, and of the one before. @throws Unavailable (rejects) when the database is away */
     lastMinute: (tenants: TenantScope, atMs: number): Promise<CountChange[]> =>
       minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
 
-    /** What is usual in the last 60 minutes. @throws Unavailable (rejects) when the database is away */
+    /** The usual counts of the last 60 minutes. @throws Unavailable (rejects) when the database is away */
     usualHour: (tenants: TenantScope, atMs: number): Promise<ActivityTallies | undefined> =>
       usual(named(tenants), atMs, () => usualHour(activity, atMs, tenants)),
 
-    /** What this process stands on, as it was found last: known while the database is away as well. */
+    /** The dependencies of this process, as last found; known even while the database is away. */
     async dependencies(atMs: number): Promise<DependencyState[]> {
       const moved = await mints('', atMs, () => latelyCounted(atMs)).catch(() => []);
       return dependencies.list().map((one) => withMints(one, moved));
@@ -80,7 +80,7 @@ export function createFigures({ history, activity, calls, dependencies, endingBy
   };
 }
 
-/** Of the provider nobody asks how fast it answers: what it was asked for tells. */
+/** The provider is never probed, so its latency comes from its mints. */
 function withMints(dependency: DependencyState, moved: readonly CountChange[]): DependencyState {
   if (dependency.name !== 'provider') return dependency;
   const slowest = Math.max(0, ...readMints(moved, 'now').map(({ p95Sec }) => p95Sec ?? 0));

@@ -1,17 +1,17 @@
 import type { CountChange } from '../../stores/activity/contract.ts';
 
-/** What was asked of one provider. */
+/** The mints of one provider. */
 export interface Mints {
   readonly provider: string;
   readonly ok: number;
   readonly failed: number;
-  /** Those that failed, by what became of them. */
+  /** Failed mints by outcome. */
   readonly byOutcome: ReadonlyMap<string, number>;
-  /** The time within which 95 of 100 that succeeded were answered; null where none did. */
+  /** The time within which 95 of 100 successful mints were answered; null where none succeeded. */
   readonly p95Sec: number | null;
 }
 
-/** The last step has no end: it counts as twice its begin, as all others are. */
+/** The last step is open-ended; its end counts as twice its start, as in all other steps. */
 const AFTER_LAST_SEC = 16;
 
 /** Reads the counts of mints, whose labels are `<provider>|<outcome>|<step>`, by provider. */
@@ -39,7 +39,7 @@ export function readMints(moved: readonly CountChange[], span: 'now' | 'before')
   });
 }
 
-/** Between the ends of a step the counts are taken as evenly spread. */
+/** Assumes that counts are spread evenly within a step. */
 function p95(steps: readonly { readonly mostSec: number; readonly n: number }[]): number | null {
   const total = steps.reduce((sum, { n }) => sum + n, 0);
   if (total === 0) return null;

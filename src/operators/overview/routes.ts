@@ -12,12 +12,12 @@ import type { CountChange } from '../../stores/activity/contract.ts';
 import { exampleNode } from '../installation/routes.ts';
 import type { Services } from '../../http/services.ts';
 
-/** Many may look at once, and the embedded database does one thing at a time. */
+/** Cached this long, because many operators may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 
 const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
 
-/** How the service stands, in numbers. */
+/** The state of the service in numbers. */
 export function overviewRoute(services: Services): Route {
   const look = async (operator: Operator, atMs: number): Promise<object> => {
     let isDatabaseRead = true;
@@ -90,16 +90,16 @@ export const exampleOverviewActivity: OverviewActivity = {
   nodes: [exampleNode],
 };
 
-/** What of the overview is in the database; what cannot be read is null. */
+/** The part of the overview that comes from the database; what cannot be read is null. */
 interface Reading {
   readonly endingSoon: number | null;
   readonly lateHangups: number | null;
   readonly went: Awaited<ReturnType<typeof activityOf>> | null;
-  /** Null as well for who sees some tenants only. */
+  /** Also null for operators who see some tenants only. */
   readonly lately: readonly CountChange[] | null;
 }
 
-/** Reads what goes on, and what ends soon. @param orNull makes null of what cannot be read */
+/** Reads the activity, and how many sessions end soon. @param orNull turns what cannot be read into null */
 async function readActivity(
   { tenants }: Operator,
   atMs: number,
@@ -121,9 +121,9 @@ async function readActivity(
 }
 
 /**
- * What goes on, and who is to blame where something is wrong, which is known without the database. Who is shown some tenants only is told
- * nothing of the installation.
- * @param isDatabaseRead whether it answered all that was asked
+ * The activity, and whether we or the provider are at fault where something is wrong, which is known even without the database. Operators
+ * who see some tenants only learn nothing about the installation.
+ * @param isDatabaseRead whether the database answered every query
  */
 async function overviewActivity(
   { tenants }: Operator,

@@ -5,12 +5,12 @@ import type { TenantScope } from '../../stores/tenants/contract.ts';
 import { endOfBucket } from './activity-spans.ts';
 
 const DAYS = 7;
-/** Of fewer days nobody knows what is usual. */
+/** With fewer days it is unknown what is usual. */
 const MIN_DAYS = 3;
 
 /**
- * What is usual in the last 60 minutes: the median of the same time of the last seven days, without those of which nothing was counted. Hours
- * are kept for so long and minutes are not: a part of an hour counts by its length.
+ * The usual counts of the last 60 minutes: the median of the same time on the last seven days, without days that have no counts. Hours are
+ * kept that long and minutes are not, so a part of an hour is estimated by its length.
  * @returns undefined where fewer than three days are known, or there is too much to add up
  * @throws Unavailable when the database is away
  */

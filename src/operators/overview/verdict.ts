@@ -3,26 +3,26 @@ import type { DependencyState, OperatorNode } from '../../protocol/operator/node
 import type { CountChange } from '../../stores/activity/contract.ts';
 import { readMints, type Mints } from './mints.ts';
 
-/** The fewest mints that say something, and the shares that are too many. */
+/** The fewest mints that allow a verdict, and the thresholds. */
 const MIN_MINTS = 5;
 const MAX_MINTS_FAILED = 0.1;
 const SLOWER = 2;
 const MAX_LOOP_MS = 100;
 const MAX_FAILED = 0.01;
 
-/** What the verdict is made of. */
+/** What the verdict is based on. */
 export interface Observations {
-  /** What was counted in the last five minutes, of all tenants; null where that cannot be read. */
+  /** Counts of the last five minutes, over all tenants; null where they cannot be read. */
   readonly lately: readonly CountChange[] | null;
-  /** What was counted yesterday at this time and in the 23 hours before, as `before`; null as `lately`. */
+  /** Counts of the 24 hours up to this time yesterday, as `before`; null where they cannot be read. */
   readonly yesterday: readonly CountChange[] | null;
-  /** Whether the database answered all that was asked just now, whatever is told of it below. */
+  /** Whether the database just answered every query, whatever `dependencies` says. */
   readonly isDatabaseRead: boolean;
   readonly nodes: readonly Pick<OperatorNode, 'loopP99Ms'>[];
   readonly dependencies: readonly Pick<DependencyState, 'name' | 'state'>[];
 }
 
-/** Us or the provider: who is degraded, and by which numbers (docs/contract.md, section 8). */
+/** Whether we or the provider are degraded, and which numbers show it (docs/contract.md, section 8). */
 export function judge(observed: Observations): OperatorVerdict {
   const provider = judgeProvider(observed);
   const faults = faultsOfOurs(observed);
@@ -62,7 +62,7 @@ function wrongWith(mints: Mints, usual: Mints | undefined): string[] {
   return words;
 }
 
-/** Callers are served all the same while these are away: the provider is judged apart. */
+/** Not counted against us: the provider has a verdict of its own, and without a collector callers are served all the same. */
 const NOT_OURS: ReadonlySet<string> = new Set(['provider', 'collector']);
 
 function faultsOfOurs({ lately, isDatabaseRead, nodes, dependencies }: Observations): string[] {

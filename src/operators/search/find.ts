@@ -12,7 +12,7 @@ import type { OperatorServices } from '../services.ts';
 const MAX_HITS = 20;
 
 interface Finder {
-  /** Which texts it knows: what nothing knows is looked for among names. */
+  /** The texts that this finder handles; a text that matches none is searched for among names. */
   readonly shape: RegExp;
   find(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]>;
 }
@@ -92,14 +92,14 @@ const finders: readonly Finder[] = [
   },
 ];
 
-/** What a text that is no address stands for, of what the operator is shown. @throws Unavailable when the database is away */
+/** Finds what a text other than an address stands for, among what the operator sees. @throws Unavailable when the database is away */
 export async function findByShape(q: string, operator: Operator, services: OperatorServices): Promise<SearchHit[]> {
   const finder = finders.find(({ shape }) => shape.test(q));
   const hits = finder === undefined ? namesLike(q, operator, services) : await finder.find(q, operator, services);
   return hits.slice(0, MAX_HITS);
 }
 
-/** The sessions and logins of an address, which no hit names. @throws Unavailable when the database is away */
+/** The sessions and logins of an address; the hits do not contain it. @throws Unavailable when the database is away */
 export async function findByAddress(address: string, services: OperatorServices): Promise<SearchHit[]> {
   const {
     identity: { subjects },
@@ -129,7 +129,7 @@ async function sessionsBeginning(
   return rows.map(sessionHit);
 }
 
-/** Tenants, keys and actions whose names hold the text. */
+/** Tenants, keys and actions whose names contain the text. */
 function namesLike(q: string, operator: Operator, { tenants: directory }: OperatorServices): SearchHit[] {
   const wanted = q.toLowerCase();
   const isLike = (...names: string[]): boolean => names.some((name) => name.toLowerCase().includes(wanted));

@@ -9,7 +9,7 @@ import { actBy, operatorRoute } from '../route.ts';
 import { act } from '../act.ts';
 import type { Services } from '../../http/services.ts';
 
-/** Looks for what an operator typed. */
+/** Searches for the text that an operator typed. */
 export function searchRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -54,7 +54,7 @@ export function searchRoute(services: Services): Route {
   });
 }
 
-/** Or meant as one: who may log in is not to be found out by guessing. */
+/** Anything with an @ counts as an address, even if incomplete, so that nobody can guess who may log in. */
 function isAddress(q: string): boolean {
   return q.includes('@');
 }

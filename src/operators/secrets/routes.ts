@@ -30,7 +30,7 @@ const exampleSecret: OperatorSecret = {
   agents: ['support'],
 };
 
-/** The secrets of tenants without what they are, and which agents send them. */
+/** The secrets of tenants without their values, and which agents send them. */
 export function secretsRoute(services: Services): Route {
   const { tenants: directory, operators } = services;
   return operatorRoute({
@@ -68,7 +68,7 @@ export function secretsRoute(services: Services): Route {
   });
 }
 
-/** Keeps a secret of a tenant, or its next version. */
+/** Saves a secret of a tenant, or its next version. */
 export function setSecretRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -122,7 +122,7 @@ export function deleteSecretRoute(services: Services): Route {
   });
 }
 
-/** Makes a new secret by which requests to the tools of a tenant are signed. */
+/** Creates a new secret for signing requests to a tenant's tools. */
 export function signingSecretRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -150,13 +150,13 @@ export function signingSecretRoute(services: Services): Route {
   });
 }
 
-/** The tenant that a body names; one that the operator is not shown is not there. */
+/** The tenant that a body names; a tenant that the operator does not see is treated as missing. */
 async function findTenant(
   { operator, body: { tenantId } }: Call<{ readonly tenantId: string }>,
   { tenants: directory }: Services,
 ): Promise<Tenant | Refusal> {
   if (!seesTenant(operator, tenantId)) return noTenant(tenantId);
-  // One that was merged a moment ago may not have come round.
+  // A tenant that was added a moment ago may not have reached this node yet.
   await directory.reload();
   return directory.tenant(tenantId) ?? noTenant(tenantId);
 }

@@ -16,7 +16,7 @@ import { exampleSession } from './list-routes.ts';
 import { toOperatorSession } from './view.ts';
 import type { Services } from '../../http/services.ts';
 
-/** Sessions that a count shows. */
+/** Example sessions that a count returns. */
 const SAMPLE = 10;
 
 /** Ends one session. */
@@ -50,7 +50,7 @@ export function endRoute(services: Services): Route {
   });
 }
 
-/** Ends all open sessions that a filter fits: counted first, then in parts. */
+/** Ends all open sessions that match a filter: first counts them, then ends them in parts. */
 export function endManyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

@@ -6,18 +6,18 @@ import type { HistoryFilter, HistoryRow, Position } from '../../stores/voice-his
 import { act, actOnMany, type ActBy } from '../act.ts';
 import type { OperatorServices } from '../services.ts';
 
-/** One call ends at most so many, so that it is answered within seconds. */
+/** Sessions that one request ends at most, so that it is answered within seconds. */
 const MAX_ENDED = 500;
-/** More than was counted by this share is another thing than what was meant. */
+/** If the number of matches has grown by more than this share since the count, the operator must count again. */
 const GROWTH = 0.1;
 
 interface EndedOne {
   readonly record: VoiceRecord;
-  /** Whether it was over before. */
+  /** Whether it had ended before. */
   readonly alreadyEnded: boolean;
 }
 
-/** Ends a session. Again changes nothing. @throws Unavailable when the database is away */
+/** Ends a session. Idempotent. @throws Unavailable when the database is away */
 export async function endSession(
   { id, tenantId }: Pick<VoiceRecord, 'id' | 'tenantId'>,
   by: ActBy,
@@ -34,16 +34,16 @@ export async function endSession(
 }
 
 interface EndMany {
-  /** Of sessions that may be open: see `openOnly`. */
+  /** Matches sessions that may be open: see `openOnly`. */
   readonly filter: HistoryFilter;
-  /** How many fit it now, and how many whoever asks counted before. */
+  /** How many match now, and how many the operator counted before. */
   readonly matched: number;
   readonly expected: number;
   /** The filter, as the journal names it. */
   readonly target: string;
-  /** Whose the act as a whole is: of one tenant where only one can be meant. */
+  /** The tenant that the act as a whole concerns, where it can only be one. */
   readonly tenantId: string | null;
-  /** Of the act that this goes on with. */
+  /** The act that this request continues. */
   readonly batchId: string | undefined;
 }
 
@@ -56,8 +56,8 @@ interface EndedMany {
 }
 
 /**
- * Ends at most 500 sessions that a filter fits. What was ended is told also where the database went away meanwhile.
- * @returns a Refusal COUNT_CHANGED when more fit than were counted, by a tenth, or CONFLICT for an act that somebody else began
+ * Ends at most 500 sessions that match a filter. Reports how many were ended even if the database goes away meanwhile.
+ * @returns a Refusal COUNT_CHANGED when more than a tenth more match than were counted, or CONFLICT for an act that somebody else began
  * @throws Unavailable when the database is away before the first end
  */
 export async function endMany(
@@ -87,7 +87,7 @@ export async function endMany(
   return { ended: done, failed, remaining: left.matched, batchId, isAudited };
 }
 
-/** Pages that looked through enough without a hit are followed by the next. */
+/** Reads on after pages that stopped early without a hit. */
 export async function findSome(
   filter: HistoryFilter,
   limit: number,
@@ -103,7 +103,7 @@ export async function findSome(
   return found;
 }
 
-/** Whether it was this act that ended the session: it may have ended before, or be due to end by the clock. */
+/** Whether this act ended the session, which may have ended before or may be due to end by the clock. */
 function isEndedBy(outcome: { readonly facts: readonly VoiceFact[] } | undefined): boolean {
   return outcome?.facts.some((fact) => fact.type === 'session.ended' && fact.reason === 'closed_by_operator') ?? false;
 }

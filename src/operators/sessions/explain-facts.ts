@@ -6,47 +6,47 @@ import { moneyText } from '../../protocol/money.ts';
 import type { CallMeter, UsageTotals } from '../../stores/ledger/contract.ts';
 import { longestSilenceMs } from '../../voice/silence.ts';
 
-/** A ceiling of the day, what counts against it, and what sets it. */
+/** A daily ceiling, the usage that counts against it, and what sets it. */
 export interface QuotaFacts {
-  /** Whose total it is. */
+  /** Whose total is limited. */
   readonly whose: 'the caller' | 'the widget key' | 'the tenant';
-  /** Null where whoever asks is not told. */
+  /** Null where the operator may not see it. */
   readonly used: UsageTotals | null;
-  /** Infinity where there is none. */
+  /** Infinity where there is no ceiling. */
   readonly ceilings: { readonly dailyTokens: number; readonly dailyMicroDollars: number };
   /** The variables or fields that set them. */
   readonly setBy: { readonly tokens: string; readonly dollars: string };
 }
 
-/** What is known of a session when somebody asks why it is as it is. */
+/** What is known of a session, to explain its state. */
 export interface SessionFacts {
   readonly record: VoiceRecord;
   readonly limits: VoiceLimits;
   /** HEARTBEAT_INTERVAL_SEC. */
   readonly heartbeatIntervalSec: number;
   readonly callLimits: CallLimits;
-  /** When it is asked. */
+  /** The time of the request. */
   readonly atMs: number;
-  /** The newest first. */
+  /** Newest first. */
   readonly calls: readonly CallRecord[];
   readonly meters: readonly CallMeter[];
-  /** What its machine did, as far as that was kept; without nodes for who is not told of them. */
+  /** What its machine did, as far as that was kept; without nodes for operators who may not see them. */
   readonly events: readonly NewEntry<'transition' | 'note'>[];
   readonly lost: readonly NewEntry<'lost'>[];
-  /** What was reported of it or metered; undefined where that is nothing. */
+  /** Its reported or metered usage; undefined where there is none. */
   readonly used: UsageTotals | undefined;
-  /** Who ended it, or revoked its key, where somebody did. */
+  /** The act that ended it or revoked its key, if there is one. */
   readonly act: NewEntry<'act'> | undefined;
-  /** The totals of the day of its end. */
+  /** The totals on the day of its end. */
   readonly quotas: readonly QuotaFacts[];
 }
 
 /** The clock is at most two seconds late (docs/contract.md, section 5.4). */
 const LATE_MS = 2000;
-/** A call that was open for longer has been heard to use something. */
+/** A call that was open for longer than this should have used something. */
 const TALKED_MS = 10_000;
 
-/** What is worth seeing beside the reason: the times, and all that does not fit together. */
+/** Facts worth knowing besides the reason: the times, and everything that does not fit together. */
 export function factsOf(known: SessionFacts): string[] {
   return [
     ...timesOf(known),
@@ -70,7 +70,7 @@ function timesOf({ record, atMs }: SessionFacts): string[] {
   return [`${told}; last heartbeat ${when(lastSeenAtMs)}, last activity ${when(lastActivityAtMs)}.`];
 }
 
-/** A client that beats no more is closed, asleep or cut off, whatever the reason of the end says. */
+/** The page of a client that sends no more heartbeats is closed, asleep or cut off, whatever the end reason says. */
 function silenceOf(known: SessionFacts): string[] {
   const { record, heartbeatIntervalSec } = known;
   const silentMs = endOf(known) - record.lastSeenAtMs;
@@ -87,7 +87,7 @@ function changedLimits({ record, limits }: SessionFacts): string[] {
   return [`MAX_SESSION_MINUTES is ${limits.maxMinutes} now; it was another value then.`];
 }
 
-/** What fell due while no process ran is dated at the instant at which it was due. */
+/** An end that fell due while no process ran is found late, and dated at the time at which it was due. */
 function lateness({ record, limits, atMs, events }: SessionFacts): string[] {
   if (record.endedAtMs === null) {
     const dueMs = nextDeadline(record, limits);
@@ -119,7 +119,7 @@ function distance(atMs: number, { record }: SessionFacts): string {
   return beforeMs >= 1000 ? `, ${span(beforeMs)} before the end` : '';
 }
 
-/** Usage of calls that were heard here; of others only their clients tell, and some never do. */
+/** Usage is known of calls that were heard here; of others it depends on the clients, and some never report. */
 function usageOf(known: SessionFacts): string[] {
   const { record, calls, meters, used } = known;
   if (!record.isHeard) {
@@ -143,14 +143,14 @@ function gapsOf({ lost }: SessionFacts): string[] {
   return count === 0 ? [] : [`Of its time ${count} events of some sessions were not kept; one may be its own.`];
 }
 
-/** Whose socket closes so close to the end was told of it. */
+/** A client whose socket closed this shortly before the end was told of the end. */
 const TOLD_MS = 1000;
 
-/** A socket that closed some time before the end, and that no other followed: its client may never have heard of the end. */
+/** Reports a last socket that closed some time before the end: its client may never have heard of the end. */
 function socketOf({ record, events, atMs }: SessionFacts): string[] {
   const sockets = events.filter(isNote).filter(({ code }) => code === 'attached' || code === 'detached');
   const [last] = sockets;
-  // A session may have several, and a process that dies tells of no close.
+  // A session may have several sockets, and a process that dies records no close.
   const closed = sockets.filter(({ code }) => code === 'detached').length;
   if (sockets.length - closed > closed) return [];
   const sinceMs = last === undefined ? 0 : (record.endedAtMs ?? atMs) - last.atMs;
@@ -161,7 +161,7 @@ function socketOf({ record, events, atMs }: SessionFacts): string[] {
   return [`Its last socket closed ${when(last.atMs)}, ${before}, with ${how}.`];
 }
 
-/** Of an end by the clock its client is warned, where a socket is there to be warned over. */
+/** A client is warned of an end by the clock, if it has a socket to be warned over. */
 function warningsOf({ record, events }: SessionFacts): string[] {
   const { endReason, endedAtMs, wordsDueAtMs } = record;
   if (endReason !== 'duration_exceeded' || endedAtMs === null) return [];
@@ -179,12 +179,12 @@ function isNote(entry: NewEntry): entry is NewEntry<'note'> {
   return entry.kind === 'note';
 }
 
-/** An instant as people read it, in UTC: `2030-01-01 12:15:00 UTC`. */
+/** An instant for people, in UTC: `2030-01-01 12:15:00 UTC`. */
 export function when(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A time that passed, in the largest units that say it. */
+/** A duration, in the largest units that express it. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds} s`;

@@ -11,7 +11,7 @@ export interface Why {
   readonly facts: readonly string[];
 }
 
-/** Why a session ended, or that it is still open: one sentence with the numbers and what sets them, and what else is worth seeing. */
+/** Why a session ended, or that it is still open: one sentence with the numbers and what sets them, and further facts. */
 export function explain(known: SessionFacts): Why {
   const { endedAtMs, endReason } = known.record;
   const sentence =
@@ -21,7 +21,7 @@ export function explain(known: SessionFacts): Why {
   return { sentence, facts: factsOf(known) };
 }
 
-/** What follows “Ended” and the time, where more is known than the name of the reason; a later version may have others, too. */
+/** What follows “Ended” and the time, where more is known than the name of the reason; a later version may add reasons. */
 const whyEnded: { readonly [R in EndReason]?: (known: SessionFacts, endedAtMs: number) => string } = {
   duration_exceeded: ({ record }, endedAtMs) =>
     endedAtMs === record.wordsDueAtMs
@@ -83,7 +83,7 @@ export function closedBecause(reason: CloseReason, limits: CallLimits): string {
 
 type WhyClosed = (limits: CallLimits) => string;
 
-/** Why a call closed; a later version may have other reasons, too. */
+/** Why a call closed; a later version may add reasons. */
 const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
   session_ended: () => 'the session ended',
   session_idle: () => 'the session went idle',
@@ -104,7 +104,7 @@ const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
     `the provider knew its call no more, and no other followed within ${graceSec} s (CALL_GRACE_SEC)`,
 } satisfies Record<CloseReason, WhyClosed>;
 
-/** Sentences of sessions that are still open. */
+/** Sentences for sessions that are still open. */
 const whyOpen: Readonly<Record<VoiceState, (known: SessionFacts) => string>> = {
   engaged(known) {
     const { record, limits } = known;
@@ -139,7 +139,7 @@ function reasonOf({ detail: { reason }, requestId }: NewEntry<'act'>): string {
   return requestId === null ? why : `${why} (request ${requestId})`;
 }
 
-/** The ceilings that the totals of the day have reached. */
+/** The ceilings that the day's totals have reached. */
 function passedIn({ whose, used, ceilings, setBy }: QuotaFacts): string[] {
   const passed: string[] = [];
   if (used === null) return passed;
@@ -152,7 +152,7 @@ function passedIn({ whose, used, ceilings, setBy }: QuotaFacts): string[] {
   return passed;
 }
 
-/** The ceilings as they are now, where none of them is known to be reached: they were raised since, or the total is not told. */
+/** The present ceilings, where none of them is known to be reached: they were raised since, or the total is hidden. */
 function ceilingsIn({ whose, used, ceilings, setBy }: QuotaFacts): string[] {
   const told: string[] = [];
   const may = used === null ? 'may' : 'may now';

@@ -10,7 +10,7 @@ import { seesTenant, tenantsOf, type Operator } from '../roles.ts';
 /** Which sessions an operator asks for. */
 type SessionQuery = Partial<Omit<z.output<typeof sessionFilters>, 'cursor' | 'limit' | 'sort' | 'endingWithinSec'>>;
 
-/** What was asked for, of what the operator is shown. */
+/** The filter for what an operator asks for, limited to what they may see. */
 export function toHistoryFilter(
   { state, reason, tenantId, agentId, keyId, caller, subject, from, to, q }: SessionQuery,
   operator: Operator,
@@ -31,7 +31,7 @@ export function toHistoryFilter(
   };
 }
 
-/** Those that may be open: what began longer ago has ended, so that no walk for them goes through the whole history. */
+/** Limits a filter to sessions that may be open. Older ones have ended, so that the search does not read the whole history. */
 export function openOnly(filter: HistoryFilter, atMs: number, limits: VoiceLimits): HistoryFilter {
   const { states = ['engaged', 'idle', 'stale'], fromMs = -Infinity } = filter;
   return {
@@ -41,7 +41,7 @@ export function openOnly(filter: HistoryFilter, atMs: number, limits: VoiceLimit
   };
 }
 
-/** The filter as its query would be; of a session its ref alone. */
+/** The filter written as a query; a session is named by its ref only. */
 export function nameOfFilter({ q, from, to, ...rest }: SessionQuery): string {
   const parts = {
     ...rest,
@@ -55,7 +55,7 @@ export function nameOfFilter({ q, from, to, ...rest }: SessionQuery): string {
   return named.length === 0 ? 'all' : named.join('&');
 }
 
-/** The tenant whose sessions a filter means, where only one can be meant. */
+/** The tenant whose sessions a filter matches, where it can only be one. */
 export function tenantMeant({ tenantId }: SessionQuery, operator: Operator): string | null {
   const { tenants } = operator;
   if (tenantId !== undefined) return seesTenant(operator, tenantId) ? tenantId : null;

@@ -11,7 +11,7 @@ const variables: Readonly<Record<keyof VoiceLimits, string>> = {
   staleReapSec: 'STALE_REAP_SEC',
 };
 
-/** The limits that hold for a session and its caller now, each with the variable that sets it or the field of its widget key. */
+/** The limits that apply to a session and its caller now, each with the variable or the widget key's field that sets it. */
 export function limitsInForce(
   record: VoiceRecord,
   limits: VoiceLimits,

@@ -94,8 +94,8 @@ export function sessionsRoute({
 }
 
 /**
- * The cursor of one sort is none of another; the usual one is not named in it. It holds the ref of the last session, because the whole id
- * proves its caller: ids sort by their bytes, where a ref comes before all ids that begin with it, and with a tilde after them.
+ * A cursor is only valid for its sort; the default sort is not named in it. It holds the ref of the last session, because the whole id
+ * proves its caller: ids sort by their bytes, so a ref comes before all ids that begin with it, and a ref with a tilde after them.
  */
 function cursorOf({ atMs, id }: Position, sort: Sort): readonly (string | number)[] {
   const place = sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;

@@ -31,13 +31,13 @@ import { exampleSession } from './list-routes.ts';
 import { eventsOf, newestEvents, toEvents, viewsOf } from '../journal/read.ts';
 import type { Services } from '../../http/services.ts';
 
-/** The newest acts on a session come with it. */
+/** The newest acts on a session that are returned with it. */
 const MAX_ACTS = 5;
-/** And the newest refusals, also of a client that has not heard of the end. */
+/** The newest refusals that are returned too, including those of a client that has not yet heard of the end. */
 const MAX_REFUSALS = 5;
 const AFTER_END_MS = MINUTE_MS;
 
-/** All that is known of one session. */
+/** Everything known of one session. */
 export function sessionRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -177,7 +177,7 @@ export function eventsRoute(services: Services): Route {
   });
 }
 
-/** A page of all that happened with a session. */
+/** A page of everything that happened in a session. */
 async function timeline(
   call: Call,
   { cursor, limit, about }: { readonly cursor?: string | undefined; readonly limit: number; readonly about: About[] },

@@ -10,7 +10,7 @@ import { eventSeenBy, nodeSeenBy, type Operator } from '../roles.ts';
 
 type RowFields = Pick<OperatorEvent, 'id' | 'at' | 'kind' | 'about' | 'event' | 'detail'> & Partial<OperatorEvent>;
 
-/** A row of what no machine did. */
+/** A row for something that no machine did. */
 function rowOf(told: RowFields): OperatorEvent {
   const record = { version: null, lastSeenAt: null, lastActivityAt: null, settledAt: null };
   return { from: null, to: null, steps: [], guards: [], record, node: null, requestId: null, ...told };
@@ -38,14 +38,14 @@ export function journalRow(
   return about === 'call' ? { ...event, detail: { ...event.detail, call } } : event;
 }
 
-/** What was used at once: by a response, as a client reported it, or by time. */
+/** Usage that was added at once: by a response, by a client's report, or by time. */
 export function usageRow({ atMs, ordinal, tokens, microDollars, ...entry }: SessionUsage): OperatorEvent {
   const { callId: call, basis, model, isEstimated } = entry;
   const detail = { tokens, dollars: microDollars / 1e6, basis, model, isEstimated, call };
   return rowOf({ id: `u${ordinal}`, at: iso(atMs), kind: 'usage', about: 'usage', event: null, detail });
 }
 
-/** Calls of tools in the order in which they were asked, each with its number among those of its instant, from 1. */
+/** Tool calls in the order in which they were requested, each with its number among those of the same instant, from 1. */
 export function toolCallsInOrder(calls: readonly ToolCallRecord[]): (readonly [number, ToolCallRecord])[] {
   const seen = new Map<number, number>();
   return calls.map((call) => {
@@ -55,7 +55,7 @@ export function toolCallsInOrder(calls: readonly ToolCallRecord[]): (readonly [n
   });
 }
 
-/** A call of a tool: never its arguments or its answer, which nobody keeps. */
+/** A tool call, without its arguments and answer, which are never kept. */
 export function toolRow(record: ToolCallRecord, ordinal: number, atMs: number): OperatorEvent {
   const { name, state, code, detail, endReason, askedAt, ms } = toOperatorToolCall(record, atMs);
   return rowOf({

@@ -9,39 +9,39 @@ import type { Operator } from '../roles.ts';
 import type { OperatorServices } from '../services.ts';
 import { deliveryRow, journalRow, toolCallsInOrder, toolRow, usageRow } from './timeline-rows.ts';
 
-/** What a timeline is read from. */
+/** What a timeline reads from. */
 type Services = OperatorServices & {
   readonly webhooks: { readonly endpoints: { readonly webhooks: Pick<Webhooks, 'ofSession'> } };
 };
 
-/** Deliveries of a session that its timeline has, and refusals that are counted. */
+/** The most deliveries in a session's timeline, and the most refusals that are counted. */
 const MAX_DELIVERIES = 1000;
 const MAX_COUNTED_REFUSALS = 200;
 const MAX_COUNTED: Partial<Record<About, number>> = { refusal: MAX_COUNTED_REFUSALS, webhook: MAX_DELIVERIES };
-/** Counted together, up to `MAX_SCANNED`. */
+/** Subjects that are counted together, up to `MAX_SCANNED` rows. */
 const TALLIED = new Set<About>(['session', 'call', 'operator', 'warning']);
-/** A client that has not heard of the end is refused for a while. */
+/** A client that has not heard of the end is refused for a while after it. */
 const AFTER_END_MS = MINUTE_MS;
 
-/** Notes that say how the session went on; the others are about what they are named for. */
+/** Notes about the session itself; the others are about what they are named for. */
 const SESSION_NOTES = ['gap', 'attached', 'detached'];
 
-/** Sources number their rows each by itself: at one instant the rows of the first come last. */
+/** Each source numbers its own rows. At the same instant, rows of the first source come last. */
 const SOURCES = ['journal', 'usage', 'tools', 'webhooks'] as const;
 
-/** Where a page ends: a time, the number of a source, and the ordinal of the row in it. */
+/** Where a page ends: a time, the index of a source, and the ordinal of the row in it. */
 export type TimelinePosition = readonly [atMs: number, source: number, ordinal: number];
 
-/** A row and its place in the order, which is by time, source and ordinal. */
+/** A row and its position; rows are ordered by time, source and ordinal. */
 interface Placed {
   readonly at: TimelinePosition;
   readonly row: OperatorEvent;
 }
 
 interface SourcePage {
-  /** The newest first. */
+  /** Newest first. */
   readonly rows: readonly Placed[];
-  /** How far was looked; undefined where that was all. */
+  /** How far the source was read; undefined where it was read to its end. */
   readonly end: TimelinePosition | undefined;
 }
 
@@ -60,7 +60,7 @@ interface TimelineQuery {
 }
 
 /**
- * All that happened with a session, the newest first: what is kept of it in the journal, the ledger, its calls of tools and its webhooks, as one list.
+ * Everything that happened in a session, newest first, from the journal, the ledger, its tool calls and its webhooks, as one list.
  * @throws Unavailable when the database is away
  */
 export async function timelineOf(asked: TimelineQuery, services: Services): Promise<TimelinePage> {
@@ -74,7 +74,7 @@ export async function timelineOf(asked: TimelineQuery, services: Services): Prom
   return mergedPage(found, asked.limit);
 }
 
-/** One page of what several sources found. Beyond where the first of them stopped nothing is known to be next. */
+/** Merges the rows of several sources into one page. It ends where the first source stopped, because later rows may be missing. */
 function mergedPage(found: readonly SourcePage[], limit: number): TimelinePage {
   const ends = found.flatMap(({ end }) => (end === undefined ? [] : [end])).toSorted(newestFirst);
   const [end] = ends;
@@ -92,11 +92,11 @@ function newestFirst(one: TimelinePosition, other: TimelinePosition): number {
 
 export interface TimelineCounts {
   readonly counts: Record<About, number>;
-  /** Those that reached the most that is counted: there may be more. */
+  /** Subjects whose count reached its maximum: there may be more rows. */
   readonly atLeast: readonly About[];
 }
 
-/** How many rows there are, by what they are about. @throws Unavailable when the database is away */
+/** The number of rows for each subject. @throws Unavailable when the database is away */
 export async function timelineCounts(
   { record, atMs, operator }: Pick<TimelineQuery, 'record' | 'atMs' | 'operator'>,
   services: Services,
@@ -114,7 +114,7 @@ export async function timelineCounts(
   const counts = Object.fromEntries(ABOUT.map((about) => [about, 0])) as Record<About, number>;
   for (const { target, kind, code, count } of tally) {
     const about = aboutOf(kind, code, target !== ref);
-    // What was used is counted one by one, where it was counted at all.
+    // Usage is counted from the ledger's entries, not from the journal's notes.
     if (about !== 'usage') counts[about] += count;
   }
   counts.refusal = refusals.entries.length;
@@ -136,7 +136,7 @@ function aboutOf(kind: EntryKind, code: string, isOfCall: boolean): About {
 
 type SessionKind = 'transition' | 'note' | 'act' | 'refusal';
 
-/** What is asked of the journal: whose session it is was asked before. */
+/** The queries to the journal. They do not check the session's tenant again. */
 function journalQueries(asked: TimelineQuery, calls: readonly string[]): JournalQuery<SessionKind>[] {
   const { about, record, atMs, operator } = asked;
   const ref = refOf(record.id);
@@ -159,7 +159,7 @@ function refusalsOf(
   return { kinds: ['refusal'], subject, fromMs: startedAtMs, beforeMs, tenants };
 }
 
-/** Where a source goes on after a position of the whole list. */
+/** Where a source continues after a position in the merged list. */
 function within(source: (typeof SOURCES)[number], after: TimelinePosition | undefined): JournalPosition | undefined {
   if (after === undefined) return undefined;
   const [atMs, of, ordinal] = after;
@@ -207,7 +207,7 @@ async function fromTools({ record, after, atMs }: TimelineQuery, { core: { store
 
 async function fromWebhooks(asked: TimelineQuery, services: Services): Promise<SourcePage> {
   const deliveries = await deliveriesOf(asked.record, asked.operator, services);
-  // The newest comes first, and ordinals count up within an instant.
+  // Newest comes first, and ordinals count up within an instant.
   let ordinal = 0;
   const rows = deliveries.toReversed().map((delivery, index, oldestFirst) => {
     ordinal = delivery.atMs === oldestFirst[index - 1]?.atMs ? ordinal + 1 : 1;

@@ -8,7 +8,7 @@ import { NOTHING_USED } from '../../stores/ledger/contract.ts';
 import { viewOf } from '../../voice/records.ts';
 import { nextMove } from '../../../machines/voice-session/selectors.ts';
 
-/** How an operator sees a record that is in a state. @param usage undefined where it used nothing */
+/** A session in a state, as an operator sees it. @param usage undefined where it used nothing */
 export function toOperatorSession(
   record: VoiceRecord,
   state: VoiceState,
@@ -49,7 +49,7 @@ export function toOperatorSession(
   };
 }
 
-/** When the clock alone changes a session next, as operators see it. */
+/** When the clock alone next changes a session, as operators see it. */
 export function deadlineOf(record: VoiceRecord, limits: VoiceLimits): OperatorSession['deadline'] {
   const move = nextMove(record, limits);
   return move === undefined ? null : { at: iso(move.atMs), to: move.to, reason: move.reason };

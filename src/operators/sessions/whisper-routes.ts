@@ -5,7 +5,7 @@ import type { Services } from '../../http/services.ts';
 import { actBy, findNamed, NAMED, operatorRoute, sessionParams } from '../route.ts';
 import { whisper } from './whisper.ts';
 
-/** Tells the agent of a session something. */
+/** Whispers to the agent of a session. */
 export function whisperRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

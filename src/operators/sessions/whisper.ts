@@ -11,12 +11,12 @@ import { requireEngaged } from '../../voice/require-engaged.ts';
 import { act, type ActBy } from '../act.ts';
 import { mayDo, type Operator } from '../roles.ts';
 
-/** So many a session may have in a minute, whoever sends them. */
+/** Whispers per session and minute, from all operators together. */
 const PER_MINUTE = 10;
-/** After an answer that did not come. */
+/** Wait before trying again where no answer came. */
 const RETRY_SEC = 5;
 
-/** What became of each in the audit: of one that nobody answered nothing is known. */
+/** The result of each outcome in the audit; without an answer it is unknown. */
 const RESULTS: Readonly<Record<Whispered, ActResult | null>> = {
   told: 'done',
   not_open: 'unchanged',
@@ -30,7 +30,7 @@ interface Whispering {
   readonly calls: readonly CallRecord[];
 }
 
-/** Why an operator cannot whisper to the agent of a session; undefined where they can, as far as the stores tell. */
+/** Why an operator cannot whisper to the agent of a session; undefined where they can, as far as the stores know. */
 export function whyNoWhisper(
   { record, atMs, setup, calls }: Whispering,
   { role }: Operator,
@@ -55,7 +55,7 @@ export function whyNoWhisper(
 }
 
 /**
- * Tells the agent of a session something that its page is not shown, and that makes it say nothing.
+ * Tells the agent of a session something that its page is not shown and that does not make it speak.
  * @returns why it was not told; undefined once it was
  * @throws Unavailable when the database is away: then the agent is told nothing
  */

@@ -13,16 +13,16 @@ import type { OperatorServices } from '../services.ts';
 
 interface WhyInput extends SessionCalls, SessionEvents {
   readonly record: VoiceRecord;
-  /** What `actOf` found. */
+  /** The result of `actOf`. */
   readonly act: Entry<'act'> | undefined;
-  /** What the session used in all; undefined where that is nothing. */
+  /** The session's total usage; undefined where it used nothing. */
   readonly used: UsageTotals | undefined;
   readonly atMs: number;
   /** Who asks. */
   readonly operator: Operator;
 }
 
-/** Why a session is as it is. @throws Unavailable when the database is away */
+/** Explains the state of a session. @throws Unavailable when the database is away */
 export async function whyOf(
   { record, records, meters, page, lost, act, used, atMs, operator }: WhyInput,
   services: OperatorServices,
@@ -43,7 +43,7 @@ export async function whyOf(
   });
 }
 
-/** The act that ended a session, by itself or with its key: later ones found it ended. @throws Unavailable when the database is away */
+/** The act that ended a session, directly or by revoking its key; later acts found it ended. @throws Unavailable when the database is away */
 export async function actOf(
   record: VoiceRecord,
   {
@@ -61,7 +61,7 @@ export async function actOf(
   return undefined;
 }
 
-/** A session is ended by a stop only where it had begun before. */
+/** A stop ends only sessions that began before it. */
 async function stopThatEnded(
   { tenantId, startedAtMs, endedAtMs }: VoiceRecord,
   journal: Pick<Journal, 'latestAct'>,
@@ -79,7 +79,7 @@ async function quotasOf(record: VoiceRecord, { tenants }: Operator, services: Op
   const kind = caller === 'widget' ? 'WIDGET' : 'CONSOLE';
   const ofCaller: QuotaFacts = {
     whose: 'the caller',
-    // A console user's day is added up over all tenants, and none of them is told how much that is.
+    // A console user's day adds up over all tenants, and no tenant's operators may learn that total.
     used: caller === 'console' && tenants !== '*' ? null : await services.core.stores.ledger.totals(subject, day),
     ceilings: services.usage.limitsOf(caller, tenantId, keyId),
     setBy: {

@@ -27,7 +27,7 @@ const exampleStop: OperatorStop = {
 
 const exampleOpen: OperatorStops['open'] = { sessions: 12, calls: { open: 3, closing: 9 } };
 
-/** The stops that hold, and what is still open. */
+/** The stops in force, and what is still open. */
 export function stopsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -56,7 +56,7 @@ export function stopsRoute(services: Services): Route {
   });
 }
 
-/** Opens nothing any more, and ends what is open. */
+/** Stops the service: nothing new opens, and what is open ends. */
 export function stopRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',

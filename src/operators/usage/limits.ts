@@ -4,14 +4,14 @@ import { totalCeilings, type Ceilings } from '../../quota/ceilings.ts';
 import type { UsageRow } from '../../stores/usage-reports/contract.ts';
 import type { OperatorServices } from '../services.ts';
 
-/** Since when usage tells how fast it goes: an hour ago by entries; with whole hours, since the one before the present began. */
+/** Since when usage is measured for a rate: one hour ago where entries are read; the start of the previous hour where whole hours are. */
 export function recentSinceMs(by: UsageBy, atMs: number): number {
   return by === 'subject' || by === 'session' ? atMs - HOUR_MS : atMs - (atMs % HOUR_MS) - HOUR_MS;
 }
 
 /**
- * What the day's totals of rows may come to: those of subjects, and of the keys that have a ceiling over all subjects.
- * @returns by the id of the row; without one there is none. @throws Unavailable when the database is away
+ * The daily ceilings of rows: those of subjects, and those of keys that have a ceiling over all subjects.
+ * @returns by the id of the row; rows without a ceiling are missing. @throws Unavailable when the database is away
  */
 export async function ceilingsOf(
   by: UsageBy,
@@ -35,14 +35,14 @@ export async function ceilingsOf(
   const callers = await usageReports.callersOf(rows.map(({ id }) => id));
   return new Map(
     rows.map(({ id, tenantId, keyId }) => {
-      // A back end reported for whoever has no session: a console user, where it named no tenant.
+      // Without a session a back end reported: for a console user, unless it named a tenant.
       const caller = callers.get(id) ?? (tenantId === null ? 'console' : 'widget');
       return [id, limitsOf(caller, tenantId ?? '', keyId)];
     }),
   );
 }
 
-/** Micro-dollars that all keys in use may cost on a day, by their own ceilings or their tenants'; null where nothing bounds one of them, or there is none. */
+/** Micro-dollars that all keys in use may cost per day, by their own or their tenants' ceilings; null without keys, or where one is unlimited. */
 export function ceilingOfAll(
   { tenants: directory }: OperatorServices,
   tenants: readonly string[] | undefined,

@@ -1,13 +1,13 @@
 import type { Ceilings } from '../../quota/ceilings.ts';
 import type { UsageTotals } from '../../stores/ledger/contract.ts';
 
-/** What was used from an instant on until now. */
+/** Usage from an instant until now. */
 export interface Recent {
   readonly used: UsageTotals;
   readonly sinceMs: number;
 }
 
-/** What a total of the day comes to when it ends, if all goes on as it did recently. @param endsAtMs of the day */
+/** What a day's total comes to at its end, at the recent rate. @param endsAtMs end of the day */
 export function projectTo(spent: UsageTotals, recent: Recent, atMs: number, endsAtMs: number): UsageTotals {
   const times = Math.max(0, endsAtMs - atMs) / Math.max(1, atMs - recent.sinceMs);
   return {
@@ -17,8 +17,8 @@ export function projectTo(spent: UsageTotals, recent: Recent, atMs: number, ends
 }
 
 /**
- * When a total reaches the first of its ceilings, if all goes on as it did recently: now where it has; undefined where the day ends first.
- * @param endsAtMs of the day
+ * When a total reaches the first of its ceilings at the recent rate: now where it already has; undefined where the day ends first.
+ * @param endsAtMs end of the day
  */
 export function reachesAtMs(
   spent: UsageTotals,
@@ -41,7 +41,7 @@ export function reachesAtMs(
   return reachedMs < endsAtMs ? Math.round(reachedMs) : undefined;
 }
 
-/** The share of the dollars; of the tokens where nothing costs any. From 0 to 1. */
+/** The share of the dollars, or of the tokens where nothing costs dollars. From 0 to 1. */
 export function shareOf(part: UsageTotals, whole: UsageTotals): number {
   const share =
     whole.microDollars > 0 ? part.microDollars / whole.microDollars : whole.tokens > 0 ? part.tokens / whole.tokens : 0;

@@ -92,7 +92,7 @@ function askedOf(
     return invalidFields([{ path: 'span', message: 'must be day where by is subject' }]);
   const isByDay = span === 'day' && by !== 'session';
   const untilMs = query.to === undefined ? atMs : Date.parse(query.to);
-  // Now itself counts.
+  // The range includes the present instant.
   const toMs = query.to === undefined ? untilMs + 1 : untilMs;
   const fromMs = query.from === undefined ? toMs - (isByDay ? 1 : DAY_MS) : Date.parse(query.from);
   if (fromMs >= toMs) return invalidFields([{ path: 'from', message: 'must be before to' }]);
@@ -106,7 +106,7 @@ function askedOf(
     limit,
     fromDay: calendar(fromMs).day,
     toDay: calendar(toMs - 1).day,
-    // The hour in which the range begins counts whole, as the one in which it ends.
+    // The first hour of the range counts as a whole, like the last one.
     fromMs: by === 'session' ? fromMs : fromMs - (fromMs % HOUR_MS),
     toMs,
     tenants: tenantsOf(within(operator, query.tenantId)),

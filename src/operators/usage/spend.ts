@@ -7,13 +7,13 @@ import { projectTo, reachesAtMs } from './projection.ts';
 import { ceilingOfAll, ceilingsOf, recentSinceMs } from './limits.ts';
 import type { OperatorServices } from '../services.ts';
 
-/** Subjects that used most are looked at, and so many of those told that reach their ceilings first. */
+/** How many subjects with the highest usage are checked, and how many of those that reach a ceiling first are reported. */
 const LOOKED_AT = 200;
 const TOLD = 20;
 
 /**
- * What today has cost so far, what it comes to at midnight, and who reaches a ceiling before.
- * @param tenants whose usage counts; undefined is everybody's
+ * What today has cost so far, its projected cost at midnight, and who reaches a ceiling before that.
+ * @param tenants whose usage counts; undefined means everybody's
  * @returns null where that is too much to add up. @throws Unavailable when the database is away
  */
 export async function spendOf(
@@ -40,7 +40,7 @@ export async function spendOf(
   };
 }
 
-/** Budgets of which nothing is left, or will be before midnight; those that count for each of several tell so themselves. */
+/** Budgets that are used up or will be before midnight. A budget that counts separately for several is judged by its own standing. */
 async function budgetsAtLimit(
   atMs: number,
   resetAtMs: number,
@@ -63,7 +63,7 @@ async function budgetsAtLimit(
     .slice(0, TOLD);
 }
 
-/** Who reaches a ceiling before midnight, the first of them first; null where the last hour is too much to add up. */
+/** Who reaches a ceiling before midnight, earliest first; null where the last hour is too much to add up. */
 async function atCeiling(
   { rows }: UsageReport,
   atMs: number,

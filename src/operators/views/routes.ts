@@ -16,7 +16,7 @@ import { act } from '../act.ts';
 import { mayDo, type Operator, seesTenant, tenantsOf } from '../roles.ts';
 import { actBy, noTenant, operatorRoute } from '../route.ts';
 
-/** How many views one operator has at most. */
+/** The most views that one operator may save. */
 const MAX_VIEWS = 50;
 
 const SHARES_NOTHING = 'Your role changes nothing for others: leave tenantId out, and the view is yours alone.';
@@ -30,7 +30,7 @@ const exampleView: OperatorView = {
   createdAt: '2030-01-01T12:00:00.000Z',
 };
 
-/** The views that an operator saved, and those of the tenants that they are shown. */
+/** The views that an operator saved, and those shared with the tenants that they see. */
 export function viewsRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -46,7 +46,7 @@ export function viewsRoute(services: Services): Route {
   });
 }
 
-/** Saves a view, in the place of another of the same name. */
+/** Saves a view, replacing another of the same name. */
 export function saveViewRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -85,7 +85,7 @@ const viewParams = z.object({
   id: z.string().meta({ description: 'The id of the view', examples: [exampleView.id] }),
 });
 
-/** Deletes a view of whoever asks, or one that was saved for a tenant which they may change: whoever saved it may have left. */
+/** Deletes the operator's own view, or one shared with a tenant that they may change, because whoever saved it may have left. */
 export function deleteViewRoute(services: Services): Route {
   return operatorRoute({
     method: 'DELETE',
@@ -114,7 +114,7 @@ export function deleteViewRoute(services: Services): Route {
   });
 }
 
-/** Changes a view. What others see, or saw until now, is audited; what is one's own alone is a preference (docs/security.md). */
+/** Changes a view. A change that others see is audited; a private view is a mere preference (docs/security.md). */
 function toldIfShared<T>(
   action: 'view.save' | 'view.delete',
   { name, tenantId = null }: { readonly name: string; readonly tenantId?: string | null | undefined },

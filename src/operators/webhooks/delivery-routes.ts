@@ -21,7 +21,7 @@ import { actBy, findNamed, NAMED, operatorRoute, pageEnd, readCursor, sessionPar
 import { exampleWebhook, findWebhook, webhookParams } from './routes.ts';
 import { toOperatorDelivery, urlSeenBy } from './view.ts';
 
-/** Deliveries that a session's page shows. */
+/** Deliveries that are listed for one session. */
 const MAX_OF_SESSION = 100;
 
 const exampleDelivery: OperatorDelivery = {
@@ -44,7 +44,7 @@ const deliveryParams = webhookParams.extend({
   event: z.string().meta({ description: 'The id of the event', examples: [exampleDelivery.event] }),
 });
 
-/** What was sent to an endpoint, and what waits. */
+/** Deliveries to an endpoint, sent and waiting. */
 export function deliveriesRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -110,7 +110,7 @@ export function deliveryRoute(services: Services): Route {
   });
 }
 
-/** Sends an event again, under the same id. */
+/** Sends an event again, with the same id. */
 export function replayRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -133,7 +133,7 @@ export function replayRoute(services: Services): Route {
   });
 }
 
-/** Sends many again: counted first. */
+/** Sends many events again, after counting them. */
 export function replayManyRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -174,7 +174,7 @@ export function replayManyRoute(services: Services): Route {
   });
 }
 
-/** What webhooks were told of one session. */
+/** Webhook deliveries about one session. */
 export function sessionDeliveriesRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

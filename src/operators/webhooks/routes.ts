@@ -58,7 +58,7 @@ export const webhookParams = z.object({
 
 const CHANGES = ['ORIGIN_MISMATCH', 'NOT_FOUND'] as const;
 
-/** The endpoint that the path of a request names; one of a tenant that the operator is not shown is not there. */
+/** The endpoint that the request's path names; an endpoint of a tenant that the operator does not see is treated as missing. */
 export async function findWebhook(
   { operator, params: [id = ''] }: Pick<Call, 'operator' | 'params'>,
   { webhooks }: Pick<Services, 'webhooks'>,
@@ -67,7 +67,7 @@ export async function findWebhook(
   return found !== undefined && seesTenant(operator, found.tenantId) ? found : gone();
 }
 
-/** The endpoints of webhooks, how they do, and what waits for them. */
+/** Webhook endpoints, their health, and their waiting deliveries. */
 export function webhooksRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',
@@ -145,7 +145,7 @@ export function addWebhookRoute(services: Services): Route {
   });
 }
 
-/** Changes where it is, and what it is told. */
+/** Changes an endpoint's address and event types. */
 export function changeWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'PATCH',
@@ -169,7 +169,7 @@ export function changeWebhookRoute(services: Services): Route {
   });
 }
 
-/** Deletes it. */
+/** Deletes an endpoint. */
 export function deleteWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'DELETE',
@@ -210,7 +210,7 @@ export function rotateWebhookRoute(services: Services): Route {
   });
 }
 
-/** Tries it. */
+/** Sends an endpoint a test event. */
 export function tryWebhookRoute(services: Services): Route {
   return operatorRoute({
     method: 'POST',
@@ -239,7 +239,7 @@ export function tryWebhookRoute(services: Services): Route {
   });
 }
 
-/** Switches it on or off. */
+/** Enables or disables an endpoint. */
 export function turnWebhookRoute(services: Services, to: 'enable' | 'disable'): Route {
   const isOn = to === 'enable';
   const turn = isOn ? enableWebhook : disableWebhook;
@@ -291,7 +291,7 @@ async function findScope(
     'Name a tenantId: you may add webhooks to your own tenants, and not to the installation.',
   );
   if (scope === null || scope instanceof Refusal) return scope;
-  // One that was merged a moment ago may not have come round.
+  // A tenant that was added a moment ago may not have reached this node yet.
   await directory.reload();
   return directory.tenant(scope) === undefined ? noTenant(scope) : scope;
 }

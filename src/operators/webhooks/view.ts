@@ -3,7 +3,7 @@ import type { OperatorDelivery, OperatorWebhook } from '../../protocol/operator/
 import type { WebhookDelivery, WebhookEndpoint } from '../../stores/webhooks/contract.ts';
 import { actorSeenBy, mayDo, type Operator } from '../roles.ts';
 
-/** An endpoint as an operator sees it. @param waiting deliveries */
+/** An endpoint as an operator sees it. @param waiting number of waiting deliveries */
 export function toOperatorWebhook(
   {
     failingSinceMs,
@@ -31,7 +31,7 @@ export function toOperatorWebhook(
   };
 }
 
-/** Whoever knows the path of such an address may often post there: who changes nothing is shown its origin alone. */
+/** Knowing the path of such an address is often enough to post there, so roles that change nothing see its origin only. */
 export function urlSeenBy({ role }: Operator, url: string): string {
   return mayDo(role, 'change') ? url : `${new URL(url).origin}/…`;
 }

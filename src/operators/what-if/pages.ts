@@ -14,15 +14,15 @@ export interface ReplayStores {
 
 export interface ReplayRange {
   readonly tenantId: string;
-  /** From when sessions are read, and entries; earlier than the span that is told. */
+  /** Where reading sessions and usage entries starts: earlier than the reported span. */
   readonly sessionsFromMs: number;
   readonly usageFromMs: number;
   readonly toMs: number;
 }
 
 /**
- * Hands a replay what happened, in the order of its times, page by page: two pages are in memory. Of one instant sessions come first.
- * @yields after each page that was read: whoever goes on no more leaves the rest unread
+ * Feeds a replay with sessions and usage in the order of time, keeping two pages in memory. At the same instant sessions come first.
+ * @yields after each page read; a consumer that stops leaves the rest unread
  * @throws Unavailable when the database is away
  */
 export async function* readInto(
@@ -36,7 +36,7 @@ export async function* readInto(
   let at = 0;
   let isOver = false;
 
-  /** Entries before an instant. */
+  /** Feeds the usage entries before an instant. */
   async function* usageUntil(untilMs: number): AsyncGenerator<undefined> {
     while (!isOver) {
       for (; at < page.length; at += 1) {

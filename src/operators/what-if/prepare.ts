@@ -9,18 +9,18 @@ import { readInto } from './pages.ts';
 import { Replay } from './replay.ts';
 import { notReplayed, triedRules } from './rules.ts';
 
-/** The longest span, and how far before it a budget's usage is read. */
+/** The longest span of a replay, and how long before it a budget's usage is read. */
 export const MAX_DAYS = 31;
 
-/** A replay that nobody has begun yet. */
+/** A replay that has not started yet. */
 export interface PreparedReplay {
-  /** It goes on as far as this is read. */
+  /** Reading this runs the replay. */
   readonly pages: AsyncGenerator<undefined>;
-  /** What has come of it, once all is read. */
+  /** The result, once all pages are read. */
   readonly toReply: () => WhatIfReply;
 }
 
-/** @param wished the budget that is tried @param atMs now: what is to come is not replayed */
+/** @param wished the budget to try @param atMs now, where the replay ends at the latest */
 export function prepareReplay(
   asked: WhatIfRequest,
   tenant: Tenant,
@@ -32,7 +32,7 @@ export function prepareReplay(
   const { from: fromMs, tenantId, change } = asked;
   const toMs = Math.max(fromMs, Math.min(asked.to, atMs));
   const keyId = change.keyId ?? null;
-  // Those of the service remember the present day.
+  // Separate from the service's calendar and periods, which cache the present day.
   const calendar = createCalendar(core.config.quotaTimeZone);
   const periodAt = createPeriods(core.config.quotaTimeZone, calendar);
   const budgets = tenants.budgetsOf(tenantId);
@@ -44,7 +44,7 @@ export function prepareReplay(
     isInFile: false,
   };
   const rules = triedRules(change, budget, tenant, present, budgets);
-  // A budget may refuse what is of other keys.
+  // A budget may also refuse sessions of other keys.
   const span = { tenantId, fromMs, toMs, keyId: budget === undefined ? keyId : null };
   const replay = new Replay(rules, span, memory, { calendar, periodAt });
 
@@ -74,12 +74,12 @@ export function prepareReplay(
   };
 }
 
-/** Since when a present budget counts that is to be changed. */
+/** The start of the existing budget that is to be changed, if it has one. */
 function sinceOf({ id }: NewBudget, budgets: readonly NewBudget[]): string | null {
   return budgets.find((one) => one.id === id)?.from ?? null;
 }
 
-/** The first instant of the calendar day of another: that at which the day before is over. */
+/** The first instant of the calendar day that contains `atMs`. */
 function dayBegin(calendar: (atMs: number) => QuotaDay, atMs: number): number {
   const { day } = calendar(atMs);
   for (let hours = 1; hours <= 26; hours += 1) {

@@ -12,7 +12,7 @@ import { Used, type UsedBy, type UsedDeps } from './used.ts';
 /** A session that is open at this point of the replay. */
 interface Open extends UsedBy {
   readonly sessionId: string;
-  /** When it ended; Infinity while it has not. */
+  /** When it ended; Infinity if it has not. */
   readonly endMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface ReplaySpan {
   readonly tenantId: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whose sessions and dollars are told; null for all of the tenant. */
+  /** The key whose sessions and dollars are reported; null for all keys of the tenant. */
   readonly keyId: string | null;
 }
 
@@ -33,8 +33,8 @@ export interface Replayed {
 }
 
 /**
- * Replays sessions and usage, in the order of their times, against rules that did not hold. What refuses are the steps of a create, and what
- * ends are the rules of the ledger: those of production, on counts in memory. What began before the span is as it was, and counts.
+ * Replays sessions and usage in the order of time against rules that were not in force. It refuses by the steps of a create and ends by
+ * the rules of the ledger, as production does, with counts in memory. What began before the span stays as it was, and counts.
  */
 export class Replay {
   readonly #rules: TriedRules;
@@ -44,7 +44,7 @@ export class Replay {
   readonly #calendar: UsedDeps['calendar'];
   readonly #open = new Map<string, Open>();
   readonly #openUnder = new Map<string, Set<Open>>();
-  /** Sessions that were refused or ended, by 52 bits of a hash: their usage does not count any more. */
+  /** Sessions that were refused or ended, as 52-bit hashes: their usage no longer counts. */
   readonly #gone = new Set<number>();
   readonly #byCode: Partial<Record<Code, number>> = {};
   readonly #dollars = { actual: 0, replayed: 0 };
@@ -61,10 +61,10 @@ export class Replay {
     this.#used = new Used(rules, deps);
   }
 
-  /** A session was opened. @param slotUntilMs until when it was engaged; Infinity while it is */
+  /** Replays the start of a session. @param slotUntilMs until when it was engaged; Infinity if it still is */
   async opened(record: VoiceRecord, slotUntilMs: number): Promise<void> {
     const { startedAtMs: atMs, id: sessionId, tenantId, keyId, subject, agentId } = record;
-    // It was not admitted: what it was refused for, another rule said.
+    // It was never admitted; the rule that refused it is not one of these.
     if (record.endReason === 'create_failed') return;
     this.#begin(atMs);
     const open = { tenantId, keyId, subject, agentId, sessionId, endMs: record.endedAtMs ?? Infinity };
@@ -86,7 +86,7 @@ export class Replay {
     this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
   }
 
-  /** Something was used. */
+  /** Replays a usage entry. */
   counted({ atMs, tokens, microDollars, sessionId, keyId, subject, agentId }: CountedUsage): void {
     this.#begin(atMs);
     const { tenantId, fromMs } = this.#span;
@@ -99,7 +99,7 @@ export class Replay {
     if (this.#hasBegun) this.#endOver(who, atMs);
   }
 
-  /** Forgets sessions that were over by then. */
+  /** Forgets sessions that had ended by then. */
   forget(beforeMs: number): void {
     for (const open of this.#open.values()) if (open.endMs <= beforeMs) this.#drop(open);
   }
@@ -109,7 +109,7 @@ export class Replay {
     return { total, refused, byCode: this.#byCode, ended, microDollars: this.#dollars };
   }
 
-  /** Where the span begins, what goes on has what is left. */
+  /** Where the span begins, what is open is given what is left. */
   #begin(atMs: number): void {
     if (this.#hasBegun || atMs < this.#span.fromMs) return;
     this.#hasBegun = true;
@@ -144,7 +144,7 @@ export class Replay {
     const stores = { counters: this.#memory.counters, keySlots: this.#memory.keySlots };
     const refusal = await runSteps(
       COUNTING_STEPS,
-      // The steps that count ask for no more than this.
+      // The counting steps use no other fields than these.
       context as unknown as CreateContext,
       { stores, live: { slots: this.#memory.slots } } as unknown as CreateDeps,
       () => undefined,
@@ -175,7 +175,7 @@ export class Replay {
   }
 }
 
-/** Of a million sessions two have the same once in thousands of replays; ids themselves would take a hundred megabytes. */
+/** With a million sessions, two hashes collide in one of thousands of replays; the ids themselves would take a hundred megabytes. */
 function hashOf(sessionId: string): number {
   return Number.parseInt(hash('sha1', sessionId, 'hex').slice(0, 13), 16);
 }

@@ -11,9 +11,9 @@ import { actBy, noTenant, operatorRoute } from '../route.ts';
 import { MAX_DAYS, prepareReplay, type PreparedReplay } from './prepare.ts';
 
 const PER_MINUTE = 20;
-/** Each holds two pages, and what its rules add up. */
+/** Replays at once: each holds two pages and the sums of its rules. */
 const MAX_AT_ONCE = 2;
-/** Until then nothing is sent, so that what fails at once is answered as everywhere. */
+/** Pages before anything is sent, so that an early failure gets the usual error reply. */
 const QUIET_PAGES = 10;
 
 const example: WhatIfReply = {
@@ -27,7 +27,7 @@ const example: WhatIfReply = {
   ],
 };
 
-/** What would have happened with other limits: nothing is set. */
+/** Previews the effect of other limits; nothing is changed. */
 export function whatIfRoute(services: Services): Route {
   let running = 0;
   return operatorRoute({
@@ -58,7 +58,7 @@ export function whatIfRoute(services: Services): Route {
   });
 }
 
-/** Spaces while it is read, then the reply. A client that has gone is read for no more. */
+/** Sends spaces while the replay runs, then the reply. Stops reading when the client disconnects. */
 async function* textOf(
   { pages, toReply }: PreparedReplay,
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import { keyLimitsOf, sharedCeilings, withOverrides, type SharedCeilings } from 
 import type { Budget } from '../../stores/budgets/contract.ts';
 import type { KeyTotals, Tenant } from '../../stores/tenants/contract.ts';
 
-/** What bounds nothing: what happened was within the limits that held then. */
+/** No limits: what happened was within the limits at the time. */
 const UNLIMITED: CallerLimits = {
   sessionsPerMinute: Infinity,
   dailyTokens: Infinity,
@@ -12,25 +12,25 @@ const UNLIMITED: CallerLimits = {
   concurrentSessions: Infinity,
 };
 
-/** The limits that are tighter than those in force: these alone can refuse what happened. */
+/** The limits that are tighter than those in force: only they can refuse what happened. */
 export interface TriedRules {
-  /** Whose sessions `limits` and `totals` are about; null for those of all keys of the tenant. */
+  /** The key that `limits` and `totals` apply to; null for all keys of the tenant. */
   readonly keyId: string | null;
   readonly limits: CallerLimits;
   readonly totals: KeyTotals;
-  /** Undefined where there is none, or none that bounds more than the present one. */
+  /** Undefined without a budget, or if it limits no more than the present one. */
   readonly budget: Budget | undefined;
 }
 
-/** Who has a session, as the rules ask. */
+/** The key and tenant of a session. */
 interface Holder {
   readonly tenantId: string;
   readonly keyId: string | null;
 }
 
 /**
- * What of a change is tighter than what is in force.
- * @param present the limits of a visitor of the key @param budget as it would be kept @param budgets those of the tenant
+ * The parts of a change that are tighter than what is in force.
+ * @param present limits of the key's visitors @param budget as it would be saved @param budgets those of the tenant
  */
 export function triedRules(
   { keyId: named, limits, totals }: Pick<WhatIfRequest['change'], 'keyId' | 'limits' | 'totals'>,
@@ -68,7 +68,7 @@ function tighter(wished: number, present: number): number {
   return wished < present ? wished : Infinity;
 }
 
-/** How much follows once nothing is left. */
+/** How drastic each consequence of a used-up budget is. */
 const STRICTNESS = { tell: 0, refuse: 1, end: 2 } as const;
 
 function tighterBudget(wished: Budget, present: Budget | undefined): Budget | undefined {
@@ -99,7 +99,7 @@ export function sharedFor({ keyId, totals }: TriedRules, session: Holder): reado
     : sharedCeilings(session.tenantId, session.keyId, session.keyId === keyId ? { totals } : undefined, undefined);
 }
 
-/** Sentences on what the records do not tell. */
+/** Sentences about what the records cannot show. */
 export function notReplayed(
   { change }: Pick<WhatIfRequest, 'change'>,
   { limits, totals, budget }: TriedRules,

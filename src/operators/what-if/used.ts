@@ -5,7 +5,7 @@ import { boundedDays, exceeded, exceeds } from '../../quota/ceilings.ts';
 import { keyAccount, NOTHING_USED, tenantAccount, type UsageTotals } from '../../stores/ledger/contract.ts';
 import { limitsFor, sharedFor, type TriedRules } from './rules.ts';
 
-/** Whose usage it is. */
+/** Who usage belongs to. */
 export interface UsedBy {
   readonly tenantId: string;
   readonly subject: string;
@@ -19,7 +19,7 @@ export interface UsedDeps {
   readonly periodAt: PeriodAt;
 }
 
-/** What was used of what is tried, up to an instant that only moves on: the present day and the present period alone are kept. */
+/** Usage that the tried rules count, up to an instant that only moves forward: only the current day and period are kept. */
 export class Used {
   readonly #rules: TriedRules;
   readonly #deps: UsedDeps;
@@ -33,7 +33,7 @@ export class Used {
     this.#deps = deps;
   }
 
-  /** As the ledger tells it; nothing of another day than that of the last entry. */
+  /** The day's total, as the ledger returns it; nothing for any day but that of the last entry. */
   totals(account: string, day: string): UsageTotals {
     return (day === this.#day ? this.#days.get(account) : undefined) ?? NOTHING_USED;
   }
@@ -49,7 +49,7 @@ export class Used {
     if (account !== '') addTo(this.#ofBudget, account, added);
   }
 
-  /** Under what a session ends once too much is used: of those accounts that the rules bound. */
+  /** The accounts that can end a session once too much is used: those that the rules limit. */
   endedUnder(who: UsedBy): readonly string[] {
     const { budget } = this.#rules;
     const limits = limitsFor(this.#rules, who);
@@ -61,7 +61,7 @@ export class Used {
     ];
   }
 
-  /** The accounts of somebody of which so much is used that sessions end. */
+  /** The accounts of a session's holder that are so far used up that sessions end. */
   over(who: UsedBy, atMs: number): readonly string[] {
     this.#turn(atMs);
     const { budget } = this.#rules;
@@ -78,7 +78,7 @@ export class Used {
     ];
   }
 
-  /** The budget that is tried, where nothing is left of it for somebody. */
+  /** The tried budget, where none of it is left for the holder. */
   usedUp(who: UsedBy, atMs: number): UsedUp | undefined {
     this.#turn(atMs);
     const budget = this.#budgetOf(who);
@@ -87,7 +87,7 @@ export class Used {
     return isUsedUp(used, budget) ? usedUpOf(budget, this.#periodAt(atMs), used) : undefined;
   }
 
-  /** The session is over: a budget of sessions keeps nothing of it. */
+  /** Drops an ended session's usage, which only a budget per session keeps. */
   forget(sessionId: string): void {
     if (this.#rules.budget?.period === 'session') this.#ofBudget.delete(sessionId);
   }
@@ -118,7 +118,7 @@ export class Used {
   }
 }
 
-/** Subjects, accounts and those of budgets must not meet: none of them has a space. */
+/** The prefix keeps names of subjects, accounts and budgets apart: none of them contains a space. */
 function subjectName({ subject }: UsedBy): string {
   return `subject ${subject}`;
 }
