@@ -63,7 +63,7 @@ export function faultReply(fault: unknown, requestId: string, isHttps: boolean):
   return plainReply(refusalOfFault(fault, requestId), requestId, isHttps);
 }
 
-/** The reply to a refusal outside the pipeline, where no request headers are read. @param isHttps whether browsers reach the service over https */
+/** The reply to a refusal outside the pipeline, which reads no request headers. @param isHttps whether browsers reach the service over https */
 export function plainReply(refusal: Refusal, requestId: string, isHttps: boolean): HttpReply {
   const { retryAfter } = refusal.additions;
   return {

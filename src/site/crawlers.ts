@@ -8,7 +8,7 @@ import { pageRoute } from './page-route.ts';
 const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
 const CACHED = ['Cache-Control', 'public, max-age=3600'] as const;
 
-/** What programs read that look for pages: which of them may be listed, what there is for language models, and the picture of shared links. */
+/** Files for crawlers: which pages may be indexed, what there is for language models, and the picture of shared links. */
 export function crawlerRoutes({ core }: Pick<Services, 'core'>, webDirectory: URL): Route[] {
   const text = (body: string) => ({ status: 200, body: Buffer.from(body), headers: [TEXT, CACHED] });
   return [
@@ -18,7 +18,7 @@ export function crawlerRoutes({ core }: Pick<Services, 'core'>, webDirectory: UR
   ];
 }
 
-/** RFC 9309. Nothing there is secret by it: it keeps operators' pages out of the results of searches. */
+/** RFC 9309. It protects no secrets; it only keeps operators' pages out of search results. */
 const ROBOTS = `User-agent: *
 Disallow: /api/
 Disallow: /console

@@ -15,7 +15,7 @@ import { shareTags } from './share.ts';
 
 export type DemoServices = Pick<Services, 'core' | 'tenants' | 'calls' | 'operators'>;
 
-/** The SDK with its types, and the element with its languages, what it loads when it is needed, and the style sheet that old browsers load. */
+/** The SDK with its types, and the element with its languages, the parts it loads on demand, and the style sheet for old browsers. */
 const forPages = [
   'widget.js',
   'widget.mjs',
@@ -28,19 +28,19 @@ const forPages = [
   'switchboard-widget.css',
   'switchboard-widget-challenge.mjs',
   'switchboard-widget-talk.mjs',
-  // English is in the element itself.
+  // English is built into the element.
   ...LANGUAGES.filter((language) => language !== DEFAULT_LANGUAGE).map(
     (language) => `switchboard-widget-${language}.mjs`,
   ),
 ];
 
-/** Any page may load them, also as a module and under cross-origin isolation. */
+/** Lets any page load these files, even as a module and under cross-origin isolation. */
 const forEverybody = [
   ['Cross-Origin-Resource-Policy', 'cross-origin'],
   ['Cache-Control', 'public, max-age=300'],
 ] as const;
 
-/** The widget SDK, the element, and a page that shows it at work. */
+/** The widget SDK, the element, and a page that demonstrates them. */
 export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
   const page = sendLongPage(
@@ -80,12 +80,12 @@ export function demoRoutes(services: DemoServices, webDirectory: URL): Route[] {
   ];
 }
 
-/** Whom the page shows: an agent of a key's tenant. */
+/** What the page shows: an agent of a key's tenant. */
 export interface DemoTarget extends NonNullable<ReturnType<TenantDirectory['keyOf']>> {
   readonly agentId: string | undefined;
 }
 
-/** @param use of which page of the demo */
+/** @param use which page of the demo the key is for */
 export function findDemo(
   { core, tenants }: DemoServices,
   host: string | undefined,
@@ -104,7 +104,7 @@ function findShown(services: DemoServices, { query, headers }: Call['request']):
   return found && { ...found, agentId: given.get('agentId') ?? undefined };
 }
 
-/** What a page may do that shows a conversation: talk to the provider too, where it opens the calls itself. */
+/** The policy of a page that shows a conversation: it may also reach the provider, if it opens calls there itself. */
 export function policyFor(shown: DemoKey | undefined, services: DemoServices): Header {
   const isDirect = sessionOf(shown, services)?.callMode === 'direct';
   return pagePolicyWith(isDirect ? services.core.provider.callOrigins : []);
@@ -112,7 +112,7 @@ export function policyFor(shown: DemoKey | undefined, services: DemoServices): H
 
 type DemoKey = Pick<DemoTarget, 'tenant' | 'key' | 'agentId'>;
 
-/** What a session of the page will be; undefined where it can open none. */
+/** The settings of a session that the page would open; undefined where it cannot open any. */
 function sessionOf(shown: DemoKey | undefined, { calls }: DemoServices): SessionConfig | undefined {
   const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, calls.modeOf);
   return session instanceof Refusal ? undefined : session;
@@ -150,7 +150,7 @@ function sessionMinutesOf({ key, tenant }: DemoTarget, { tenants }: DemoServices
   return found === undefined ? null : termsOf(found).minutes;
 }
 
-/** @throws Error for a machine that the service does not have */
+/** @throws Error for an unknown machine */
 function demoMachines({ operators }: DemoServices): DemoMachines {
   const all = operators.machines().machines;
   const drawn = (name: string): DrawnMachine => {

@@ -13,15 +13,15 @@ import { findDemo, type DemoServices } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 import { shareTags } from './share.ts';
 
-/** Makes the documents that describe the service: OpenAPI and AsyncAPI. */
+/** The documents that describe the service: OpenAPI and AsyncAPI. */
 export interface Documents {
   readonly openapi: () => object;
   readonly asyncapi: () => object;
 }
 
 /**
- * The documentation: guides, which the build made, and the API reference. What is served is what that describes, so that the service writes it
- * itself, when it is first asked for.
+ * The documentation: guides, which the build made, and the API reference. The service writes the reference itself on first use, so that
+ * it matches what is served.
  */
 export function docsRoutes(services: DemoServices, documents: Documents, webDirectory: URL): Route[] {
   const shell = new URL('docs/index.html', webDirectory);
@@ -30,12 +30,12 @@ export function docsRoutes(services: DemoServices, documents: Documents, webDire
     const [openapi, asyncapi] = [documents.openapi() as OpenApi, documents.asyncapi() as AsyncApi];
     return { openapi, asyncapi, baseUrl: baseUrl(), key };
   };
-  // Loaded with the first visit: most processes have none.
+  // Imported on the first visit, because most processes have none.
   const write = async (page: ReferencePage | undefined, key?: ExampleKey) => {
     const { writeReference, writeStart } = await import('./reference/page.ts');
     return page === undefined ? writeStart(described(key)) : writeReference(page, described(key));
   };
-  // The examples work as they stand where there is a key that everybody knows.
+  // With the demo's public key, the examples work as they stand.
   const keyFor = ({ request }: Call): ExampleKey | undefined => {
     const found = findDemo(services, request.headers['host']);
     return found && { widgetKey: found.key.key, agentId: found.agentId, origin: found.key.origin };
@@ -80,7 +80,7 @@ export function docsRoutes(services: DemoServices, documents: Documents, webDire
   ];
 }
 
-/** What the examples are in: the style sheet shows one of them, without a script. */
+/** The languages of the examples: the style sheet shows the chosen one, without a script. */
 const languages = html`<fieldset class="languages">
   <legend>Language of the examples</legend>
   <label><input type="radio" name="language" id="in-curl" value="curl" checked />curl</label>
@@ -88,7 +88,7 @@ const languages = html`<fieldset class="languages">
   <label><input type="radio" name="language" id="in-python" value="python" />Python</label>
 </fieldset>`;
 
-/** A page, which an address with a slash at its end leads to as well. */
+/** A page that also answers at its path with a trailing slash. */
 function pageRoutes(path: string, send: (call: Call) => Promise<Result>): Route[] {
   return [path, `${path}/`].map((address) => pageRoute(address, send));
 }
@@ -101,7 +101,7 @@ function sendGuide(guide: Guide, file: URL, publicUrl: () => string) {
   }));
 }
 
-/** Sends a JSON document that takes its time to be made, and is made once. */
+/** Sends a JSON document that is slow to make, and makes it only once. */
 function sendOnceMade(make: () => Promise<object>): (call: Call) => Promise<Answer> {
   let made: Promise<(call: Call) => Eventually<Answer>> | undefined;
   return async (call) => {

@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** What a page may do: load from this origin, and talk to it and to these origins. */
+/** The policy of a page: it may load from this origin, and connect to it and to `origins`. */
 export function pagePolicyWith(origins: readonly string[]): Header {
   const connect = ["'self'", ...origins].join(' ');
   return [
@@ -29,17 +29,17 @@ export function pagePolicyWith(origins: readonly string[]): Header {
   ];
 }
 
-/** What every page may do: load from this origin, and nothing else. */
+/** The policy of every other page: only this origin. */
 export const pagePolicy = pagePolicyWith([]);
 
 interface SeenFile extends Content {
   readonly lookedAtMs: number;
 }
 
-/** How old what is known of a file may be: a build changes while somebody works on it, and nobody looks at the disk for every request. */
+/** How long a file's state is cached: a build may change during development, but not every request should check the disk. */
 const LOOK_AGAIN_MS = 1000;
 
-/** Files of the build that were asked for: however many clients download one at once, it is in memory once. */
+/** Requested files of the build, each in memory once, however many clients download it at once. */
 const files = new Map<string, SeenFile>();
 const looks = new Map<string, Promise<SeenFile>>();
 
@@ -63,8 +63,8 @@ async function lookAt(file: URL, seen: SeenFile | undefined, lookedAtMs: number)
 }
 
 /**
- * Sends a built file, read when it is first asked for, and again within a second when it has changed.
- * @param own headers in the place of the usual ones of the same name
+ * Sends a built file. It is read on first use, and again within a second of a change.
+ * @param own headers that replace the usual ones of the same name
  */
 export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
   const content = contentOf(file, call.request.atMs);
@@ -73,15 +73,15 @@ export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Ev
 }
 
 /**
- * Sends a file that the build has packed beside it, as `.gz`, to those who take it so.
- * @param own headers in the place of the usual ones of the same name
+ * Sends a file, or to clients that accept gzip its `.gz`, which the build has put beside it.
+ * @param own headers that replace the usual ones of the same name
  */
 export function sendPacked(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
   const { isPacked, headers } = packingFor(call);
   return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [typeOf(file), ...headers, ...own]);
 }
 
-/** Sends a file whose name changes with what is in it: browsers keep it and never ask again. */
+/** Sends a file whose name changes with its content: browsers cache it without ever revalidating. */
 export function sendAsset(call: Call, file: URL): Eventually<Result> {
   return sendPacked(call, file, [['Cache-Control', 'public, max-age=31536000, immutable']]);
 }
@@ -95,7 +95,7 @@ function refuseMissing(fault: unknown): Refusal {
   return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');
 }
 
-/** Sends a built page with what the service knows in the places that it names, as `{{content}}`. No cache keeps it. */
+/** Sends a built page whose placeholders, such as `{{content}}`, are filled in by the service. No cache stores it. */
 export function sendPage(call: Call, shell: URL, places: Places, policy = pagePolicy): Eventually<Result> {
   const sent = andThen(contentOf(shell, call.request.atMs), ({ bytes }): Result => {
     const body = fill(bytes.toString(), places);
@@ -105,9 +105,9 @@ export function sendPage(call: Call, shell: URL, places: Places, policy = pagePo
 }
 
 /**
- * Sends a built page that is filled in once, and packed to those who take it so: for what is long and changes only with the build.
- * @param versionOf what else it changes with
- * @param ownOf headers in the place of the usual ones of the same name
+ * Sends a built page that is filled in once, and compressed for clients that accept that: for long pages that change only with the build.
+ * @param versionOf what else the page changes with
+ * @param ownOf headers that replace the usual ones of the same name
  */
 export function sendLongPage<V>(
   shell: URL,
@@ -138,7 +138,7 @@ export function sendLongPage<V>(
   };
 }
 
-/** What is put into a built page, by the names of the places. */
+/** What to put into a built page, by the names of its placeholders. */
 export type Places = Readonly<Record<string, Html | string>>;
 
 function fill(shell: string, places: Places): string {

@@ -2,24 +2,24 @@ import { html, type Html } from './html.ts';
 import { referencePages, referencePath } from './reference/groups.ts';
 import list from './guides.json' with { type: 'json' };
 
-/** A document of `docs/` that is a page of its own. */
+/** A document of `docs/` that has a page of its own. */
 export interface Guide {
-  /** Of its file without the ending, and of its page: `widget` is /docs/widget. */
+  /** Name of the file without its extension, and of the page: `widget` is /docs/widget. */
   readonly name: string;
   readonly title: string;
-  /** A sentence on what is in it. */
+  /** One sentence about its content. */
   readonly about: string;
 }
 
-/** What the build makes pages of (config/build-guides.mjs), in the order in which they are listed. */
+/** The documents that the build makes pages of (config/build-guides.mjs), in the order of the list. */
 export const guides: readonly Guide[] = list;
 
-/** Where the page of a guide is. */
+/** The path of a guide's page. */
 export function guidePath({ name }: Pick<Guide, 'name'>): string {
   return `/docs/${name}`;
 }
 
-/** The part of the contents that all pages of /docs have. @param current the path of the page that it is on */
+/** The part of the table of contents that all pages of /docs share. @param current the path of the page that it is on */
 export function docsContents(current: string): Html {
   const line = (path: string, title: string): Html =>
     path === current

@@ -25,19 +25,19 @@ const places = {
   mailbox: { path: '/dev/mail', name: 'Mailbox', about: 'Login codes arrive here while no mail server is set.' },
 } as const satisfies Record<string, Place>;
 
-/** Where the build knows it. */
+/** The sources, where the build knows their address. */
 const sources: readonly Place[] =
   repository === undefined ? [] : [{ path: repository, name: 'Sources', about: 'Code, guides, changelog.' }];
 
 const ABOUT = 'A broker for voice conversations on web pages.';
 
-/** A mark may draw itself lighter where the browser is dark, and load nothing. */
+/** The mark may use styles, to be lighter in dark mode, and load nothing. */
 const markHeaders = [
   ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"],
   ['Cache-Control', 'public, max-age=86400'],
 ] as const;
 
-/** What meets somebody who opens the bare address (docs/contract.md, section 2.7), and the mark of all pages. */
+/** The page at the bare address (docs/contract.md, section 2.7), and the mark of all pages. */
 export function homeRoutes(services: HomeServices, webDirectory: URL): Route[] {
   const shell = new URL('home/index.html', webDirectory);
   const mark = new URL('mark.svg', webDirectory);
@@ -46,19 +46,19 @@ export function homeRoutes(services: HomeServices, webDirectory: URL): Route[] {
       const state = await services.readiness();
       const share = shareTags(services.core.publicUrl(), '/', 'Switchboard', ABOUT);
       const demo = findDemo(services, call.request.headers['host']);
-      // There anybody may open the page, and sees only whether the service is up.
+      // In production anybody may open the page, and it shows only whether the service is up.
       if (services.core.config.mode === 'production')
         return sendPage(call, shell, { title: 'Switchboard status', share, content: statusPage(state.ready, demo) });
       const content = homePage(state, demo, call, services);
       return sendPage(call, shell, { title: 'Switchboard', share, content }, policyFor(demo, services));
     }),
     assetRoute('home', webDirectory),
-    // The second is what browsers ask for by themselves, beside a page that names none.
+    // Browsers request /favicon.ico on their own for pages that name no icon.
     ...['/mark.svg', '/favicon.ico'].map((path) => pageRoute(path, (call) => sendFile(call, mark, markHeaders))),
   ];
 }
 
-/** The bar of the pages that the service writes itself. */
+/** The header of the pages that the service writes itself. */
 export function masthead(links: readonly Place[]): Html {
   const items = links.map(({ path, name }) => html`<a href="${path}">${name}</a>`);
   return html`<header class="masthead">
@@ -67,7 +67,7 @@ export function masthead(links: readonly Place[]): Html {
   </header>`;
 }
 
-/** For strangers: whether it works, and neither what with nor in which version. */
+/** For strangers: whether the service works, but neither its parts nor its version. */
 function statusPage(isUp: boolean, demo: DemoTarget | undefined): Html {
   const about = isUp
     ? 'Conversations can be started and go on.'
@@ -86,7 +86,7 @@ function statusPage(isUp: boolean, demo: DemoTarget | undefined): Html {
 function homePage(state: Readiness, demo: DemoTarget | undefined, call: Call, { core }: HomeServices): Html {
   const { publicUrl, provider, mailbox } = core;
   const hasMailbox = mailbox !== undefined && isLoopback(publicUrl()) && isLocal(call);
-  // The echo reaches browsers of its own machine only.
+  // Browsers can reach the echo only from its own machine.
   const isAnswered =
     demo !== undefined && (!provider.simulated || (provider.capabilities.call === 'brokered' && isLocal(call)));
   const links = [places.demo, places.console, places.docs, ...(hasMailbox ? [places.mailbox] : []), ...sources];
@@ -138,7 +138,7 @@ function standing({ ready, dependencies }: Readiness, provider: Services['core']
   </section>`;
 }
 
-/** The element itself, as the tag puts it on any page. */
+/** The element, as its tag embeds it on any page. */
 function widget({ key, tenant, agentId }: DemoTarget): Html {
   return html`<script src="/switchboard-widget.js" defer></script>
     <switchboard-widget

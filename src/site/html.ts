@@ -1,6 +1,6 @@
 import { escapeHtml } from '../kernel/text.ts';
 
-/** A piece of a page that is safe as it is. */
+/** A piece of HTML that is safe as is. */
 export class Html {
   readonly text: string;
 
@@ -13,10 +13,10 @@ export class Html {
   }
 }
 
-/** What may stand in a piece of HTML: another piece, several, a text, or nothing. */
+/** What can be inserted into HTML: another piece, several, a text, or nothing. */
 export type Piece = Html | string | number | false | undefined | readonly Piece[];
 
-/** Writes HTML: every text that is put in is escaped, pieces are not. The source's indentation is left out, as a browser does. */
+/** Writes HTML: inserted texts are escaped, pieces are not. The source's indentation is dropped, as a browser ignores it. */
 export function html(parts: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   let text = unindented(parts[0] ?? '');
   pieces.forEach((piece, index) => {
@@ -25,7 +25,7 @@ export function html(parts: TemplateStringsArray, ...pieces: readonly Piece[]): 
   return new Html(text);
 }
 
-/** Before what begins a line of its own anyway nothing is left. */
+/** Line breaks before tags that start a new line anyway; they are removed without leaving a space. */
 const BREAKS = /\n\s*(?=<\/?(?:article|details|div|h\d|li|p|section|summary|ul)\b)/g;
 
 function unindented(part: string): string {

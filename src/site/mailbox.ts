@@ -10,7 +10,7 @@ import { sendPage } from './files.ts';
 import { masthead } from './home.ts';
 import { pageRoute } from './page-route.ts';
 
-/** The development mailbox: only on the machine itself, because it holds login codes. */
+/** The development mailbox: only reachable from this machine, because it holds login codes. */
 export function mailboxRoute(
   box: NonNullable<Services['core']['mailbox']>,
   publicUrl: () => string,

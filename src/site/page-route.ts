@@ -3,7 +3,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../http/route.ts';
 import { sendAsset } from './files.ts';
 
-/** A page, or what one loads: for people and not of the API, so the descriptions leave it out. */
+/** A page, or a file that one loads. It is not part of the API, so the descriptions leave it out. */
 export function pageRoute(
   path: string,
   handle: (call: Call) => Eventually<Result>,
@@ -22,10 +22,10 @@ export function pageRoute(
   });
 }
 
-/** As the build names them: nothing else of the disk is named by a path. */
+/** File names as the build makes them; a path cannot name any other file. */
 const asset = /^[\w-]+-[\w-]{8}\.(?:js|css)$/;
 
-/** What a page of the build loads, by names that change with what is in them. */
+/** Files that a page of the build loads; their names change with their content. */
 export function assetRoute(page: string, webDirectory: URL): Route {
   return pageRoute(`/${page}/assets/{name}`, (call) => {
     const [name = ''] = call.params;

@@ -12,7 +12,7 @@ import { assetRoute, pageRoute } from './page-route.ts';
 
 /**
  * What people look at: the first page, the API reference, the demo with the widget SDK, the console, and in development the mailbox; and
- * what says to crawlers what there is.
+ * files for crawlers.
  */
 export function siteRoutes(services: DemoServices & Pick<Services, 'readiness'>, documents: Documents): Route[] {
   const { mailbox, publicUrl } = services.core;
@@ -28,16 +28,16 @@ export function siteRoutes(services: DemoServices & Pick<Services, 'readiness'>,
   ];
 }
 
-/** The operator console. The page holds no secret: everything in it comes by the operator API. */
+/** The operator console. The page holds no secret: all its data comes from the operator API. */
 function consoleRoutes(webDirectory: URL): Route[] {
   const page = (call: Call): Eventually<Result> => sendFile(call, new URL('console/index.html', webDirectory));
 
   return [
     assetRoute('console', webDirectory),
-    // The page itself reads from its address which view it shows.
+    // The page itself reads the view to show from its address.
     ...['/console', '/console/', '/console/{view*}'].map((path) => pageRoute(path, page)),
   ];
 }
 
-/** Beside the bundle after a build; the build's also when the sources run as they are. */
+/** Beside the bundle after a build; when the sources run directly, that of the last build. */
 const webDirectory = new URL(import.meta.url.endsWith('.ts') ? '../../dist/web/' : './web/', import.meta.url);

@@ -3,14 +3,14 @@ import type { DocsPart } from '../protocol/docs-index.ts';
 
 const EXCERPT = 160;
 
-/** Entries of the reference and parts of guides, each with the heading that it begins with. What is shown beside an entry is code. */
+/** Entries of the reference and sections of guides, each starting with its heading. What is beside an entry is code. */
 const parts =
   /<(article|section) class="(?:entry|part)[^"]*" id="(?<id>[^"]+)">.*?<(h[1-6])\b[^>]*>(?<title>.*?)<\/\3>(?<text>.*?)(?:<div class="shown">|<\/\1>)/gs;
 
-/** What the search finds on a page of /docs. @param html the page as it is written by the build or by the service */
+/** The parts of a page of /docs that the search can find. @param html the page as written by the build or the service */
 export function searchParts(path: string, page: string, html: string): DocsPart[] {
   return [...html.matchAll(parts)].map(({ groups: { id = '', title = '', text = '' } = {} }) => {
-    // Of tables and code nobody reads the beginning.
+    // The first paragraph: the beginning of a table or of code tells nothing.
     const first = textOf(/<p\b(?! class="path")[^>]*>.*?<\/p>/s.exec(text)?.[0] ?? '');
     return {
       path: `${path}#${id}`,

@@ -1,6 +1,6 @@
 import { html, type Html } from './html.ts';
 
-/** What chats and networks show of a link to a page (https://ogp.me): they take whole addresses only. */
+/** What chats and social networks show for a link to a page (https://ogp.me); they accept absolute addresses only. */
 export function shareTags(publicUrl: string, path: string, title: string, description: string): Html {
   const properties = [
     ['og:type', 'website'],

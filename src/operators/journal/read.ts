@@ -100,7 +100,7 @@ export function toEvents({ page, lost }: SessionEvents, operator: Operator) {
   };
 }
 
-/** What an actor of any machine did, newest first, with the machine's name, so that a reader can draw it. @throws Unavailable when the database is away */
+/** What an actor of any machine did, newest first. The machine's name lets a reader draw it. @throws Unavailable when the database is away */
 export async function eventsOfActor(
   machine: MachineName,
   actor: string,

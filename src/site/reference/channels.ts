@@ -6,7 +6,7 @@ import { fieldList, type Direction } from './fields.ts';
 import { paragraphs, prose, sentence } from './words.ts';
 
 export interface Frame {
-  /** As `client.attach`: who sends it, and its type. */
+  /** Sender and type, such as `client.attach`. */
   readonly id: string;
   readonly type: string;
   readonly direction: Direction;
@@ -24,7 +24,7 @@ export interface Channel {
   readonly frames: readonly Frame[];
 }
 
-/** The sockets, each with its frames: what clients send first. */
+/** The sockets with their frames, those of clients first. */
 export function channelsOf({ channels, operations, components }: AsyncApi): Channel[] {
   const all = Object.values(operations).flatMap(({ action, summary, channel, messages, reply }) =>
     messages.map(({ $ref }) => ({ action, summary, channel: nameOf(channel.$ref), id: nameOf($ref), reply })),

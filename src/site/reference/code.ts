@@ -1,6 +1,6 @@
 import { html, Html } from '../html.ts';
 
-/** What is coloured: comments, texts and words of the languages; names of fields are told apart from texts. One pattern is enough for examples. */
+/** Highlights comments, strings and keywords, and tells names of fields from strings. One pattern is enough for the examples. */
 const tokens =
   /(?<comment>(?:^|(?<=\s))(?:\/\/|# ).*$)|(?<key>"[^"\\]*"(?=\s*:))|(?<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)|(?<word>(?<![\w.$-])(?:const|await|async|new|if|throw|import|from|with|as|def|print|return|true|false|null|True|False|None|curl)(?![\w-]))/gm;
 
@@ -16,12 +16,12 @@ function highlight(code: string): Html {
   return html`${pieces}${written(code.slice(from))}`;
 }
 
-/** A text between tags, where quotes need no escape: a tenth of the examples is quotes. */
+/** Escapes text between tags, where quotes need no escape: a tenth of the examples is quotes. */
 function written(text: string): Html {
   return new Html(text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 }
 
-/** A piece of code with a title, to which the page's script gives a button that copies it. @param kind what the page's choice of a language goes by */
+/** A titled block of code; the page's script adds a copy button. @param kind by which the page shows the chosen language */
 export function codeBlock(title: string, code: string, kind = ''): Html {
   return html`<div class="code${kind && ` only-${kind}`}">
     <div class="code-title">${title}</div>

@@ -12,7 +12,7 @@ export interface Schema {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
-  /** What a number is in: one of `UNITS`. */
+  /** The unit of a number: one of `UNITS`. */
   readonly 'x-unit'?: string;
   readonly default?: unknown;
   readonly format?: string;
@@ -93,7 +93,7 @@ export interface AsyncApi {
   readonly components: { readonly messages: Readonly<Record<string, { readonly payload: Schema }>> };
 }
 
-/** An operation with where it is. */
+/** An operation with its method and path. */
 export interface Endpoint {
   readonly method: string;
   readonly path: string;
@@ -106,12 +106,12 @@ export function endpointsOf({ paths }: Pick<OpenApi, 'paths'>): Endpoint[] {
   );
 }
 
-/** The last part of a reference, as a name: `#/components/schemas/Error` is Error. */
+/** The last part of a `$ref`: `#/components/schemas/Error` is Error. */
 export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** The content of a body and its type; bodies have one type each. */
+/** The content of a body and its type; each body has one type only. */
 export function contentOf(of: { readonly content?: Readonly<Record<string, Content>> } | undefined) {
   const [found] = Object.entries(of?.content ?? {});
   return found && { type: found[0], ...found[1] };

@@ -11,7 +11,7 @@ export const codes = (Object.keys(ERROR_CODES) as Code[]).toSorted(
   (one, other) => ERROR_CODES[one].status - ERROR_CODES[other].status,
 );
 
-/** The entry of a code: when it is the answer, why that happens, what to do, and which operations give it. */
+/** The entry of a code: when it is returned, why that happens, what to do, and which operations return it. */
 export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
   const { status, meaning, action, causes, example } = ERROR_CODES[code];
   const from = endpoints.filter(({ operation }) => codesOf(operation).includes(code));
@@ -35,7 +35,7 @@ export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
   </article> `;
 }
 
-/** Which operations give a code; where all do, their names would say nothing. */
+/** Which operations return a code; where all do, they are not listed. */
 function answeredBy(from: readonly Endpoint[], all: number): Html | undefined {
   if (from.length === 0) return undefined;
   if (from.length === all) return html`<p>Every operation may answer with it.</p>`;

@@ -4,7 +4,7 @@ import { python } from './languages/python.ts';
 import { sdk } from './languages/sdk.ts';
 import type { ExampleRequest } from './request.ts';
 
-/** An example in one language: `kind` is what a visitor chooses. */
+/** An example in one language; `kind` is what a visitor chooses. */
 export interface Example {
   readonly kind: Language;
   readonly title: string;
@@ -15,7 +15,7 @@ export const languages = { curl: 'curl', js: 'JavaScript', python: 'Python' } as
 
 export type Language = keyof typeof languages;
 
-/** A request in every language, and with the SDK where that does it. */
+/** A request in every language, and with the SDK where it has a call for it. */
 export function examplesOf(operationId: string, request: ExampleRequest, baseUrl: string): Example[] {
   const withSdk = sdk(operationId, baseUrl);
   return [

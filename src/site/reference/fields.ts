@@ -3,9 +3,9 @@ import { nameOf, type Parameter, type Schema, type Schemas } from './document.ts
 import { referencePath, shapes } from './groups.ts';
 import { prose, sentence } from './words.ts';
 
-/** Deeper than any shape goes; a shape that held itself would never end. */
+/** Deeper than any schema goes; stops schemas that contain themselves. */
 const MAX_DEPTH = 8;
-/** A pattern longer than this says nothing to a reader. */
+/** Longer patterns are not shown, because they tell a reader nothing. */
 const MAX_PATTERN = 48;
 
 interface Field {
@@ -14,12 +14,12 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** Whose fields they are: those of what a reader sends need an example each, those of what comes back have the whole reply beside them. */
+/** Fields that readers send need an example each; fields that they receive have the whole reply beside them. */
 export type Direction = 'sent' | 'received';
 
 /**
- * The fields of a shape, each with its type, its limits and what it is: what is required first, else as the shape has them, which is by need.
- * Those that have fields themselves fold them, or lead to the entry of a shape with a name.
+ * The fields of a schema, each with its type, its limits and its description. Required fields come first, otherwise the order is the
+ * schema's. Nested fields are folded, or link to the entry of a named schema.
  */
 export function fieldList(schema: Schema, schemas: Schemas, direction: Direction, depth = 0): Html | undefined {
   const fields = fieldsOf(schema, schemas);
@@ -31,7 +31,7 @@ export function fieldList(schema: Schema, schemas: Schemas, direction: Direction
     ${listOf(own, schemas, direction, depth)}`;
 }
 
-/** The largest shape with a name whose fields are among others: what extends it says only what it adds. */
+/** The largest named schema that these fields extend, so that only the added fields need to be listed. */
 function baseOf(fields: readonly Field[], schemas: Schemas): string | undefined {
   const here = new Map(fields.map(({ name, schema }) => [name, JSON.stringify(schema)]));
   const sizes = Object.entries(schemas).map(([name, { properties = {} }]) => {
@@ -43,7 +43,7 @@ function baseOf(fields: readonly Field[], schemas: Schemas): string | undefined 
   return size > 3 ? name : undefined;
 }
 
-/** The parameters of a request. Those of a query have their examples in the form by which it is tried: the page has room for one of both. */
+/** The parameters of a request. Query parameters have their examples in the form for trying them: the page has room for one only. */
 export function parameterList(parameters: readonly Parameter[], schemas: Schemas): Html {
   const fields = parameters.map(({ in: place, name, schema, required }) => ({
     name,
@@ -82,13 +82,13 @@ function fieldItem({ name, schema, isRequired }: Field, schemas: Schemas, direct
   </li>`;
 }
 
-/** Whoever sends has to know what is needed, and whoever reads what may not be there. */
+/** Senders need to know what is required, readers what may be absent. */
 function presence(isRequired: boolean, direction: Direction): Html | undefined {
   if (isRequired !== (direction === 'sent')) return undefined;
   return isRequired ? html` <span class="required">required</span>` : html` <span class="limits">may be absent</span>`;
 }
 
-/** The shape with a name that a field is, a list of, or a map of. */
+/** The named schema of a field, or of the items of its list or map. */
 function shapeOf({ $ref, items, additionalProperties, anyOf = [] }: Schema): string | undefined {
   if ($ref !== undefined) return nameOf($ref);
   const [one] = anyOf;
@@ -103,7 +103,7 @@ function typeMark(type: string, shape: string | undefined): Html {
     >${type.slice(at + shape.length)}`;
 }
 
-/** What lists its values needs no example of them. */
+/** A field whose values are listed needs no example. */
 function exampleIn({ examples, enum: some, const: only }: Schema): Html | undefined {
   const [first] = examples ?? [];
   if (first === undefined || some !== undefined || only !== undefined) return undefined;
@@ -114,7 +114,7 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
   return schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {});
 }
 
-/** The fields of an object, of the entries of a list or a map, or of what one of several may be. */
+/** The fields of an object, of the items of a list or a map, or of all alternatives. */
 function fieldsOf(schema: Schema, schemas: Schemas, depth = 0): Field[] {
   const { properties, required = [], items, anyOf, oneOf, additionalProperties } = resolve(schema, schemas);
   if (depth > MAX_DEPTH) return [];
@@ -126,7 +126,7 @@ function fieldsOf(schema: Schema, schemas: Schemas, depth = 0): Field[] {
   return typeof additionalProperties === 'object' ? fieldsOf(additionalProperties, schemas, depth + 1) : [];
 }
 
-/** Fields that several shapes share are described once. */
+/** Fields that several alternatives share are described once. */
 function unique(fields: readonly Field[]): Field[] {
   return fields.filter(({ name }, index) => fields.findIndex((other) => other.name === name) === index);
 }

@@ -2,17 +2,17 @@ import type { Endpoint } from './document.ts';
 
 /** A page of the reference. */
 export interface ReferencePage {
-  /** The last part of its address: `keys` is /docs/reference/keys. */
+  /** The last part of its path: `keys` is /docs/reference/keys. */
   readonly id: string;
   readonly title: string;
-  /** A sentence on what is in it. */
+  /** One sentence about its content. */
   readonly about: string;
 }
 
-/** Operations that are for the same people, by their tag and, where a tag has too many, by what their paths are of. */
+/** Operations for the same audience, by tag and, where a tag has too many, by the subject of their paths. */
 interface Group extends ReferencePage {
   readonly tag: string;
-  /** What follows `/api/operator/`. */
+  /** The path segments after `/api/operator/`. */
   readonly of?: readonly string[];
 }
 
@@ -106,21 +106,21 @@ export const errors: ReferencePage = {
   about: 'Every code that a client can receive, why, and what to do.',
 };
 
-/** All but the first, which /docs is, in the order in which they are listed. */
+/** All pages but the first, which is /docs, in the order of the list. */
 export const referencePages: readonly ReferencePage[] = [...groups, sockets, shapes, errors];
 
-/** The groups that an operation is in: one, or the reference is not whole. */
+/** The groups of an operation: exactly one, otherwise the reference is incomplete. */
 export function groupsOf({ path, operation }: Endpoint): readonly Group[] {
   const [, part = ''] = /^\/api\/operator\/([^/]+)/.exec(path) ?? [];
   return groups.filter(({ tag, of }) => operation.tags.includes(tag) && (of === undefined || of.includes(part)));
 }
 
-/** Where a page of the reference is. @param place what it leads to on it: `createSession`, `NOT_FOUND` */
+/** The path of a page of the reference. @param place the entry on it, such as `createSession` or `NOT_FOUND` */
 export function referencePath({ id }: Pick<ReferencePage, 'id'>, place?: string): string {
   return `/docs/reference/${id}${place === undefined ? '' : `#${place}`}`;
 }
 
-/** Where the entry of an operation is. */
+/** The address of an operation's entry. */
 export function operationPath(endpoint: Endpoint): string {
   const [group] = groupsOf(endpoint);
   return group === undefined ? '/docs' : referencePath(group, endpoint.operation.operationId);

@@ -11,7 +11,7 @@ export const topics = [
   ['rate-limits', 'Rate limits'],
 ] as const;
 
-/** What holds for every request. */
+/** What applies to every request. */
 export function guide(openapi: OpenApi, baseUrl: string): Html {
   const { info, components } = openapi;
   const { securitySchemes, headers } = components;

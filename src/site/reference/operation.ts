@@ -12,11 +12,11 @@ export interface OperationContext {
   readonly schemas: Schemas;
   readonly baseUrl: string;
   readonly key: ExampleKey | undefined;
-  /** Codes that every operation may be answered with: the introduction has them. */
+  /** Codes that every operation may return; the introduction lists them. */
   readonly everywhere: readonly Code[];
 }
 
-/** The entry of an operation: what it does, what goes in, what comes out, what goes wrong; and examples beside it. */
+/** The entry of an operation: what it does, its input, its replies and its errors, with examples beside it. */
 export function operationEntry(endpoint: Endpoint, context: OperationContext): Html {
   const { method, path, operation } = endpoint;
   const { operationId, summary, description } = operation;
@@ -35,7 +35,7 @@ export function operationEntry(endpoint: Endpoint, context: OperationContext): H
   </article> `;
 }
 
-/** Whether a page may ask for it at a click: it changes nothing, is no socket, and takes what a browser has. */
+/** Whether the page offers to try it: it must change nothing, open no socket, and need no more credentials than a browser has. */
 function mayBeTried({ method, operation: { responses, security } }: Endpoint): boolean {
   return (
     method === 'GET' && !('101' in responses) && security.some((one) => 'cookie' in one || !Object.keys(one).length)

@@ -12,18 +12,18 @@ import { titleOf } from './words.ts';
 export interface Described {
   readonly openapi: OpenApi;
   readonly asyncapi: AsyncApi;
-  /** Where the examples send their requests, without a trailing slash. */
+  /** The address that the examples send their requests to, without a trailing slash. */
   readonly baseUrl: string;
   readonly key?: ExampleKey | undefined;
 }
 
-/** A page of the reference as pieces of HTML: the list of what is on it, and all of it. It needs no script to be read. */
+/** A page of the reference as HTML: its table of contents and its text. It needs no script to be read. */
 export interface WrittenPage {
   readonly parts: Html;
   readonly text: Html;
 }
 
-/** What an entry is found by. */
+/** An entry in a table of contents. */
 interface Listed {
   readonly id: string;
   readonly label: Html;
@@ -31,11 +31,11 @@ interface Listed {
 
 interface Section {
   readonly listed: readonly Listed[];
-  /** Written when it is asked for: that takes its time. */
+  /** A function, because writing the entries takes time. */
   readonly entries: () => readonly Html[];
 }
 
-/** The first page: what holds for every request, and where each operation, frame, shape and code has its entry. */
+/** The first page: what applies to every request, and links to the entries of all operations, frames, schemas and codes. */
 export function writeStart(described: Described): WrittenPage {
   const index = referencePages.map((page) => {
     const lines = sectionOf(page, described).listed.map(

@@ -1,30 +1,30 @@
 import { contentOf, type Endpoint, type Parameter } from './document.ts';
 
-/** A key that works on this installation as it stands, where there is one. */
+/** A key that works on this installation, if there is one. */
 export interface ExampleKey {
   readonly widgetKey: string;
   readonly agentId: string | undefined;
   readonly origin: string;
 }
 
-/** What an example sends: the same in every language. */
+/** The request of an example, the same in every language. */
 export interface ExampleRequest {
   readonly method: string;
   readonly url: string;
-  /** What proves the caller, beside the body. */
+  /** What proves the caller, besides the body. */
   readonly credential: 'none' | 'cookie' | 'service' | 'ticket';
-  /** Browsers send it by themselves; what is no browser must say whose page it speaks for. */
+  /** Browsers send it themselves; other clients must say which page they act for. */
   readonly origin: string | undefined;
   readonly body: { readonly type: string; readonly value: unknown } | undefined;
-  /** The reply is JSON; else it is a text. */
+  /** Whether the reply is JSON; otherwise it is text. */
   readonly answersJson: boolean;
-  /** It opens a WebSocket: what that is asked for, and the first frame. */
+  /** For a request that opens a WebSocket: its subprotocol, and the first frame. */
   readonly socket: { readonly subprotocol: string; readonly frame: object } | undefined;
 }
 
-/** The address of the page of a key in the examples, where no key is known. */
+/** The origin of a key's page in the examples, where no key is known. */
 const examplePage = 'https://www.acme.example';
-/** Operations that a widget key or a ticket binds to the origin of a page. */
+/** Operations that are bound to the origin of a page, by a widget key or a ticket. */
 const boundToPages: ReadonlySet<string> = new Set([
   'createSession',
   'getAgent',
@@ -37,7 +37,7 @@ const firstFrames: Readonly<Record<string, object>> = {
   openFeed: { type: 'watch', topics: ['counts', 'sessions'] },
 };
 
-/** The example of an operation, out of what its description has. */
+/** The example of an operation, from its description. */
 export function requestOf(
   { method, path, operation }: Endpoint,
   baseUrl: string,
@@ -61,7 +61,7 @@ export function requestOf(
   };
 }
 
-/** The path and the query that the operation cannot do without. */
+/** The path with its required query parameters. */
 function withParameters(path: string, { parameters = [] }: Endpoint['operation'], key: ExampleKey | undefined): string {
   const exampleOf = ({ name, schema }: Parameter): string => {
     const example = schema.examples?.[0];
@@ -73,7 +73,7 @@ function withParameters(path: string, { parameters = [] }: Endpoint['operation']
   });
   const needed = parameters.filter((one) => one.in === 'query' && one.required === true);
   const values = withKey(Object.fromEntries(needed.map((one) => [one.name, exampleOf(one)])), key);
-  // A key brings an agent along, which not every operation takes.
+  // A key comes with an agent, which not every operation accepts.
   const isTaken = (name: string): boolean => parameters.some((one) => one.in === 'query' && one.name === name);
   const given = Object.entries(values).filter(
     (pair): pair is [string, string] => typeof pair[1] === 'string' && isTaken(pair[0]),
@@ -82,7 +82,7 @@ function withParameters(path: string, { parameters = [] }: Endpoint['operation']
   return query === '' ? filled : `${filled}?${query}`;
 }
 
-/** A body that proves its caller needs nothing beside it. */
+/** Where the body proves the caller, no other credential is needed. */
 function credentialOf({ security, requestBody }: Endpoint['operation']): ExampleRequest['credential'] {
   const names = new Set(security.flatMap((one) => Object.keys(one)));
   const isProven = requestBody !== undefined && security.some((one) => Object.keys(one).length === 0);

@@ -10,15 +10,15 @@ import {
   type Schemas,
 } from './document.ts';
 
-/** What is said of a list, a map or a choice, and so of what is in it. */
+/** What is known of a list, a map or a choice, and so applies to its items too. */
 interface Said {
   readonly examples?: readonly unknown[] | undefined;
   readonly unit?: string | undefined;
 }
 
 /**
- * What the descriptions of the interface leave out, a line each with where it is: fields, parameters and headers without a description, values
- * without an example, numbers without a unit. The build fails for any.
+ * What the interface descriptions lack, one line each with its place: fields, parameters and headers without a description, values
+ * without an example, numbers without a unit. The build fails if there are any.
  */
 export function undescribed({ paths, components }: OpenApi, { components: { messages } }: AsyncApi): string[] {
   const { schemas, headers } = components;
@@ -57,7 +57,7 @@ function inField(path: string, schema: Schema, schemas: Schemas): string[] {
   return [...(description === '' ? [`${path} has no description`] : []), ...inValue(path, schema, {}, schemas)];
 }
 
-/** What has a name of its own is looked at there. */
+/** Named schemas are checked at their definition. */
 function inValue(path: string, schema: Schema, around: Said, schemas: Schemas): string[] {
   if (schema.$ref !== undefined) return [];
   const { properties = {}, items, anyOf, oneOf, additionalProperties } = schema;
@@ -76,7 +76,7 @@ function inValue(path: string, schema: Schema, around: Said, schemas: Schemas): 
 
 function inLeaf(path: string, { type, const: only, enum: some }: Schema, { examples, unit }: Said): string[] {
   const types = [type].flat();
-  // These are examples of themselves.
+  // Constants, enumerations, booleans and null need no example.
   if (only !== undefined || some !== undefined || types.every((one) => one === 'boolean' || one === 'null')) return [];
   const isNumber = types.includes('number') || types.includes('integer');
   return [

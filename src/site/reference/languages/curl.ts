@@ -7,7 +7,7 @@ const credentials = {
   ticket: ['-H "Authorization: Bearer $CLIENT_SECRET"'],
 } as const;
 
-/** As it is pasted into a shell. */
+/** A command to paste into a shell. */
 export function curl({ method, url, credential, origin, body, socket }: ExampleRequest): string {
   return [
     `curl ${quote(url.replace(/^ws/, 'http'))}`,
@@ -19,7 +19,7 @@ export function curl({ method, url, credential, origin, body, socket }: ExampleR
   ].join(' \\\n  ');
 }
 
-/** It prints what comes, and sends nothing. */
+/** Prints what arrives, and sends nothing. */
 function upgrade(subprotocol: string): string[] {
   return [
     '--include --no-buffer --http1.1',
@@ -32,7 +32,7 @@ function upgrade(subprotocol: string): string[] {
 
 function data(value: unknown): string {
   if (typeof value !== 'string') return `-d ${quote(JSON.stringify(value, null, 2))}`;
-  // Line ends of SDP are two characters, which only this kind of quotes can say.
+  // SDP has CRLF line ends, which only this kind of quoting can express.
   return `--data-binary $'${value.replaceAll('\r\n', String.raw`\r\n`)}'`;
 }
 

@@ -1,6 +1,6 @@
 import type { ExampleRequest } from '../request.ts';
 
-/** As a page or Node 22 runs it. */
+/** Code for a page or Node 22. */
 export function javaScript(request: ExampleRequest): string {
   return request.socket === undefined ? fetchOf(request) : socketOf(request, request.socket);
 }

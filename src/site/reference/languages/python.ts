@@ -1,6 +1,6 @@
 import type { ExampleRequest } from '../request.ts';
 
-/** As Python 3 runs it, with the package requests; sockets with websockets. */
+/** Code for Python 3 with the package requests; for sockets with websockets. */
 export function python(request: ExampleRequest): string {
   return request.socket === undefined ? requestOf(request) : socketOf(request, request.socket);
 }
@@ -41,7 +41,7 @@ function headersOf({ credential, origin, body }: ExampleRequest): string[] {
       ? []
       : [`"Authorization": f"Bearer {os.environ['${variable}']}"`]),
     ...(origin === undefined ? [] : [`"Origin": "${origin}"`]),
-    // For JSON the package says so itself.
+    // For JSON the package sets the header itself.
     ...(typeof body?.value === 'string' ? [`"Content-Type": "${body.type}"`] : []),
   ];
 }

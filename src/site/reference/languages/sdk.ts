@@ -4,7 +4,7 @@ const connect = (baseUrl: string): string[] => [
   "const session = await connect({ widgetKey: 'YOUR_WIDGET_KEY', audio: true });",
 ];
 
-/** What the SDK does in the place of a request, by the request's operation; how: docs/widget.md. */
+/** The SDK's counterpart of a request, by the id of the operation; see docs/widget.md. */
 const instead: Readonly<Record<string, readonly string[]>> = {
   createSession: ["session.on('ended', ({ userMessage }) => console.log(userMessage));"],
   sendHeartbeat: [
@@ -24,7 +24,7 @@ const instead: Readonly<Record<string, readonly string[]>> = {
   reportUsage: ['const totals = await session.reportUsage({ tokens: 1200, dollars: 0.02 });', 'console.log(totals);'],
 };
 
-/** The same with the SDK, where that does it. */
+/** The same example with the SDK, where it has a counterpart. */
 export function sdk(operationId: string, baseUrl: string): string | undefined {
   const lines = instead[operationId];
   return lines && [...connect(baseUrl), ...lines].join('\n');
