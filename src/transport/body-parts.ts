@@ -2,14 +2,14 @@ import type { NativeResponse } from './native.ts';
 import type { Pending } from './server-state.ts';
 
 /**
- * Bytes that are written together. uWebSockets.js tells when the connection takes more, and not whether it took all that waits: a piece is
- * smaller than what a kernel has free by then, so that what waits becomes less with each.
+ * Bytes per write. uWebSockets.js reports when the connection can take more, but not whether it took everything that waits. A piece is
+ * smaller than the space a kernel has free by then, so what waits shrinks with each one.
  */
 const PIECE = 4096;
 
 /**
- * Sends a body whose length nobody knows yet, part by part: each is made once the connection has taken the one before, and none for a
- * client that has gone. So a long body holds one part in memory, however slowly it is read.
+ * Sends a body of unknown length part by part: each part is made once the connection has taken the one before, and none for a client
+ * that has disconnected. So a long body keeps one part in memory, however slowly it is read.
  */
 export class BodyParts implements Pending {
   readonly #res: NativeResponse;
@@ -18,7 +18,7 @@ export class BodyParts implements Pending {
   #isOver = false;
   #goOn = (): void => undefined;
 
-  /** @param pending counts it as long as it sends, for a drain */
+  /** @param pending contains this body while it is sent, so that a drain waits for it */
   constructor(res: NativeResponse, pending: Set<Pending>, onFault: (error: unknown) => void) {
     this.#res = res;
     this.#pending = pending;
@@ -30,8 +30,9 @@ export class BodyParts implements Pending {
   }
 
   /**
-   * Resolves when all is sent or the client has gone. A fault of the parts cuts the connection, so that nobody takes half for the whole.
-   * @param closes the connection ends with the body
+   * Resolves when everything is sent or the client has disconnected. A fault in the parts closes the connection, so that nobody takes half a
+   * body for a whole one.
+   * @param closes whether the connection ends with the body
    */
   async send(parts: AsyncIterable<string>, closes: boolean): Promise<void> {
     this.#pending.add(this);
@@ -49,13 +50,13 @@ export class BodyParts implements Pending {
     }
   }
 
-  /** The client has gone: nothing may touch the response any more. */
+  /** The client has disconnected: the response must not be touched any more. */
   stop(): void {
     this.#isOver = true;
     this.#goOn();
   }
 
-  /** It has no deadline: a connection that takes nothing for ten seconds is closed by uWebSockets.js. */
+  /** Has no deadline: uWebSockets.js closes a connection that takes nothing for ten seconds. */
   expire(): void {}
 
   async #write(part: string): Promise<void> {

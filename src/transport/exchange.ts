@@ -8,29 +8,29 @@ import type { NativeRequest, NativeResponse } from './native.ts';
 import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
 import { bodyFraming, CHUNKED, type IncomingRequest, MALFORMED, noBody, readRequest, unread } from './request.ts';
 
-/** uWebSockets.js takes the memory of a chunk back after its callback: what is read later is read from a copy. */
+/** uWebSockets.js reclaims the memory of a chunk after its callback, so whatever is read later needs a copy. */
 function copyOf(part: Buffer): Buffer {
   return Buffer.from(part);
 }
 
 /**
- * How long the reply to a body that is too large waits for the rest of that body. Closing on unread bytes makes the
- * kernel send a reset, on which many clients throw the reply away unread.
+ * How long the reply to a body that is too large waits for the rest of that body. Closing with unread bytes makes the
+ * kernel send a reset, and many clients then discard the reply unread.
  */
 const LINGER_MS = 250;
 
 /**
- * How long a body in chunks may be silent after a line break. uWebSockets.js takes the extension of a chunk for digits of its size, and
- * then the rest of the body, which ends in a line break, for a piece of a chunk of millions of bytes: it would wait until its own
- * time is over, and say nothing then.
+ * How long a chunked body may be silent after a line break. uWebSockets.js reads a chunk extension as digits of the chunk's size, and then
+ * takes the rest of the body, which ends in a line break, for part of a chunk of millions of bytes: it would wait until its own
+ * timeout, and then close without a reply.
  */
 const SILENCE_MS = 250;
 const LINE_FEED = 0x0a;
 
 /**
- * Serves one request, in the callback in which uWebSockets.js hands it on. It throws nothing, and no path lacks onAborted: either would
- * abort the process.
- * @param switchProtocols what a reply with status 101 does, where there is another protocol to go over to
+ * Serves one request, in the callback in which uWebSockets.js delivers it. It never throws, and every path sets onAborted: otherwise
+ * the process would abort.
+ * @param switchProtocols handles a reply with status 101, where there is another protocol to switch to
  */
 export function serveRequest(
   all: ServerState,
@@ -49,24 +49,24 @@ export function serveRequest(
 }
 
 /**
- * One request and its reply. Whoever wants to answer must first `claim`, which succeeds once: not after another
- * answer, not after the client has gone. So "answered exactly once" holds whatever handler, deadline and abort do.
+ * One request and its reply. To answer, code must first `claim`, which succeeds once: not after another answer, and not
+ * after the client has disconnected. So each request is answered exactly once, whatever handler, deadline and abort do.
  *
  * Replies that end the connection because the bytes behind the request cannot be trusted are written a tick later,
  * never inside uWebSockets.js's callback: there it would go on parsing, and serve what was hidden behind the request,
- * whatever the reply said. While a reply is pending it closes the connection on the first byte of another request.
+ * whatever the reply said. While a reply is pending, it closes the connection on the first byte of another request.
  */
 export class Exchange implements Pending {
   readonly #all: ServerState;
   readonly #res: NativeResponse;
   #request: IncomingRequest = unread;
   #open = true;
-  /** When the handler is given up, in the server's running time; Infinity while it is not running. */
+  /** When the handler times out, in the server's running time; Infinity while none is running. */
   #dueAt = Infinity;
   #parts: Buffer[] | undefined;
   #size = 0;
   #framing = 0;
-  /** Its body is not whole, and no handler has it. */
+  /** The body is incomplete, and no handler has the request yet. */
   #isReading = false;
   /** The connection ends with the reply. */
   #closes = false;
@@ -91,7 +91,7 @@ export class Exchange implements Pending {
     return true;
   }
 
-  /** The client has gone: nothing may touch the response any more. */
+  /** The client has disconnected: the response must not be touched any more. */
   abort(): void {
     if (this.#open && this.#isReading) this.#all.onUnfinished(this.#request);
     this.#open = false;
@@ -102,7 +102,7 @@ export class Exchange implements Pending {
     this.#request.abandon();
   }
 
-  /** Answers for a defect; the reply is the one that `onFault` makes. */
+  /** Answers with the reply that `onFault` makes for a defect. */
   fail(error: unknown): void {
     this.#settle(this.#fault(error));
   }
@@ -114,14 +114,14 @@ export class Exchange implements Pending {
     this.#request.abandon();
   }
 
-  /** Takes the request: without a body it runs at once, with one it runs when the body is whole or known to be too large. */
+  /** Accepts the request. Without a body it runs at once, otherwise when the body is complete or known to be too large. */
   start(request: IncomingRequest): void {
     this.#request = request;
     this.#framing = bodyFraming(request);
     if (this.#framing === 0) return this.#run();
-    // A body before the frames of another protocol: two parsers could disagree where it ends.
+    // An upgrade must not have a body before the frames of the other protocol: two parsers could disagree about where it ends.
     if (this.#framing === MALFORMED || this.#switchProtocols !== undefined) return this.#refuse();
-    // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
+    // After the last chunk uWebSockets.js 20.51 takes trailers for a next request, so nothing behind this one is trusted.
     if (this.#framing === CHUNKED) this.#closes = true;
     if (this.#closes && request.headers['trailer'] !== undefined) return this.#refuseBeforeMoreIsRead();
     this.#isReading = true;
@@ -143,7 +143,7 @@ export class Exchange implements Pending {
     this.#size += chunk.byteLength;
     if (this.#size > this.#all.maxBodyBytes) return this.#overflow();
     if (isLast && this.#parts === undefined && this.#framing !== CHUNKED) {
-      // The usual case, without a copy: a buffer over an ArrayBuffer is a view of it.
+      // The usual case needs no copy: a Buffer over an ArrayBuffer is a view of it.
       this.#complete(Buffer.from(chunk));
       return this.#run();
     }
@@ -157,7 +157,7 @@ export class Exchange implements Pending {
     else this.#run();
   }
 
-  /** The body of GET and HEAD means nothing (RFC 9110 9.3.1): it is read, so that the connection stays in step, and dropped. */
+  /** The body of GET and HEAD has no meaning (RFC 9110 9.3.1): it is read, to keep the connection in step, and dropped. */
   #complete(body: Buffer): void {
     const { method } = this.#request;
     this.#request.body = method === 'GET' || method === 'HEAD' ? noBody : body;
@@ -192,8 +192,8 @@ export class Exchange implements Pending {
   }
 
   /**
-   * What comes next would make uWebSockets.js send a page of its own, and it is read before the next tick. A reply that is larger than
-   * what it holds back while it reads goes out at once, and then the connection is closed before anything behind the request is looked at.
+   * The bytes that follow would make uWebSockets.js send an error page of its own, and it reads them before the next tick. A reply larger
+   * than its cork buffer goes out at once, and then the connection is closed before anything behind the request is parsed.
    */
   #refuseBeforeMoreIsRead(): void {
     this.#write(madeLarge(this.#malformed()));
@@ -207,7 +207,7 @@ export class Exchange implements Pending {
     }
   }
 
-  /** Hands the request over. Without a promise in between the reply is written inside uWebSockets.js's callback, corked by it. */
+  /** Calls the handler. A reply that is not a promise is written inside uWebSockets.js's callback, which corks it. */
   #run(): void {
     if (!this.#open) return;
     this.#isReading = false;
@@ -224,8 +224,8 @@ export class Exchange implements Pending {
   }
 
   /**
-   * Nothing tells whether a client reads replies without a body: pending for a moment, they end a connection that asks on and on. So does
-   * one reply of a long run, which bounds what one connection can have done for it before others have their turn.
+   * It is unknown whether a client reads replies without a body. Kept pending for a moment, they close a connection that sends more requests
+   * meanwhile. The same applies to one reply of a long run, which limits what one connection gets done before others have a turn.
    */
   #waitsATurn(reply: HttpReply): boolean {
     return this.#request.method === 'HEAD' || isBodiless(reply) || this.#all.runs.isOver(this.#request.peer);
@@ -238,7 +238,7 @@ export class Exchange implements Pending {
 
   #await(reply: Promise<HttpReply>): void {
     const { body } = this.#request;
-    // The handler goes on after this callback.
+    // The handler continues after this callback, when the body's memory is reclaimed.
     if (body !== 'too_large' && body.length > 0) this.#request.body = copyOf(body);
     this.#dueAt = this.#all.running.now() + this.#all.replyDeadlineMs;
     this.#all.pending.add(this);
@@ -248,7 +248,7 @@ export class Exchange implements Pending {
     );
   }
 
-  /** Answers from outside of uWebSockets.js's callbacks. */
+  /** Answers outside uWebSockets.js's callbacks. */
   #settle(reply: HttpReply): void {
     if (!this.#open) return;
     if (this.#linger !== undefined) {
@@ -262,7 +262,7 @@ export class Exchange implements Pending {
     }
   }
 
-  /** @param isLate after uWebSockets.js's callback of the request */
+  /** @param isLate whether this is after uWebSockets.js's callback for the request */
   #write(reply: HttpReply, isLate = false): void {
     if (!this.claim()) return;
     const headOnly = this.#request.method === 'HEAD';
@@ -272,7 +272,7 @@ export class Exchange implements Pending {
       else if (isLate) throw new LateUpgrade();
       else this.#switchProtocols(reply);
     } catch (error) {
-      // Nothing has been written: a reply is checked whole before its first byte.
+      // Nothing has been written yet: a reply is checked as a whole before its first byte.
       this.#writeFault(this.#fault(error), headOnly, close);
       return;
     }

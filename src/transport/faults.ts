@@ -1,5 +1,5 @@
 /**
- * A defect of the handler: it let an upgrade go on after a wait. uWebSockets.js 20.51 can take such a connection for one that
+ * A defect of the handler: it let an upgrade proceed after a wait. uWebSockets.js 20.51 can take such a connection for one that
  * still speaks HTTP, and close it (uWebSockets pull request 1929). Refusing an upgrade may take its time.
  */
 export class LateUpgrade extends Error {

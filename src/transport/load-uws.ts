@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Uws } from './native.ts';
 
-/** What decides which version can run. `glibc` is undefined outside Linux and on musl (Alpine). */
+/** What determines which version can run. `glibc` is undefined outside Linux and on musl (Alpine). */
 export interface Platform {
   readonly nodeMajor: number;
   readonly os: NodeJS.Platform;
@@ -34,7 +34,7 @@ function isAtLeast(version: string | undefined, wanted: number): boolean {
 }
 
 /**
- * Loads uWebSockets.js: the version that fits this platform, else the other one.
+ * Loads uWebSockets.js: the version that fits this platform, otherwise the other one.
  * @param load takes a package name and returns the package or throws
  * @throws CannotLoad that names the platform, what would run, and why each version did not load
  */
@@ -63,11 +63,11 @@ export function loadUws(platform: Platform = thisPlatform(), load: (name: UwsPac
 const require = createRequire(import.meta.url);
 
 function loadPackage(name: UwsPackage): Uws {
-  // The names are literal so that bundlers and checkers of unused dependencies see them.
+  // The names are literal so that bundlers and tools that find unused dependencies see them.
   return (name === 'uws-current' ? require('uws-current') : require('uws-compatible')) as Uws;
 }
 
-/** What is behind the error of a package whose message begins with what it supports and ends with a stack of file names. */
+/** Extracts the cause from a package's error, whose message begins with supported versions and ends with a stack of file names. */
 function causeOf(error: unknown, nodeMajor: number): string {
   const lines = String(error instanceof Error ? error.message : error)
     .split('\n')
@@ -104,8 +104,8 @@ const HEADER_BYTES_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 
 /**
  * Raises uWebSockets.js's limit for a request's line and headers together from 4 KiB, which a few cookies exceed, to
- * Node's own 16 KiB. The library reads the variable once, when it loads, with atoi: no number would mean 0 and refuse
- * every request that comes in two packets, a negative one would mean no limit. Hence the check.
+ * Node's own 16 KiB. The library reads the variable once, when it loads, with atoi: anything but a number would mean 0
+ * and refuse every request that comes in two packets, and a negative number would mean no limit. Hence the check.
  * @throws Error when the variable is set to something that is not a whole number from 4096 to 262144
  */
 export function limitHeaderBytes(env: NodeJS.ProcessEnv): void {

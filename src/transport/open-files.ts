@@ -1,15 +1,15 @@
-/** What the process needs beside its connections: files, the database, Redis, mail. Embedded storage alone holds a hundred. */
+/** File descriptors that the process needs besides its connections: files, the database, Redis, mail. Embedded storage alone uses a hundred. */
 const RESERVE = 200;
-/** On top of it one in so many is for calls to providers, which come with the connections. */
+/** In addition one in this many is reserved for calls to providers, whose number grows with the connections. */
 const RESERVE_ONE_IN = 10;
-/** A process that serves fewer is of no use. */
+/** With fewer connections a process is useless. */
 const FEWEST = 16;
 
 /**
- * How many connections a process may hold so that it never runs out of file descriptors: then it could not open a page, and
- * uWebSockets.js would ask the kernel on and on for a connection that it cannot take.
+ * How many connections a process may hold without running out of file descriptors. If it did, it could not open a page, and
+ * uWebSockets.js would keep asking the kernel for a connection that it cannot accept.
  * @param openFiles the process's limit for open files; Infinity where there is none
- * @param wanted a lower number that was asked for; 0 for none
+ * @param wanted a lower configured limit; 0 for none
  */
 export function connectionsWithin(openFiles: number, wanted: number): number {
   const allowed = Number.isFinite(openFiles)
@@ -18,7 +18,7 @@ export function connectionsWithin(openFiles: number, wanted: number): number {
   return wanted === 0 ? allowed : Math.min(wanted, allowed);
 }
 
-/** The limit for open files of this process (RLIMIT_NOFILE, which Node raises to the hard limit); Infinity where there is none. Takes milliseconds. */
+/** This process's limit for open files (RLIMIT_NOFILE, which Node raises to the hard limit); Infinity for none. Takes milliseconds. */
 export function openFilesLimit(): number {
   // Node 20's types lack the switch; Node 20.13 and 22 have it.
   const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;

@@ -3,12 +3,12 @@ import type { Header, HttpReply } from '../http/message.ts';
 import { errors } from '../protocol/languages/en.ts';
 import type { NativeResponse } from './native.ts';
 
-/** A reply that must not be sent as it is; a defect of the handler, never the caller's fault. */
+/** A reply that must not be sent: a defect of the handler, never the caller's fault. */
 class UnsendableReply extends Error {
   override readonly name = 'UnsendableReply';
 }
 
-/** Sent when even the reply to a fault cannot be. */
+/** Sent when even the reply to a fault cannot be sent. */
 export const lastResort: HttpReply = {
   status: 500,
   headers: [['Content-Type', 'application/json']],
@@ -19,16 +19,16 @@ export const lastResort: HttpReply = {
   }),
 };
 
-// Header names come from our code, so there are few; each is checked once.
+// Header names come from our own code, so there are few, and each is checked once.
 const fieldStarts = new Map<string, string>();
 const MAX_FIELD_STARTS = 1000;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const notInValue = /[^\t\u0020-\u007E]/;
-/** Characters or bytes. Replies of the API are smaller: they go out in one call. */
+/** Characters or bytes. Replies of the API are smaller and go out in one call. */
 const LARGE = 16_384;
-/** Of the others one in so many goes out in a call that tells whether the client reads; it costs a little more. */
+/** One in this many smaller replies is sent in a way that shows whether the client reads; that costs slightly more. */
 const CHECKED_ONE_IN = 16;
-/** The transport's own: a second one beside ours would contradict it. */
+/** Headers that the transport sets itself; a second one would contradict it. */
 const framing = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
 function fieldStart(name: string): string {
@@ -46,15 +46,15 @@ function statusText(status: number): string {
 }
 
 /**
- * Status line and header lines as one string. uWebSockets.js writes it as the "status": one call into native code in
- * place of one per header, and status before headers by construction.
+ * Status line and header lines as one string. uWebSockets.js writes it as the "status": one native call instead of one per header,
+ * and the status is bound to come before the headers.
  * @throws UnsendableReply for an unknown status and for a name or value that HTTP does not allow
  */
 function replyHead(reply: HttpReply): string {
   return statusText(reply.status) + linesOf(reply);
 }
 
-/** As replyHead, for the reply that ends HTTP on a connection. @throws UnsendableReply */
+/** Like replyHead, for the reply that switches a connection to another protocol. @throws UnsendableReply */
 export function switchingHead(reply: HttpReply): string {
   return `101 Switching Protocols${linesOf(reply)}`;
 }
@@ -64,7 +64,7 @@ function linesOf({ shared, lines = '', headers }: HttpReply): string {
   return headers.length === 0 ? first + lines : first + lines + headerLines(headers);
 }
 
-/** The values are checked here, so that no CR or LF from a handler (which may repeat what a caller sent) ever reaches the wire. */
+/** Checks the values, so that no CR or LF from a handler (which may repeat what a caller sent) ever reaches the wire. */
 function headerLines(headers: readonly Header[]): string {
   let lines = '';
   for (const [name, value] of headers) {
@@ -75,10 +75,10 @@ function headerLines(headers: readonly Header[]): string {
 }
 
 /**
- * Writes a whole reply, or the head of one whose body comes in parts. The response is dead afterwards, but for the parts. Must be called
- * corked (uWebSockets.js corks its own callbacks).
+ * Writes a whole reply, or the head of one whose body comes in parts. Afterwards the response is invalid, except for the parts. Must be
+ * called corked (uWebSockets.js corks its own callbacks).
  * A 204 and a 304 have no body, whatever the handler says.
- * @param headOnly true for a reply to HEAD: the length is told, the body is not sent (RFC 9110 9.3.2)
+ * @param headOnly true for a reply to HEAD: the length is sent, the body is not (RFC 9110 9.3.2)
  * @param close true to send `Connection: close` and close once the reply is out
  * @throws UnsendableReply before anything is written
  */
@@ -99,7 +99,7 @@ export function writeReply(res: NativeResponse, reply: HttpReply, headOnly: bool
   }
 }
 
-/** The same JSON with blanks behind it, so that it is LARGE. */
+/** Pads the JSON with spaces, so that it is LARGE. */
 export function madeLarge(reply: HttpReply): HttpReply {
   return { ...reply, body: reply.body.toString().padEnd(LARGE) };
 }
@@ -111,15 +111,15 @@ export function isBodiless({ status }: HttpReply): boolean {
 
 let unchecked = 0;
 
-/** Counted over all connections: one that does not read meets a check after some replies, whoever else is served meanwhile. */
+/** Counted over all connections: a client that does not read is checked after some replies, whatever other traffic there is. */
 function isChecked(): boolean {
   unchecked = (unchecked + 1) % CHECKED_ONE_IN;
   return unchecked === 0;
 }
 
 /**
- * Writes only as fast as the client reads. Until then the request counts as pending, so another one on its connection ends it: nobody
- * who asks and does not read can make us hold one reply after the other.
+ * Writes only as fast as the client reads. Until then the request counts as pending, so another request on its connection closes it: a
+ * client that keeps asking without reading cannot make us buffer one reply after another.
  */
 function writeChecked(res: NativeResponse, body: Buffer): void {
   const [, isComplete] = res.tryEnd(body, body.length);
@@ -127,9 +127,9 @@ function writeChecked(res: NativeResponse, body: Buffer): void {
 }
 
 /**
- * endWithoutBody is sound only without arguments: a length leaves the request pending (uWebSockets.js issue 1855, an
- * abort of the process where no onAborted is set), and undefined in its place is sent as a length of 2^63. Without
- * arguments it cannot close, so a closing reply is an ordinary empty one, which differs in telling a length of 0.
+ * endWithoutBody is only sound without arguments: a length leaves the request pending (uWebSockets.js issue 1855, which
+ * aborts the process where no onAborted is set), and undefined in its place is sent as a length of 2^63. Without
+ * arguments it cannot close, so a closing reply is an ordinary empty one, which differs in having a length of 0.
  */
 function writeHeadOnly(res: NativeResponse, headWithLength: string, head: string, close: boolean): void {
   if (close) res.writeStatus(head).end('', true);
@@ -140,22 +140,22 @@ function withLength(head: string, body: string | Buffer): string {
   return `${head}\r\nContent-Length: ${typeof body === 'string' ? Buffer.byteLength(body) : body.length}`;
 }
 
-/** The last request of a run of so many is answered a turn later. */
+/** The reply to the last request of a run of this length waits for the next turn. */
 const LONGEST_RUN = 16;
-/** From so many on the end of the turn is looked out for: runs that are shorter cost nothing. */
+/** From this length on a callback marks the end of the turn; shorter runs cost nothing. */
 const WATCHED_RUN = 8;
 
 /**
- * Finds requests of one address that follow each other in one turn of the event loop. Those of one connection that came in one go do:
- * uWebSockets.js hands them on one after the other without letting anybody else have a turn, and does not tell that they share a
- * connection. So a run may also be many connections of one proxy, and its last reply waits for the end of the turn: that costs such
- * connections nothing, and a connection with one more request behind it is closed.
+ * Detects requests of one address that directly follow each other within one turn of the event loop. Pipelined requests of one connection
+ * do so: uWebSockets.js delivers them without letting anyone else have a turn, and does not tell that they share a
+ * connection. So a run may also be many connections of one proxy. Its last reply waits for the end of the turn: that costs such
+ * connections nothing, while a connection with one more request behind it is closed.
  */
 export class Runs {
   #peer = '';
   #length = 0;
 
-  /** Counts a request, and tells whether it is the last of a longest run. */
+  /** Counts a request. Returns whether it is the last of a run of `LONGEST_RUN`. */
   isOver(peer: string): boolean {
     if (peer !== this.#peer) {
       this.#peer = peer;

@@ -5,7 +5,7 @@ import type { NativeRequest, NativeResponse } from './native.ts';
 export const noBody = Buffer.alloc(0);
 const noDuplicates: readonly string[] = Object.freeze([]);
 
-/** The request as the transport fills it: its body comes last. */
+/** The request as the transport fills it in; the body comes last. */
 export class IncomingRequest implements HttpRequest {
   method = '';
   path = '';
@@ -29,17 +29,17 @@ export class IncomingRequest implements HttpRequest {
     return this.#controller.signal;
   }
 
-  /** Nobody will get the handler's reply any more: the client has gone, or was told that it took too long. */
+  /** Nobody will get the handler's reply: the client has disconnected, or was told that it took too long. */
   abandon(): void {
     this.#nobodyWaits = true;
     this.#controller?.abort();
   }
 }
 
-/** Stands for the request until it is read. */
+/** Placeholder until the request is read. */
 export const unread: IncomingRequest = new IncomingRequest({});
 
-/** Headers of which a second one is an attack or a defect: no rule says which of the two counts. */
+/** A second one of these headers is an attack or a defect: no rule says which of the two counts. */
 const single = new Set([
   'authorization',
   'content-length',
@@ -53,8 +53,8 @@ const single = new Set([
 ]);
 
 /**
- * Headers by name. The frequent ones have a place from the start, which makes writing and reading them cheap whatever
- * the order in which a client sends them. Without a prototype a stranger's header `constructor` is a name like any other.
+ * Headers by name. Frequent ones are declared fields, which makes writing and reading them cheap in whatever order a client
+ * sends them. Without a prototype, a stranger's header `constructor` is a name like any other.
  */
 class Headers {
   [name: string]: string | undefined;
@@ -71,11 +71,11 @@ class Headers {
 Object.setPrototypeOf(Headers.prototype, null);
 Reflect.deleteProperty(Headers.prototype, 'constructor');
 
-// Where `visit` writes. One request's headers are read in one go, so that two variables spare a closure per request.
+// The output of `visit`. A request's headers are read synchronously, so two variables save a closure per request.
 let headers = new Headers();
 let duplicates: string[] | undefined;
 
-/** Comparing with the few frequent names is cheaper than looking a name up that the engine has not seen before. */
+/** Comparing with the few frequent names is cheaper than looking up a string that the engine has not seen before. */
 function visit(name: string, value: string): void {
   if (name === 'host' && headers.host === undefined) headers.host = value;
   else if (name === 'origin' && headers.origin === undefined) headers.origin = value;
@@ -95,10 +95,10 @@ function visitOther(name: string, value: string): void {
 }
 
 /**
- * Copies everything that a handler may want out of the native request, which dies with the callback.
+ * Copies everything that a handler may need out of the native request, which is invalid after the callback.
  * Repeated headers that are lists by nature (X-Forwarded-For among them) are joined in order with ", " (RFC 9110 5.3);
  * repeated ones that must be single are left out of `headers` and named in `duplicates`.
- * A value that is not UTF-8 arrives as an empty string: uWebSockets.js hands it on so.
+ * A value that is not UTF-8 arrives as an empty string, because uWebSockets.js delivers it so.
  * @param commonPeer see `CommonPeer`
  */
 export function readRequest(
@@ -124,11 +124,11 @@ export function readRequest(
 
 let requests = 0;
 
-/** The last two digits of an id, which differ from request to request; what stands before them is written once for so many. */
+/** The last two digits of an id, which differ between requests; the part before them is built once for all of these. */
 const ID_ENDS: readonly string[] = Array.from({ length: 36 * 36 }, (_, end) => end.toString(36).padStart(2, '0'));
 let idStart = '';
 
-/** A request id that is unique over nodes and restarts and costs no randomness per request. */
+/** A request id that is unique across nodes and restarts and needs no randomness per request. */
 function nextRequestId(): string {
   const end = requests % ID_ENDS.length;
   if (end === 0) idStart = `req_${thisNode.requestPrefix}${(requests / ID_ENDS.length).toString(36)}`;
@@ -136,7 +136,7 @@ function nextRequestId(): string {
   return idStart + ID_ENDS[end];
 }
 
-/** How many request ids this process has given. */
+/** How many request ids this process has assigned. */
 export function requestsGiven(): number {
   return requests;
 }
@@ -145,14 +145,14 @@ function forget(names: readonly string[]): void {
   for (const name of names) headers[name] = undefined;
 }
 
-/** The announced length in bytes, or what stands in its place. */
+/** Returned by `bodyFraming` in place of a length in bytes. */
 export const CHUNKED = -1;
 export const MALFORMED = -2;
 
 /**
  * How the request's body is framed: its announced length in bytes (0 for none), `CHUNKED`, or `MALFORMED`.
  * Stricter than uWebSockets.js, which takes the first of two Content-Lengths, any Transfer-Encoding as chunked and an
- * empty Content-Length as none: where a proxy in front reads such a request otherwise, one request hides in another
+ * empty Content-Length as none: where a proxy in front reads such a request differently, one request can hide in another
  * (RFC 9112 6.3 and 11.2).
  */
 export function bodyFraming(request: HttpRequest): number {
@@ -169,14 +169,14 @@ function repeatsFraming(names: readonly string[]): boolean {
 }
 
 /**
- * The address of all open connections while they have the same one, as behind a proxy. To ask a connection for its address is a system
- * call, and uWebSockets.js names no connection to a later request of it: each is asked once, when it opens.
+ * The address of all open connections while they share one, as behind a proxy. Asking a connection for its address is a system call, and
+ * uWebSockets.js does not say which connection a later request belongs to, so each is asked once, when it opens.
  */
 export class CommonPeer {
-  /** Undefined while two have different ones, and until all of those have closed. */
+  /** Undefined as soon as two differ, until all of those have closed. */
   text: string | undefined;
 
-  /** @param open how many connections speak HTTP now, with the new one */
+  /** @param open how many connections speak HTTP now, including the new one */
   opened(open: number, res: NativeResponse): void {
     if (open > 1 && this.text === undefined) return;
     const peer = peerText(res.getRemoteAddress());
@@ -189,9 +189,9 @@ const known4 = new Map<number, string>();
 const known6 = new Map<string, string>();
 
 /**
- * The peer's address as text: dotted IPv4 (also for IPv4 inside IPv6, ::ffff:0:0/96), else IPv6 as RFC 5952 writes it.
- * Known addresses are looked up: this runs once per request.
- * @param native 4 or 16 bytes in network order, as uWebSockets.js gives them
+ * The peer's address as text: dotted IPv4 (also for IPv4 inside IPv6, ::ffff:0:0/96), otherwise IPv6 as RFC 5952 writes it.
+ * Known addresses are cached, because this runs once per request.
+ * @param native 4 or 16 bytes in network order, as uWebSockets.js returns them
  */
 export function peerText(native: ArrayBuffer): string {
   const bytes = new DataView(native);
@@ -218,7 +218,7 @@ function compressed(hex: string): string {
 }
 
 function learn<Key>(known: Map<Key, string>, key: Key, text: string): string {
-  // Forgetting all at once keeps the memory bounded and costs nothing per request.
+  // Clearing everything at once bounds the memory and costs nothing per request.
   if (known.size >= MAX_KNOWN_PEERS) known.clear();
   known.set(key, text);
   return text;

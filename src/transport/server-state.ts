@@ -5,16 +5,16 @@ import type { RunningTime } from '../kernel/running-time.ts';
 import type { Runs } from './reply.ts';
 import type { CommonPeer } from './request.ts';
 
-/** What a drain must know of the connections that speak HTTP; each number but `connections` only grows. */
+/** What a drain needs to know of the connections that speak HTTP; all numbers but `connections` only grow. */
 export interface ConnectionCounts {
   accepted: number;
   connections: number;
   requests: number;
 }
 
-/** An exchange that outlives one callback. */
+/** An exchange that outlasts its callback. */
 export interface Pending {
-  /** Gives its handler up when its time is over. @param now of the server's running time */
+  /** Ends the wait for its handler once the deadline has passed. @param now the server's running time */
   expire(now: number): void;
 }
 
@@ -26,14 +26,14 @@ export interface ServerState {
   readonly onUnfinished: (request: HttpRequest) => void;
   readonly maxBodyBytes: number;
   readonly replyDeadlineMs: number;
-  /** In which handlers have their time. */
+  /** The time by which deadlines of handlers are measured. */
   readonly running: RunningTime;
   readonly clock: Clock;
   readonly traffic: ConnectionCounts;
-  /** What a drain waits for and the deadline looks through. */
+  /** What a drain waits for, and what is checked for missed deadlines. */
   readonly pending: Set<Pending>;
   readonly runs: Runs;
   readonly commonPeer: CommonPeer;
-  /** From the start of a drain on every reply asks the client to close. */
+  /** Once a drain has started, every reply asks the client to close. */
   draining: boolean;
 }

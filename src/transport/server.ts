@@ -17,28 +17,28 @@ export interface ListenOptions {
   /** 0 picks a free one. */
   readonly port: number;
   /**
-   * Several processes listen on the same port and the kernel spreads connections over them (SO_REUSEPORT: Linux). Default false: a
-   * port that is taken is an error.
+   * Whether several processes listen on the same port and the kernel distributes connections between them (SO_REUSEPORT: Linux). With the
+   * default false a port in use is an error.
    */
   readonly shared?: boolean;
   /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (docs/contract.md, section 2.1). */
   readonly maxBodyBytes?: number;
-  /** A handler that has not answered after so long is given up with ReplyDeadlineExceeded; up to a tenth late. Time in which the process stood still does not count. */
+  /** A handler fails with ReplyDeadlineExceeded after this time, up to a tenth late. Time in which the process stood still does not count. */
   readonly replyDeadlineMs: number;
-  /** Answers every request, whatever its path. A reply that is no promise is written at once: the hot path. */
+  /** Answers every request, whatever its path. A reply that is not a promise is written at once, which is the hot path. */
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
-  /** Logs what a handler threw, or its missed deadline, and makes the reply that the caller gets. */
+  /** Logs what a handler threw, or its missed deadline, and makes the reply to the caller. */
   readonly onFault: (error: unknown, requestId: string) => HttpReply;
-  /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. */
+  /** Makes the reply to a request whose body has ambiguous boundaries. The connection closes after it. */
   readonly rejectMalformed: (request: HttpRequest) => HttpReply;
-  /** Hears of a request whose client went, or was cut off, before its body was whole: no handler gets it. Must not throw. */
+  /** Called for a request whose client disconnected, or was cut off, before its body was complete: no handler gets it. Must not throw. */
   readonly onUnfinished?: (request: HttpRequest) => void;
   readonly clock?: Clock;
-  /** Connections at the same time, sockets among them; one more is closed at once. Default: no limit. */
+  /** Connections at the same time, including sockets; any further one is closed at once. Default: no limit. */
   readonly maxConnections?: number;
-  /** Called for each connection that was closed because there were `open` already. */
+  /** Called for each connection that was closed because `open` connections existed already. */
   readonly onConnectionRefused?: (open: number) => void;
-  /** Where sockets may be opened; `handle` answers the upgrade, with 101 to let it go on. */
+  /** Where sockets may be opened; `handle` answers the upgrade, with 101 to let it proceed. */
   readonly sockets?: readonly SocketEndpoint[];
 }
 
@@ -46,12 +46,13 @@ export interface Transport {
   readonly port: number;
   /** `host:port` as bound, IPv6 in brackets. */
   readonly address: string;
-  /** How many are open, sockets among them. */
+  /** Open connections, including sockets. */
   readonly connections: number;
   /**
-   * Drains and closes: what the kernel has connected is accepted, then no new connections; sockets are told to connect elsewhere (1012), pending replies are finished and
-   * ask their clients to close, connections without a request are closed, then the rest. Never rejects; a second call gets the first one's promise.
-   * @param graceMs resolves by then at the latest; what is pending then is cut
+   * Drains and closes: accepts what the kernel has already connected, then no new connections; tells sockets to reconnect elsewhere (1012);
+   * finishes pending replies, which ask their clients to close; closes idle connections, then the rest. Never rejects; a second call gets
+   * the first one's promise.
+   * @param graceMs resolves by then at the latest; what is still pending is cut off
    */
   close(graceMs: number): Promise<void>;
 }
@@ -59,13 +60,13 @@ export interface Transport {
 /**
  * Serves HTTP/1.1.
  *
- * What uWebSockets.js answers by itself, before any handler and with an HTML page, and then closes: 400 for a broken
+ * uWebSockets.js itself answers some requests, before any handler and with an HTML page, and then closes: 400 for a broken
  * request line, header or chunk or a missing or second Host, 431 for more than 16 KiB or 100 headers, 505 for anything
  * but HTTP/1.1 with a path. It cuts connections that take longer than 10 to 14 s for their headers or body.
- * Pipelined requests are answered in order while handlers answer at once, 16 in a turn of the event loop; on a request behind one
- * whose reply is still pending, as the 16th is, it closes the connection (no client in wide use pipelines). Pending is also a reply that the client has not read
- * far enough: one in 16 is checked for that, and one without a body counts as such for a moment, so that what waits in memory
- * for a client that asks and does not read is bounded.
+ * Pipelined requests are answered in order while handlers answer at once, up to 16 in a turn of the event loop. It closes a connection
+ * that sends a request behind one whose reply is still pending, as the 16th is (no client in wide use pipelines). A reply also counts as
+ * pending while the client has not read far enough: one in 16 is checked for that, and one without a body counts as pending for a
+ * moment. This bounds what waits in memory for a client that sends requests without reading.
  * @throws Error (rejects) when the address cannot be bound, and what loadUws throws
  */
 export async function listen(options: ListenOptions): Promise<Transport> {
@@ -103,9 +104,9 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     all.draining = true;
     const startedAt = performance.now();
     await idleTurn(() => `${traffic.accepted} ${traffic.requests} ${all.pending.size}`, graceMs / 2);
-    // Connections that are open stay so.
+    // Open connections stay open.
     uws.us_listen_socket_close(socket);
-    // Sockets that were told count as connections until they had time to read it: closing earlier could make the kernel reset them.
+    // Sockets that were told count as connections until they had time to read it: if we closed earlier, the kernel could reset them.
     const told = sockets.reduce((sum, served) => sum + served.closeAll(), 0);
     await drain(
       () => ({ pending: all.pending.size, requests: traffic.requests, connections: traffic.connections + told }),
@@ -129,7 +130,7 @@ interface Served {
   readonly openConnections: () => number;
 }
 
-/** Routes everything through one handler, so that no path meets the library's own 404 page; counts what a drain must know. */
+/** Routes everything through one handler, so that no path gets the library's own 404 page; counts what a drain needs to know. */
 function serve(app: NativeApp, all: ServerState, options: ListenOptions): Served {
   const { traffic } = all;
   const { maxConnections = Infinity, onConnectionRefused } = options;
@@ -141,17 +142,17 @@ function serve(app: NativeApp, all: ServerState, options: ListenOptions): Served
       all.commonPeer.opened(traffic.connections, res);
     }
     if (change < 0 || openConnections() <= maxConnections) return;
-    // Without a reply: a proxy takes a connection that closes to another node, and a client that floods gets nothing to wait for.
+    // Without a reply: a proxy retries a closed connection on another node, and a client that floods gets nothing to wait for.
     res.close();
     onConnectionRefused?.(openConnections());
   });
   const sockets = (options.sockets ?? []).map((endpoint) => serveSockets(app, all, endpoint));
-  // After the sockets: an upgrade that none of them takes is a GET like any other.
+  // After the sockets: an upgrade that none of them accepts is a GET like any other.
   app.any('/*', serveRequest.bind(undefined, all));
   return { sockets, openConnections };
 }
 
-/** The address is taken or not ours; the message says what to do. */
+/** The address is in use or not ours; the message says what to do. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
 

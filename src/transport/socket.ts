@@ -9,40 +9,40 @@ import { switchingHead } from './reply.ts';
 /** A path at which sockets may be opened. */
 export interface SocketEndpoint {
   readonly path: string;
-  /** Named in the answer when the client offers it. */
+  /** Confirmed in the answer when the client offers it. */
   readonly subprotocol: string;
-  /** A peer that has been silent for so long, pings included, is dead. Whole seconds from 8 to 60; default 60. */
+  /** A peer that has sent nothing for this long, not even pings, is dead. Whole seconds from 8 to 60; default 60. */
   readonly idleTimeoutSec?: number;
-  /** Bytes of the longest message that any of its sockets may send, default 4 KiB; `SocketListener` says what each may. */
+  /** The longest message in bytes that any of its sockets may send, default 4 KiB; `SocketListener` says what each may send. */
   readonly maxMessageBytes?: number;
-  /** Takes a new socket; `client` is what the answer 101 said. */
+  /** Accepts a new socket; `client` comes from the answer 101. */
   readonly accept: (socket: Socket, client: string) => SocketListener;
 }
 
 const MAX_FRAME_BYTES = 4096;
-/** More than this waits for a peer that does not read: its next frame is refused. */
+/** Buffer for a peer that does not read; when it is exceeded, the next frame is refused. */
 const MAX_WAITING_BYTES = 64 * 1024;
-/** Beyond our own limit, so that the close frame that tells the peer of it is not dropped. */
+/** Higher than our own limit, so that the close frame that tells the peer of it is not dropped. */
 const NATIVE_MAX_WAITING_BYTES = 2 * MAX_WAITING_BYTES;
-/** RFC 6455 7.4.1: the server met something that it did not expect. */
+/** RFC 6455 7.4.1: the server met an unexpected condition. */
 const INTERNAL_ERROR = 1011;
 
 /** The sockets of one server. */
 export interface OpenSockets {
   readonly count: number;
-  /** Tells every socket that the node goes away (1012); @returns how many there were. */
+  /** Tells every socket that the node is going away (1012); @returns how many there were. */
   closeAll(): number;
 }
 
 /**
  * Serves WebSockets on an endpoint. An upgrade is a request like any other and goes through `all.handle`; the answer 101
- * lets it go on. Whoever breaks the framing, sends a message that is too long or text that is not UTF-8 is closed without a
- * close frame; fragments come to the listener as one message.
+ * lets it proceed. A peer that breaks the framing, sends too long a message or text that is not UTF-8 is closed without a
+ * close frame. Fragments reach the listener as one message.
  */
 export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketEndpoint): OpenSockets {
   const open = new Set<OpenSocket>();
 
-  /** Nothing may be thrown into uWebSockets.js: it would abort the process. */
+  /** Nothing may be thrown into uWebSockets.js, because that would abort the process. */
   function guard(ws: NativeSocket, work: (socket: OpenSocket) => void): void {
     const { owner } = ws;
     if (!(owner instanceof OpenSocket)) return;
@@ -57,7 +57,7 @@ export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketE
     try {
       all.onFault(error, '');
     } catch {
-      // The report failed as well; the socket closes all the same.
+      // Reporting the fault failed as well; the socket is closed all the same.
     }
     socket.close(INTERNAL_ERROR, 'internal error');
   }
@@ -76,7 +76,7 @@ export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketE
     },
 
     open(ws) {
-      // It speaks HTTP no longer: the library tells when a connection opens, not when it changes over.
+      // The connection no longer speaks HTTP; the library reports when a connection opens, but not when it switches.
       all.traffic.connections -= 1;
       const socket = new OpenSocket(ws);
       ws.owner = socket;
@@ -88,7 +88,7 @@ export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketE
     },
 
     message(ws, data, isBinary) {
-      // As `guard`, without its closure: nearly all work of sockets comes here.
+      // Like `guard`, without its closure: nearly all work of sockets comes here.
       const { owner } = ws;
       if (!(owner instanceof OpenSocket)) return;
       try {
@@ -124,7 +124,7 @@ export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketE
   };
 }
 
-/** The key and the subprotocol are read at once: the request is dead after the callback, and the answer may come later. */
+/** Reads key and subprotocol at once: the request is invalid after the callback, and the answer may come later. */
 function switchingTo(
   subprotocol: string,
   res: NativeUpgradeResponse,
