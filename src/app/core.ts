@@ -29,7 +29,10 @@ export interface Core extends Foundations {
   readonly isHttps: () => boolean;
 }
 
-/** Opens the journal first, so that every feature can use it. @throws ConfigError for secrets that cannot be opened, Unavailable when the database is away */
+/**
+ * Opens the journal first, so that every feature can use it.
+ * @throws ConfigError for secrets that cannot be opened, Unavailable when the database is away
+ */
 export async function openCore(on: Foundations): Promise<Core> {
   const { stores, live, clock, onError } = on;
   const node = on.node.id;

@@ -12,29 +12,29 @@ import type { Trace } from '../actors/trace.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Askers, Challenges } from '../stores/challenges/contract.ts';
 
-/** An id names the challenge that it takes the place of, after a dot; beyond this length it starts afresh. */
+/** An id contains that of the challenge it replaces, after a dot; beyond this length a new chain starts. */
 const MAX_ID_LENGTH = 400;
 
-/** What a challenge is issued with; its id and the hash of its code are made when its predecessor is known. */
+/** The terms of a new challenge; its id and the hash of its code are made once its predecessor is known. */
 export type DraftTerms = Omit<ChallengeTerms, 'id' | 'codeHash'>;
 
 export interface Draft {
   readonly record: ChallengeRecord;
-  /** The challenge that held before, if one did. */
+  /** The challenge that held before, if there was one. */
   readonly previousId: string | undefined;
-  /** Of whoever asked for it. */
+  /** The request that asked for it. */
   readonly requestId: string | undefined;
 }
 
-/** The machine's events; a code brings the login along that it opens when it is right. */
+/** The machine's events; REDEEM also carries the login that the right code opens. */
 type ChainEvent =
   | Exclude<ChallengeEvent, { type: 'REDEEM' }>
   | (Extract<ChallengeEvent, { type: 'REDEEM' }> & { readonly login: AuthRecord });
 
 /**
- * The challenges of an address, of which one of each kind of askers holds. A draft holds from its insertion on, because its mail may be read before the
- * mail server has told us so; `confirm` then ends the one before it, and `withdraw` makes that one hold again. To find it, an id
- * carries its predecessor's: `newer.older`. Whatever was superseded is passed over, so no order of events brings it back.
+ * The challenges of an address, of which one holds for each kind of askers. A draft holds from its insertion on, because its mail may be
+ * read before the mail server has confirmed it; `confirm` then ends the one before it, and `withdraw` makes that one hold again. To find
+ * it, an id contains its predecessor's: `newer.older`. Superseded challenges are skipped, so no order of events brings one back.
  */
 export class ChallengeChain {
   readonly #challenges: Challenges;
@@ -54,7 +54,7 @@ export class ChallengeChain {
     });
   }
 
-  /** The subject's challenge of some askers that can be redeemed. @throws Unavailable */
+  /** The subject's challenge for some askers that can still be redeemed. @throws Unavailable */
   async live(subject: string, askers: Askers, atMs: number): Promise<ChallengeRecord | undefined> {
     let record = await this.#challenges.newest(subject, askers);
     while (record?.outcome === 'superseded') {
@@ -64,7 +64,7 @@ export class ChallengeChain {
     return record !== undefined && classify(record, atMs) === 'pending' ? record : undefined;
   }
 
-  /** Issues a challenge in the place of the present one of these askers. @throws Unavailable */
+  /** Issues a challenge that replaces the present one of these askers. @throws Unavailable */
   async draft(
     terms: DraftTerms,
     askers: Askers,
@@ -81,26 +81,26 @@ export class ChallengeChain {
     try {
       await this.#challenges.insert(record);
     } catch (error) {
-      // It may have happened all the same; nobody waits, as the database has just failed to answer in time.
+      // The insertion may have succeeded all the same. Not awaited, because the database has just failed to answer in time.
       this.withdraw(draft, atMs).catch(() => {});
       throw error;
     }
     return draft;
   }
 
-  /** The draft's mail is on its way: nothing before it can hold again. @throws Unavailable */
+  /** The draft's mail is on its way: no challenge before it can hold again. @throws Unavailable */
   async confirm({ previousId, requestId }: Draft, atMs: number): Promise<void> {
     if (previousId !== undefined) await this.#host.send(previousId, { type: 'SUPERSEDE', at: atMs, requestId });
   }
 
-  /** The draft's mail did not go out: what held before holds again. @throws Unavailable */
+  /** The draft's mail was not sent: the challenge before it holds again. @throws Unavailable */
   async withdraw({ record, requestId }: Draft, atMs: number): Promise<void> {
     await this.#host.send(record.id, { type: 'SUPERSEDE', at: atMs, requestId });
   }
 
   /**
-   * Evaluates a code. Attempts are counted, and a code redeemed once, under any race. The right code inserts `login` in the same step.
-   * @returns the facts; empty when nothing was evaluated, because the challenge is over, unknown, or kept for its asker.
+   * Evaluates a code. Under any race, attempts are counted and a code is redeemed once. The right code inserts `login` in the same step.
+   * @returns the facts; empty when nothing was evaluated, because the challenge is over, unknown, or reserved for its asker.
    * @throws Unavailable
    */
   async redeem(

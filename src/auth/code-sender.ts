@@ -17,11 +17,11 @@ interface SenderParts {
   readonly chain: ChallengeChain;
   readonly hashCode: CodeHash;
   readonly standings: Standings;
-  /** The device cookie, while it is worth something. */
+  /** The device cookie, as long as it has guesses left. */
   readonly deviceOf: (visitor: Visitor) => Promise<Device | undefined>;
 }
 
-/** Mails codes. For an address that gets none it does everything of that which anybody can observe (see `LoginCodes.send`). */
+/** Mails codes. For an address that gets no mail it does everything that can be observed just the same (see `LoginCodes.send`). */
 export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   const { counters, mailer, subjects, limits } = deps;
   const { chain, hashCode, standings, deviceOf } = parts;
@@ -47,9 +47,9 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
       counts.push(...mails.counts);
       const code = (deps.newCode ?? drawCode)();
       mail = await mailer.prepare({ to: email, ...render(code, atMs) });
-      // A code that nobody gets must not be guessed either: no code has this hash.
+      // A code that is not mailed must not be guessable either: no code has this hash.
       const hashFor = (id: string): string => (mails.isMailed ? hashCode(id, code) : randomBytes(32).toString('hex'));
-      // It is kept apart as well, so that the code that somebody got before goes on to work.
+      // It is also stored under another subject, so that a code sent earlier keeps working.
       const place = mails.isSpent ? subjects.console(`unsent:${email}`) : subject;
       const terms = termsFor(place, asker, taken.isFrequent, atMs);
       const [own] = askersFor(email, device, subjects);
@@ -59,14 +59,14 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
     } catch (error) {
       mail?.drop();
       const given = counters.giveBack(counts).catch(ifAway(() => undefined));
-      // A database that has just been waited for in vain is not waited for again.
+      // Do not wait a second time for a database that has just not answered.
       if (error instanceof Unavailable && error.dependency === 'database') given.catch(() => {});
       else await given;
       throw error;
     }
   }
 
-  /** Whether a mail goes out, for as many questions as if none did. */
+  /** Whether a mail is sent. Makes the same number of queries in either case. */
   async function takeMail(
     email: string,
     device: Device | undefined,
@@ -93,7 +93,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
     return loginCodeMail({ code, expiresInMinutes, publicUrl: deps.publicUrl(), requestedAtMs });
   }
 
-  /** Nobody waits for it: how long it takes and how it ends would tell who is known. */
+  /** Not awaited by the caller: its duration and outcome would reveal which addresses are known. */
   async function handOver(isMailed: boolean, mail: ReadyMail, draft: Draft, atMs: number): Promise<void> {
     try {
       if (isMailed) await mail.send();
@@ -102,7 +102,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
       deps.onFault?.(error);
       return chain.withdraw(draft, atMs);
     }
-    // Only tidies up, since the draft holds already.
+    // Only cleans up, since the draft holds already.
     await chain.confirm(draft, atMs);
   }
 

@@ -17,7 +17,7 @@ export interface ConsoleLoginsDeps {
   readonly bus: Bus;
   readonly tokens: Tokens;
   readonly limits: AuthLimits;
-  /** Who may log in (CONSOLE_EMAILS): somebody who was taken off the list is not logged in any more. */
+  /** Who may log in (CONSOLE_EMAILS): a user who was removed from the list is no longer logged in. */
   readonly admits: (email: string) => boolean;
   readonly trace?: Trace<AuthRecord> | undefined;
 }
@@ -29,14 +29,14 @@ export interface OpenedLogin {
 
 interface Authenticated {
   readonly login: Login;
-  /** The token for a new cookie, when activity has just extended the login. */
+  /** The token for a new cookie, if activity has just extended the login. */
   readonly renewedToken?: string;
 }
 
 export interface ConsoleLogins {
   /**
-   * Logs an address in.
-   * @param enter inserts the login's row, in one step with what proves the address, or refuses: then nobody is logged in.
+   * Logs in an address.
+   * @param enter inserts the login's row in one step with what proves the address, or refuses: then nobody is logged in.
    * @throws what `enter` throws
    */
   open(
@@ -46,15 +46,15 @@ export interface ConsoleLogins {
     requestId?: string,
   ): Promise<OpenedLogin | Refusal>;
   /**
-   * Whose token this is; undefined when it is not valid or its login is over. Counts as activity, which extends the login at most
-   * once a minute. Answers at once for a login whose row was seen in the last five seconds.
+   * The login of a token; undefined when the token is not valid or the login is over. Counts as activity, which extends the login at most
+   * once a minute. Answers synchronously for a login whose row was read in the last five seconds.
    * @throws Unavailable when the token cannot be checked because the database is away: that is 503, never 401.
    */
   authenticate(token: string, atMs: number): Eventually<Authenticated | undefined>;
   /**
-   * Ends a login on every node. A login that is over already keeps its end.
+   * Ends a login on every node. A login that is already over keeps its end.
    * @returns the login's record after the end, or undefined when the id is unknown.
-   * @throws Unavailable when the database is away: then the login goes on.
+   * @throws Unavailable when the database is away: then the login continues.
    */
   destroy(
     loginId: string,
@@ -63,8 +63,8 @@ export interface ConsoleLogins {
     requestId?: string,
   ): Promise<AuthRecord | undefined>;
   /**
-   * The listener is told of each login that ended, on whichever node, and of `undefined` where any may have; this node has forgotten by then
-   * what it knew of them, so that whoever asks from the listener gets the new answer.
+   * Calls the listener for each login that ended, on any node, and with `undefined` where any may have ended. By then this node has
+   * forgotten what it knew of them, so a listener that asks gets the new answer.
    */
   onEnded(listener: (loginId: string | undefined) => void): void;
   /** Stops listening to the bus. */
@@ -72,8 +72,8 @@ export interface ConsoleLogins {
 }
 
 /**
- * Console logins, each an auth-session actor: a token says who, its row says whether still (docs/contract.md, section 6.4). Every change
- * of a row goes through its actor here, and every node forgets what it knew of a login that ended.
+ * Console logins, each an auth-session actor: the token says who, the login's row says whether it still holds (docs/contract.md, section
+ * 6.4). Every change of a row goes through its actor here, and every node forgets what it knew of a login that ended.
  */
 export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
   const { bus, tokens, limits } = deps;
@@ -93,7 +93,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
   });
 
   const listeners: ((loginId: string | undefined) => void)[] = [];
-  // Nobody else listens to the bus for logins: whom it told first would get the old answer here.
+  // Nothing else may subscribe to the bus for logins: a subscriber that was called first would get the old answer here.
   const stops = [
     bus.subscribe((message) => {
       if (message.type === 'login.changed') forget(message.loginId);
@@ -112,14 +112,14 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
     return andThen(known.get(claims.loginId, atMs), (login) => recognize(login, claims, atMs));
   }
 
-  /** Whether the claims are still those of the login's row; its activity may extend it. */
+  /** Checks that the claims still match the login's row. The activity may extend the login. */
   function recognize(
     login: KnownLogin | undefined,
     claims: TokenClaims,
     atMs: number,
   ): Eventually<Authenticated | undefined> {
     if (login === undefined || classify(login.record, atMs) !== 'active') return undefined;
-    // A secret that leaked must not turn one person's login into another's.
+    // Whoever holds a leaked secret must not turn one person's login into another's.
     if (login.record.email !== claims.email || !deps.admits(claims.email)) return undefined;
     const mayRenew = isRenewalDue(login.record, atMs, limits) && !known.isAway && !renewing.has(login.record.id);
     return mayRenew ? renew(login, atMs) : login.answer;
@@ -130,7 +130,7 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
     renewing.add(id);
     try {
       const outcome = await host.send(id, { type: 'ACTIVITY', at: atMs });
-      // Deleted, or ended by another node whose message has not come through.
+      // Deleted, or ended by another node whose message has not arrived yet.
       if (outcome === undefined) known.drop(id);
       if (outcome === undefined || classify(outcome.record, atMs) !== 'active') return undefined;
       const { answer, record } = known.replace(login, outcome.record, atMs);

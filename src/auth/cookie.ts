@@ -6,8 +6,8 @@ export function readSessionCookie(header: string | undefined): string | undefine
 }
 
 /**
- * A cookie of a Cookie header; undefined when there is none. A name that comes twice counts as none: one of the two was planted (by a
- * neighbouring subdomain, say), and nothing in the header tells which.
+ * A cookie of a Cookie header; undefined when there is none. A name that occurs twice counts as missing: one of the two was planted (by a
+ * neighbouring subdomain, say), and the header does not tell which.
  */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
@@ -18,13 +18,13 @@ export function readCookie(header: string | undefined, name: string): string | u
   return token === '' ? undefined : token;
 }
 
-/** Where a cookie's next value begins, or -1. It searches rather than splits: this is done for every request with a cookie. */
+/** Where a cookie's next value begins, or -1. It searches instead of splitting, because it runs for every request with a cookie. */
 function nextValue(header: string, name: string, from: number): number {
   for (let at = header.indexOf(name, from); at >= 0; at = header.indexOf(name, at + 1)) {
     if (header[at + name.length] !== '=') continue;
     let before = at - 1;
     while (header[before] === ' ') before -= 1;
-    // Anything else is the end of a longer name, or part of another cookie's value.
+    // Otherwise it is the end of a longer name, or part of another cookie's value.
     if (before < 0 || header[before] === ';') return at + name.length + 1;
   }
   return -1;
@@ -33,7 +33,7 @@ function nextValue(header: string, name: string, from: number): number {
 export interface SessionCookie {
   readonly token: string;
   readonly expiresAtMs: number;
-  /** When it is set; Max-Age is what is left from here, in whole seconds. */
+  /** The present time; Max-Age is the time left from then on, in whole seconds. */
   readonly atMs: number;
   /** True when the public URL is https. */
   readonly isSecure: boolean;
@@ -44,7 +44,7 @@ export function sessionCookie({ token, expiresAtMs, atMs, isSecure }: SessionCoo
   return serialize(token, Math.max(0, Math.round((expiresAtMs - atMs) / 1000)), isSecure);
 }
 
-/** The Set-Cookie value that makes the browser forget the cookie: the attributes must be those it was set with. */
+/** The Set-Cookie value that deletes the cookie: its attributes must be those that the cookie was set with. */
 export function clearedSessionCookie(isSecure: boolean): string {
   return serialize('', 0, isSecure);
 }
@@ -61,7 +61,7 @@ export interface WrittenCookie {
   readonly isSecure: boolean;
 }
 
-/** A Set-Cookie value that no script reads and no foreign page's request brings along, but for links to us. */
+/** A Set-Cookie value for a cookie that no script can read and that foreign pages cannot send along, except by links to us. */
 export function writeCookie({ name, value, path, maxAgeSec, isSecure }: WrittenCookie): string {
   return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 }

@@ -4,27 +4,27 @@ import { DAY_MS } from '../kernel/time.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 import type { Subjects } from './subjects.ts';
 
-/** How long a browser that logged in is known by that. */
+/** How long a browser that logged in is recognized. */
 export const DEVICE_LIFE_MS = 180 * DAY_MS;
 
-/** A device cookie that is ours and still good. */
+/** A device cookie that we issued and that is still valid. */
 export interface Device {
   readonly id: string;
-  /** When it ends. */
+  /** When it expires. */
   readonly untilMs: number;
 }
 
-/** What tells that a browser has logged in by an address before (docs/contract.md, section 6.7). */
+/** Cookies that show that a browser has logged in with an address before (docs/contract.md, section 6.7). */
 export interface DeviceCookies {
-  /** The cookie that a Cookie header has for an address; undefined where it has none that is ours and still good. */
+  /** The device cookie for an address in a Cookie header; undefined where there is no valid one. */
   read(header: string | undefined, email: string, atMs: number): Device | undefined;
-  /** The Set-Cookie value for a browser that has just logged in by an address. */
+  /** The Set-Cookie value for a browser that has just logged in with an address. */
   issue(email: string, atMs: number): string;
 }
 
 /**
- * Device cookies, of which nothing is stored: each is signed for one address, under a name of its own, so that a browser may have several.
- * @param installationKey they are signed with a key that is derived from it
+ * Device cookies, which are not stored: each is signed for one address and has its own name, so that a browser may have several.
+ * @param installationKey from which the signing key is derived
  * @param isSecure whether the public URL is https
  */
 export function createDeviceCookies(

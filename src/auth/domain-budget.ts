@@ -2,28 +2,28 @@ import type { TakenCount, Counters } from '../stores/counters/contract.ts';
 import { countQuietly } from './quiet-count.ts';
 import type { Subjects } from './subjects.ts';
 
-/** How many times the budget of one domain the whole installation has. */
+/** The budget of the whole installation, as a multiple of one domain's. */
 const DOMAINS = 5;
 
-/** Whose budget had nothing left. */
+/** Whose budget was used up. */
 export type Spender = 'domain' | 'installation';
 
 export interface BudgetTaken {
   readonly spent: Spender | undefined;
-  /** To be given back where it turns out not to count. */
+  /** To be given back if it turns out not to count. */
   readonly counts: readonly TakenCount[];
 }
 
 export interface DomainBudgetOptions {
-  /** What is counted. */
+  /** Name of the counter. */
   readonly name: string;
   readonly perDomain: number;
   readonly windowMs: number;
 }
 
 /**
- * What all addresses of a domain may use up together, and all domains: without it, whoever guesses would invent an address for each guess
- * (docs/security.md). Exact over all nodes. @throws Unavailable when the database is away
+ * A budget shared by all addresses of a domain, and one shared by all domains: without them, a guesser could invent an address for each
+ * guess (docs/security.md). Exact across all nodes. @throws Unavailable when the database is away
  */
 export class DomainBudget {
   readonly #counters: Pick<Counters, 'take'>;
@@ -36,12 +36,12 @@ export class DomainBudget {
     this.#options = options;
   }
 
-  /** Counts one for an address, or for nobody, for the same questions: the time must not tell who is counted. */
+  /** Counts one for an address, or nothing, with the same queries: the time must not reveal whether something is counted. */
   async take(email: string | undefined, atMs: number): Promise<BudgetTaken> {
     const { name, perDomain } = this.#options;
     const domain = email === undefined ? undefined : this.#subjects.domain(domainOf(email));
     const ofDomain = await this.#takeOne(domain && `${name}:${domain}`, perDomain, atMs);
-    // A domain that has nothing left takes nothing from the others.
+    // A domain whose budget is used up takes nothing from the others.
     const isCounted = domain !== undefined && ofDomain.allowed;
     const ofAll = await this.#takeOne(isCounted ? `${name}:all` : undefined, DOMAINS * perDomain, atMs);
     const spent = !ofDomain.allowed ? 'domain' : !ofAll.allowed ? 'installation' : undefined;

@@ -5,44 +5,44 @@ import { DomainBudget } from './domain-budget.ts';
 import { countQuietly, UNLIMITED } from './quiet-count.ts';
 import type { Subjects } from './subjects.ts';
 
-/** Wrong codes in a row, whatever the time between them (NIST SP 800-63B, section 5.2.2). */
+/** Consecutive wrong codes, whatever the time between them (NIST SP 800-63B, section 5.2.2). */
 export const MAX_FAILURES_IN_ROW = 100;
 
-/** Whose budget had nothing left for a guess. */
+/** Whose budget had no guess left. */
 export type GuessSpender = 'address' | 'device' | 'guesses_domain' | 'guesses_installation';
 
-/** Who guesses, and at what. */
+/** A guess: who makes it, and at which address. */
 export interface Guess {
   readonly subject: string;
-  /** The address where it may log in and has a code; undefined where there is nothing to guess. */
+  /** The address, if it may log in and has a code; undefined where there is nothing to guess. */
   readonly email: string | undefined;
-  /** Whether there is a code, of an address that may log in or not. */
+  /** Whether the address has a code, even if it may not log in. */
   readonly hasCode: boolean;
   /** The device cookie. */
   readonly device: Device | undefined;
   readonly isCountedInRow: boolean;
-  /** What its domain and the installation have used up does not hold for it. */
+  /** Whether it is exempt from the budgets of its domain and the installation. */
   readonly isLifted: boolean;
 }
 
 export interface GuessTaken {
   readonly allowed: boolean;
   readonly spent: GuessSpender | undefined;
-  /** All that was counted. */
+  /** Everything that was counted. */
   readonly counts: readonly TakenCount[];
 }
 
 interface GuessBudgetOptions {
-  /** Guesses an hour at an address. */
+  /** Guesses per hour at one address. */
   readonly perHour: number;
-  /** Wrong codes a day at all addresses of a domain (MAX_OTP_FAILURES_PER_DAY). */
+  /** Wrong codes per day at all addresses of a domain (MAX_OTP_FAILURES_PER_DAY). */
   readonly perDomain: number;
 }
 
 /**
- * How many wrong codes may be tried: at an address by the hour and in a row, at a domain and the whole installation by the day (UTC),
- * and by a browser that logged in before out of a budget of its own, so that no stranger shuts it out. Each guess is counted before it
- * is evaluated, exact over all nodes, and given back where it was not evaluated or right. @throws Unavailable when the database is away
+ * Limits wrong codes: at an address by the hour and in a row, at a domain and in the whole installation by the day (UTC). A browser that
+ * logged in before has a budget of its own, so that no stranger locks it out. Each guess is counted before it is evaluated, exactly
+ * across all nodes, and given back where it was not evaluated or was right. @throws Unavailable when the database is away
  */
 export class GuessBudget {
   readonly #counters: Counters;
@@ -55,18 +55,18 @@ export class GuessBudget {
     this.#byDay = new DomainBudget(counters, subjects, { name: 'otp-failed', perDomain, windowMs: DAY_MS });
   }
 
-  /** Whether a device cookie has guesses left; without any its browser is one like all others. */
+  /** Whether a device cookie has guesses left; without any, its browser is treated like any other. */
   async hasLeft(device: Device): Promise<boolean> {
     return (await this.#counters.read(deviceKey(device), DEVICE_LIFE_MS, device.untilMs)) < MAX_FAILURES_IN_ROW;
   }
 
-  /** Counts a guess, for as many questions whether or not there is something to guess. */
+  /** Counts a guess, with the same number of queries whether or not there is something to guess. */
   async take({ subject, email, hasCode, device, ...guess }: Guess, atMs: number): Promise<GuessTaken> {
     const hourKey = `otp-verify:${subject}${device === undefined ? '' : ':known'}`;
     const ofHour = await this.#take(hasCode ? hourKey : undefined, subject, this.#perHour, HOUR_MS, atMs);
     const isOpen = email !== undefined && ofHour.allowed;
     const ownKey = device !== undefined ? deviceKey(device) : guess.isCountedInRow ? rowKey(subject) : undefined;
-    // A cookie counts in the one window in which it ends: a window of the present would give it a second budget in the middle of its life.
+    // A cookie counts in the one window that contains its expiry: the window of the present would give it a second budget halfway.
     const [windowMs, inMs] = device === undefined ? [FOREVER_MS, atMs] : [DEVICE_LIFE_MS, device.untilMs];
     const own = await this.#take(isOpen ? ownKey : undefined, subject, MAX_FAILURES_IN_ROW, windowMs, inMs);
     const isOfDomain = isOpen && own.allowed && device === undefined && !guess.isLifted;
@@ -83,25 +83,25 @@ export class GuessBudget {
     };
   }
 
-  /** The guess was not evaluated. One question in any case, so that time does not tell whether anything was counted. */
+  /** The guess was not evaluated. Makes one query in any case, so that the time does not reveal whether something was counted. */
   async giveBack({ counts }: GuessTaken, subject: string, atMs: number): Promise<void> {
     if (counts.length > 0) await this.#counters.giveBack(counts);
     else await this.#take(undefined, subject, UNLIMITED, HOUR_MS, atMs);
   }
 
-  /** The guess was right, and so no failure. */
+  /** The guess was right, so it is not a failure. */
   async succeeded({ counts }: GuessTaken): Promise<void> {
     await this.#counters.giveBack(counts.filter(({ key }) => !key.startsWith('otp-verify:')));
   }
 
   #take(key: string | undefined, subject: string, limit: number, ofMs: number, atMs: number) {
-    // What counts nothing is not kept for as long as what counts a row.
+    // A counter that counts nothing need not be kept as long as one for consecutive failures.
     const windowMs = key === undefined ? HOUR_MS : ofMs;
     return countQuietly(this.#counters, { key, idleKey: `otp-idle:${subject}`, limit, windowMs }, atMs);
   }
 }
 
-/** Under what the wrong codes in a row of an address are counted. */
+/** The counter of an address's consecutive wrong codes. */
 export function rowKey(subject: string): string {
   return `otp-row:${subject}`;
 }

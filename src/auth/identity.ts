@@ -3,7 +3,7 @@ import type { DeviceCookies } from './device-cookie.ts';
 import type { LoginCodes } from './login-codes.ts';
 import type { Subjects } from './subjects.ts';
 
-/** Who somebody is, and by what that is known. */
+/** Who a caller is, and how that is known. */
 export interface Identity {
   readonly subjects: Subjects;
   /** Who may log in (CONSOLE_EMAILS). */

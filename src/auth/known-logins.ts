@@ -5,7 +5,7 @@ import type { Eventually } from '../kernel/eventually.ts';
 import type { Logins } from '../stores/logins/contract.ts';
 import { Lru } from '../kernel/lru.ts';
 
-/** A login as a request may know it. */
+/** A login as requests see it. */
 export interface Login {
   /** Prefix auth_. */
   readonly id: string;
@@ -13,30 +13,30 @@ export interface Login {
   readonly expiresAtMs: number;
 }
 
-/** What this node knows of a login's row. */
+/** A login's row as this node last read it. */
 export interface KnownLogin {
   readonly record: AuthRecord;
-  /** Made once: a request with a cookie allocates nothing. */
+  /** Created once, so that a request with a cookie allocates nothing. */
   readonly answer: { readonly login: Login };
-  /** When the row said so. */
+  /** When the row was last read. */
   readonly checkedAtMs: number;
-  /** When the row was last asked, whether or not it answered. */
+  /** When the row was last requested, even if that failed. */
   askedAtMs: number;
-  /** How often all that was known had been doubted by then (`doubtAll`): what is known since an earlier round is asked again. */
+  /** How many times `doubtAll` had been called by then; a row from an earlier round is read again. */
   readonly round: number;
 }
 
-/** How old an answer may be when no bus message comes through (docs/goals.md, R8). */
+/** How old an answer may be when no bus message arrives (docs/goals.md, R8). */
 const STALE_AFTER_MS = 5_000;
-/** From this age on the row is asked in the background, so that a busy login never waits. */
+/** From this age on the row is read again in the background, so that a busy login never waits. */
 const REFRESH_AFTER_MS = 2_500;
-/** How often the row of one login is asked while the database is away. */
+/** How often reading one login's row is retried while the database is away. */
 const RETRY_MS = 1_000;
 const CAPACITY = 20_000;
 
 /**
- * The rows of logins, at most five seconds old. A dropped login is never answered from a load that began before the drop. While the
- * database is away, what is known goes on until its own expiry (docs/architecture.md, section 5).
+ * Caches rows of logins, at most five seconds old. A dropped login is never answered from a load that began before the drop. While the
+ * database is away, cached logins stay valid until their own expiry (docs/architecture.md, section 5).
  */
 export class KnownLogins {
   readonly #logins: Logins;
@@ -49,20 +49,20 @@ export class KnownLogins {
     this.#logins = logins;
   }
 
-  /** True from a failed call to the database until the next that works. */
+  /** True from a failed database call until the next one that succeeds. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
   /**
-   * The login's row; undefined when there is none. Logins that ended stay known as such.
-   * @throws Unavailable when the row is neither known nor to be had.
+   * The login's row; undefined when there is none. Logins that ended stay cached as ended.
+   * @throws Unavailable when the row is not cached and cannot be read.
    */
   get(id: string, atMs: number): Eventually<KnownLogin | undefined> {
     const known = this.#known.get(id);
     if (known === undefined) return this.#load(id, atMs);
     const ageMs = known.round < this.#round ? STALE_AFTER_MS : atMs - known.checkedAtMs;
-    // An end is final. A clock that was set back makes an age below zero, which says nothing.
+    // An end is final. If the clock was set back the age is negative, which means nothing.
     if (known.record.destroyedAtMs !== null || (ageMs >= 0 && ageMs < REFRESH_AFTER_MS && isLive(known, atMs)))
       return known;
     if (isLive(known, atMs) && (this.#isAway || (ageMs >= 0 && ageMs < STALE_AFTER_MS))) {
@@ -75,7 +75,7 @@ export class KnownLogins {
     });
   }
 
-  /** Takes in a row that was just written. */
+  /** Caches a row that was just written. */
   add(record: AuthRecord, atMs: number): KnownLogin {
     this.#isAway = false;
     const known = toKnown(record, atMs, this.#round);
@@ -83,26 +83,26 @@ export class KnownLogins {
     return known;
   }
 
-  /** Takes in a newer row, unless the login was dropped, doubted or read again meanwhile: then what came meanwhile is the newer word. */
+  /** Caches a newer row, unless the login was dropped, doubted or read again meanwhile: then that is the newer information. */
   replace(before: KnownLogin, record: AuthRecord, atMs: number): KnownLogin {
     if (this.#known.get(record.id) === before && before.round === this.#round) return this.add(record, atMs);
     return toKnown(record, atMs, this.#round);
   }
 
-  /** Forgets a login, so that the next request asks its row. */
+  /** Forgets a login, so that the next request reads its row. */
   drop(id: string): void {
     this.#known.delete(id);
     this.#loads.delete(id);
   }
 
-  /** Asks the row of every login before it is believed again; while the database is away, what is known goes on. */
+  /** Makes every login's row be read again before it is trusted; while the database is away, cached rows stay in use. */
   doubtAll(): void {
     this.#round += 1;
-    // What is being read may have been read too early.
+    // Loads under way may have read their row too early.
     this.#loads.clear();
   }
 
-  /** Says that the database failed a call for a login. */
+  /** Notes that a database call for a login failed. */
   lost(): void {
     this.#isAway = true;
   }
@@ -111,17 +111,17 @@ export class KnownLogins {
     const sinceAskedMs = atMs - known.askedAtMs;
     if (sinceAskedMs >= 0 && sinceAskedMs < RETRY_MS) return;
     known.askedAtMs = atMs;
-    // A failure shows to the request that has to wait for the row.
+    // Only a request that has to wait for the row needs to see a failure.
     this.#load(known.record.id, atMs).catch(() => {});
   }
 
-  /** One load at a time for a login, shared by all who ask. */
+  /** One load at a time for each login, shared by all callers. */
   #load(id: string, atMs: number): Promise<KnownLogin | undefined> {
     const underWay = this.#loads.get(id);
     if (underWay !== undefined) return underWay;
     const load: Promise<KnownLogin | undefined> = this.#read(id).then(
       (record) => {
-        // Dropped while the row was read: it may have been read too early.
+        // The login was dropped while its row was being read, perhaps too early.
         if (this.#loads.get(id) !== load) return this.#load(id, atMs);
         this.#loads.delete(id);
         if (record !== undefined) return this.#keep(record, atMs);
@@ -148,7 +148,7 @@ export class KnownLogins {
     }
   }
 
-  /** A row that was read before this node's own latest write does not replace it. */
+  /** Does not let a row that was read before this node's own latest write replace it. */
   #keep(record: AuthRecord, atMs: number): KnownLogin {
     const known = this.#known.get(record.id);
     return known !== undefined && known.record.version > record.version ? known : this.add(record, atMs);

@@ -7,20 +7,20 @@ import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
 import type { GuessSpender } from './guess-budget.ts';
 import type { Subjects } from './subjects.ts';
 
-/** What login codes are bounded by. */
+/** The limits on login codes. */
 interface LoginCodeLimits {
   readonly expiryMinutes: number;
-  /** Codes an hour per address (MAX_OTP_PER_HOUR). */
+  /** Codes per hour for each address (MAX_OTP_PER_HOUR). */
   readonly perHour: number;
   /** Attempts per code (MAX_OTP_VERIFY_ATTEMPTS). */
   readonly maxAttempts: number;
-  /** Wrong codes a day at the addresses of a domain (MAX_OTP_FAILURES_PER_DAY). */
+  /** Wrong codes per day at all addresses of a domain (MAX_OTP_FAILURES_PER_DAY). */
   readonly failuresPerDay: number;
-  /** Mails an hour to addresses of a domain that nobody has logged in by (MAX_OTP_NEW_MAILS_PER_HOUR). */
+  /** Mails per hour to addresses of a domain that nobody has logged in with yet (MAX_OTP_NEW_MAILS_PER_HOUR). */
   readonly newMailsPerHour: number;
 }
 
-/** Whose budget had nothing left, for a guess or for a mail. */
+/** Whose budget was used up, by a guess or a mail. */
 export type BudgetScope = GuessSpender | 'mails_domain' | 'mails_installation';
 
 export interface LoginCodesDeps {
@@ -29,18 +29,18 @@ export interface LoginCodesDeps {
   readonly addresses: LoginAddresses;
   readonly mailer: Mailer;
   readonly subjects: Subjects;
-  /** Codes are hashed with a key that is derived from it. */
+  /** The key for hashing codes is derived from it. */
   readonly installationKey: Buffer;
   readonly limits: LoginCodeLimits;
   /** Who may log in (CONSOLE_EMAILS): nobody else gets mail. */
   readonly admits: (email: string) => boolean;
-  /** The service's own address, which the mail names; asked at each send, because a port may be known only later. */
+  /** The service's own address, which the mail names. A function, because a port may be known late. */
   readonly publicUrl: () => string;
-  /** Six digits; the default draws them by chance. */
+  /** Six digits; by default drawn at random. */
   readonly newCode?: () => string;
-  /** Hears of a mail that did not go out although its asker was told that it would, and of other faults that nobody waits for. */
+  /** Receives the fault of a mail that was not sent although its asker was told that it would be, and other faults that nobody awaits. */
   readonly onFault?: (error: unknown) => void;
-  /** Hears of each guess and mail that a budget had nothing left for. */
+  /** Called for each guess and mail for which a budget had nothing left. */
   readonly onSpent?: (scope: BudgetScope, domain: string) => void;
   readonly trace?: Trace<ChallengeRecord> | undefined;
 }

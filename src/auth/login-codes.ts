@@ -12,34 +12,34 @@ import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
 import { askersFor, Standings, type Visitor } from './standing.ts';
 
 /**
- * One-time codes by mail (docs/contract.md, section 6.2). Addresses are parsed ones, codes six digits. Browsers that hold a device cookie
- * of the address have codes, sends and guesses of their own: what strangers do takes nothing from them.
+ * One-time codes by mail (docs/contract.md, section 6.2). Addresses are already parsed, codes have six digits. Browsers that hold a device
+ * cookie for the address have codes, sends and guesses of their own: strangers cannot use them up.
  */
 export interface LoginCodes {
   /**
-   * Mails a new code, which takes the place of the one before. An address that may not log in, whose budget of mails is spent or
-   * that is closed to strangers gets the same answer for the same work, and no mail: the answer comes when the mail server is ready
-   * for a recipient, and does not wait for what it says to one.
-   * A send that is refused or fails is as if it had not been: the code before goes on to work, as it does when the mail is not
-   * taken afterwards.
+   * Mails a new code, which replaces the one before. An address that may not log in, whose budget of mails is used up or
+   * that is closed to strangers gets the same answer after the same work, but no mail: the answer comes when the mail server is ready
+   * for a recipient, and does not wait for its response to one.
+   * A send that is refused or fails leaves everything as it was: the code before keeps working, as it also does when the mail is
+   * rejected afterwards.
    * @returns RATE_LIMIT_EXCEEDED beyond `perHour` sends, with the seconds to wait.
    * @throws Unavailable when the mail server or the database is away; the send is not counted then.
    */
   send(email: string, visitor: Visitor, atMs: number, requestId?: string): Promise<CodeSent | Refusal>;
   /**
-   * Redeems a code of the login's address, once, and inserts the login: a code is spent only on a login that is there.
-   * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code, or whose budget is spent.
+   * Redeems a code of the login's address, once, and inserts the login in the same step, so that no code is spent without a login.
+   * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code and whichever budget is used up.
    * @throws Unavailable when the database is away.
    */
   verify(login: AuthRecord, code: string, visitor: Visitor, atMs: number, requestId?: string): Promise<true | Refusal>;
   /**
-   * Opens an address to strangers again after too many wrong codes in a row, and for a day also where its domain or the installation
-   * has used up what is theirs.
-   * @returns how many wrong codes in a row are forgotten
+   * Reopens an address to strangers after too many consecutive wrong codes, and for a day also exempts it from the used-up budgets of its
+   * domain and the installation.
+   * @returns how many consecutive wrong codes are forgotten
    * @throws Unavailable when the database is away
    */
   lift(email: string, atMs: number): Promise<number>;
-  /** Resolves when no mail is being handed over any more. */
+  /** Resolves when no more mails are being handed over. */
   settled(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   });
   const sender = createCodeSender(deps, { chain, hashCode, standings, deviceOf });
 
-  /** A device cookie that has no guesses left makes no difference any more. */
+  /** Ignores a device cookie that has no guesses left. */
   async function deviceOf({ device }: Visitor): Promise<Device | undefined> {
     return device !== undefined && (await guesses.hasLeft(device)) ? device : undefined;
   }
@@ -92,12 +92,12 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     const asker = isOwnCode ? subjects.knownBrowsers(email) : subjects.address(visitor.from);
     const facts = await chain.redeem(id, { codeHash: hashCode(id, code), asker }, login, atMs, requestId);
     if (facts.some(({ type }) => type === 'challenge.verified')) {
-      // The code is spent, and opened its login: what cannot be noted now costs nobody the login.
+      // The code is spent and has opened its login, so a failure to note that must not cost the login.
       const noted = Promise.all([guesses.succeeded(taken), standings.loggedIn(email, atMs)]);
       await noted.catch(ifAway(() => undefined));
       return true;
     }
-    // Only what was evaluated is charged.
+    // Only evaluated guesses are charged.
     if (facts.length === 0) await guesses.giveBack(taken, subject, atMs);
     if (taken.spent !== undefined) deps.onSpent?.(taken.spent, domainOf(email));
     return invalidCode(taken.spent, subject, limits.failuresPerDay);
@@ -106,7 +106,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   return { ...sender, verify, lift: (email, atMs) => standings.lift(email, atMs) };
 }
 
-/** Its caller is told the same in all cases, and operators what it was. */
+/** The same refusal for the caller in all cases; operators see the cause. */
 function invalidCode(spent: GuessSpender | undefined, subject: string, perDomain: number): Refusal {
   const why: Record<GuessSpender, Why> = {
     address: {

@@ -1,20 +1,20 @@
 import type { Counters, CounterTake, TakenCount } from '../stores/counters/contract.ts';
 
-/** No limit: the counter is written only so that a request that counts nothing takes as long as one that does. */
+/** No limit: this counter is only written so that a request that counts nothing takes as long as one that does. */
 export const UNLIMITED = 1_000_000_000;
 
 export interface QuietCount {
   /** Undefined where nothing is to be counted. */
   readonly key: string | undefined;
-  /** What is counted instead, and bounds nothing. */
+  /** The counter used instead, which limits nothing. */
   readonly idleKey: string;
   readonly limit: number;
   readonly windowMs: number;
 }
 
 /**
- * Counts one, or nothing, with the same question: the time that it takes must not tell which (docs/security.md).
- * @returns what was counted, to be given back where it turns out not to count
+ * Counts one, or nothing, with the same query: its duration must not reveal which (docs/security.md).
+ * @returns what was counted, to be given back if it turns out not to count
  * @throws Unavailable when the database is away
  */
 export async function countQuietly(
@@ -30,7 +30,7 @@ export async function countQuietly(
   return { allowed: take.allowed, counts: countsOf(key, take) };
 }
 
-/** What a take has counted: nothing where it was refused. */
+/** What a `take` has counted: nothing if it was refused. */
 export function countsOf(key: string, { allowed, windowStartMs }: CounterTake): readonly TakenCount[] {
   return allowed ? [{ key, windowStartMs }] : [];
 }

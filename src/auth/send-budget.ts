@@ -2,22 +2,22 @@ import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import type { TakenCount, Counters } from '../stores/counters/contract.ts';
 import { countsOf } from './quiet-count.ts';
 
-/** So many hours' worth of codes one network address may ask for in a day like everybody. */
+/** How many hours' worth of codes one network address may request per day before it counts as frequent. */
 const USUAL_HOURS = 2;
 
 /** A send that was counted, or refused. */
 export interface SendTaken {
   readonly allowed: boolean;
   readonly retryAtMs: number;
-  /** Its asker has asked for more codes of this e-mail address today than people do. */
+  /** Whether its asker has requested more codes for this e-mail address today than people usually do. */
   readonly isFrequent: boolean;
   readonly counts: readonly TakenCount[];
 }
 
 /**
- * Codes an hour per e-mail address (MAX_OTP_PER_HOUR). Anybody may ask for them, so anybody can use them up; but whoever has done so
- * for two hours of a day leaves the last code of each further hour to other network addresses, and browsers that logged in before
- * have codes of their own. All e-mail addresses are treated alike, known or not. @throws Unavailable when the database is away
+ * Limits codes per hour for each e-mail address (MAX_OTP_PER_HOUR). Anybody may request them, so anybody can use them up. But an asker
+ * who has done so for two hours of a day leaves the last code of each further hour to other network addresses, and browsers that logged
+ * in before have codes of their own. All e-mail addresses are treated alike, known or not. @throws Unavailable when the database is away
  */
 export class SendBudget {
   readonly #counters: Counters;
@@ -28,7 +28,7 @@ export class SendBudget {
     this.#perHour = perHour;
   }
 
-  /** Counts a send of a stranger. A refused one is counted nowhere. */
+  /** Counts a send requested by a stranger. A refused one is not counted. */
   async take(subject: string, asker: string, atMs: number): Promise<SendTaken> {
     const daily = `otp-asked:${subject}:${asker}`;
     const day = await this.#counters.take(daily, USUAL_HOURS * this.#perHour, DAY_MS, atMs);
@@ -39,7 +39,7 @@ export class SendBudget {
     return { ...hour, isFrequent: !day.allowed, counts };
   }
 
-  /** Counts a send of a browser that holds a device cookie of the address. */
+  /** Counts a send requested by a browser that holds a device cookie for the address. */
   async takeOfKnown(subject: string, atMs: number): Promise<SendTaken> {
     return { ...(await this.#takeHour(`otp-send:${subject}:known`, this.#perHour, atMs)), isFrequent: false };
   }

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Tells which of SERVICE_TOKENS an Authorization header carries, by a name that tells one token from another and is none: `service:` and
- * the first six hex digits of its SHA-256. It takes a time that does not tell how close a wrong one came.
+ * Finds which of SERVICE_TOKENS an Authorization header carries. Returns a name that distinguishes tokens without being one: `service:` and
+ * the first six hex digits of its SHA-256. Its duration does not reveal how close a wrong token came.
  */
 export function createServiceTokens(
   tokens: readonly string[],
@@ -12,13 +12,13 @@ export function createServiceTokens(
     if (known.length === 0 || !isBearer(authorization)) return undefined;
     const given = digest(authorization.slice(7).trim());
     let found: Buffer | undefined;
-    // All of them, so that the time does not tell which.
+    // Compares with all of them, so that the duration does not reveal which one matches.
     for (const token of known) if (timingSafeEqual(token, given)) found = token;
     return found === undefined ? undefined : `service:${found.toString('hex', 0, 3)}`;
   };
 }
 
-/** Whether an Authorization header brings what may be a token: a proxy that asks for a password brings something else. */
+/** Whether an Authorization header may contain a token: a proxy that asks for a password causes other schemes. */
 export function isBearer(authorization: string | undefined): authorization is string {
   return authorization !== undefined && /^bearer /i.test(authorization);
 }

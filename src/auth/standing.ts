@@ -9,27 +9,27 @@ import type { Subjects } from './subjects.ts';
 /** How long an operator's lift lasts. */
 const LIFT_MS = DAY_MS;
 
-/** Whoever asks for a code, or tries one. */
+/** Who asks for a code, or tries one. */
 export interface Visitor {
   /** The network address, by its scope. */
   readonly from: string;
-  /** The device cookie of the e-mail address, where the browser holds one. */
+  /** The device cookie for the e-mail address, if the browser holds one. */
   readonly device?: Device | undefined;
 }
 
-/** What holds for an address. */
+/** The state of an address. */
 export interface Standing {
-  /** Somebody has logged in by it. */
+  /** Somebody has logged in with it. */
   readonly isKnown: boolean;
-  /** An operator lifted what holds for it, within a day. */
+  /** An operator lifted its restrictions within the last day. */
   readonly isLifted: boolean;
-  /** Its wrong codes in a row count. They do not where nobody has logged in by it: they would close it to an owner who has no known browser. */
+  /** Consecutive wrong codes count. Not before anybody has logged in: they would lock out an owner who has no known browser yet. */
   readonly isCountedInRow: boolean;
-  /** Too many wrong codes in a row were tried: only browsers that logged in before may go on. */
+  /** There were too many consecutive wrong codes: only browsers that logged in before may continue. */
   readonly isClosed: boolean;
 }
 
-/** How addresses stand (docs/contract.md, section 6.2). @throws Unavailable when the database is away */
+/** The states of addresses (docs/contract.md, section 6.2). @throws Unavailable when the database is away */
 export class Standings {
   readonly #addresses: LoginAddresses;
   readonly #counters: Pick<Counters, 'read' | 'clear'>;
@@ -55,13 +55,13 @@ export class Standings {
     return { isKnown, isLifted, isCountedInRow, isClosed: isCountedInRow && failures >= MAX_FAILURES_IN_ROW };
   }
 
-  /** Somebody logged in by the address: the row of wrong codes is over. */
+  /** Notes that somebody logged in with the address, which resets its consecutive wrong codes. */
   async loggedIn(email: string, atMs: number): Promise<void> {
     const subject = this.#subjects.console(email);
     await Promise.all([this.#addresses.loggedIn(subject, atMs), this.#counters.clear(rowKey(subject))]);
   }
 
-  /** @returns how many wrong codes in a row are forgotten */
+  /** @returns how many consecutive wrong codes are forgotten */
   async lift(email: string, atMs: number): Promise<number> {
     const subject = this.#subjects.console(email);
     const failures = await this.#failuresInRow(email, atMs);
@@ -75,7 +75,7 @@ export class Standings {
   }
 }
 
-/** Whose codes a browser asks for and tries first, and whose it tries then: codes of strangers never replace those of known browsers. */
+/** Whose codes a browser requests and tries first, and whose it tries next: codes of strangers never replace those of known browsers. */
 export function askersFor(
   email: string,
   device: Device | undefined,

@@ -5,29 +5,29 @@ import { Lru } from '../kernel/lru.ts';
 
 const AUDIENCE = 'switchboard-console';
 const TYPE = 'console';
-/** Ours have about 350 characters; nothing longer is worth a hash. */
+/** Ours have about 350 characters; nothing longer is worth checking. */
 const MAX_LENGTH = 2048;
 
-/** What a console cookie says (docs/contract.md, section 6.4). */
+/** The content of a console cookie (docs/contract.md, section 6.4). */
 export interface TokenClaims {
   readonly email: string;
   /** The login's id, prefix auth_. */
   readonly loginId: string;
-  /** Milliseconds since the Unix epoch; a token's own times have whole seconds. */
+  /** Milliseconds since the Unix epoch; the token itself has whole seconds. */
   readonly expiresAtMs: number;
 }
 
 export interface Tokens {
-  /** Signs with the first secret. The token ends with the second in which `expiresAtMs` lies: the login's row is the exact one. */
+  /** Signs with the first secret. The token expires at the end of the second that contains `expiresAtMs`; the login's row is exact. */
   sign(claims: TokenClaims, atMs: number): Promise<string>;
-  /** What the token says when one of the secrets signed it and it has not expired; else undefined. Never throws. */
+  /** The token's claims, if one of the secrets signed it and it has not expired; otherwise undefined. Never throws. */
   verify(token: string, atMs: number): Eventually<TokenClaims | undefined>;
 }
 
 type Library = typeof jsonwebtokenModule;
 let library: Library | undefined;
 
-/** Loaded with the first login or cookie: a start does not wait for it. */
+/** Imported with the first login or cookie, so that starting does not wait for it. */
 function jsonwebtoken(): Eventually<Library> {
   return library ?? import('jsonwebtoken').then((module) => (library = module.default));
 }
@@ -37,7 +37,7 @@ function jsonwebtoken(): Eventually<Library> {
  * @param secrets JWT_SECRET: the first signs, all verify, so that a secret can be replaced without ending logins
  */
 export function createTokens(secrets: readonly string[]): Tokens {
-  // Made once: given a string, the library makes a key for every call, at 25 times the cost of the check itself.
+  // Created once: given a string, the library makes a key for every call, at 25 times the cost of the check itself.
   const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret, 'utf8')));
   const [signingKey] = keys;
   if (signingKey === undefined) throw new TypeError('tokens need at least one secret');
@@ -48,7 +48,7 @@ export function createTokens(secrets: readonly string[]): Tokens {
       try {
         return toClaims(verify(token, key, { algorithms: ['HS256'], audience: AUDIENCE, clockTimestamp }));
       } catch {
-        // Another secret may fit; what is wrong with a token is nobody's business.
+        // Another secret may match; what is wrong with a token is not reported.
       }
     }
     return undefined;
@@ -68,7 +68,7 @@ export function createTokens(secrets: readonly string[]): Tokens {
   };
 }
 
-/** The library lets a token through that lacks a claim; ours has all of them. */
+/** The library accepts tokens that lack a claim; ours have all of them. */
 function toClaims(payload: unknown): TokenClaims | undefined {
   if (typeof payload !== 'object' || payload === null) return undefined;
   const { email, sid, iat, exp, aud, typ } = payload as Readonly<Record<string, unknown>>;
@@ -84,12 +84,12 @@ interface KnownToken {
 }
 
 const CAPACITY = 10_000;
-/** Characters of the signature that ends a token: HMAC SHA-256 in base64url. */
+/** Length of the signature at the end of a token: HMAC SHA-256 in base64url. */
 const SIGNATURE_LENGTH = 43;
 
 /**
- * Tokens whose signature was checked, with what they say. They are looked up by their signature, as hashing all of a token for a
- * look-up takes longer than the rest of a request's check, and then compared as a whole.
+ * Tokens whose signature was checked, with their claims. They are looked up by their signature, because hashing a whole token for a
+ * look-up takes longer than the rest of a request's check, and are then compared as a whole.
  */
 export class KnownTokens {
   readonly #known = new Lru<KnownToken>(CAPACITY);

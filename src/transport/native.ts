@@ -47,7 +47,7 @@ export interface NativeResponse {
   writeStatus(status: string): NativeResponse;
   /** What the connection does not take now waits in memory; the next request on it is served all the same. */
   end(body?: string | Buffer, closeConnection?: boolean): NativeResponse;
-  /** Sends a part as a chunk. Returns false if the connection does not take all of it now; the rest is buffered. Only `write` and `end` may follow. */
+  /** Sends a chunk. Returns false if the connection does not take all of it now; the rest is buffered. Only `write` and `end` may follow. */
   write(part: Buffer): boolean;
   /** Writes what the connection takes now, and buffers nothing. Returns whether all of `body` was taken, and whether the reply is complete. */
   tryEnd(body: Buffer, totalBytes: number): readonly [isWritten: boolean, isComplete: boolean];

@@ -1,6 +1,6 @@
 import { nameOf, type Schema, type Schemas } from './document.ts';
 
-/** A minimal value of a schema: its required fields only, from their examples. */
+/** A minimal value of a shape: its required fields only, from their examples. */
 export function exampleOf(schema: Schema, schemas: Schemas): unknown {
   if (schema.$ref !== undefined) return exampleOf(schemas[nameOf(schema.$ref)] ?? {}, schemas);
   const [first] = schema.anyOf ?? schema.oneOf ?? schema.enum?.map((value) => ({ const: value })) ?? [];

@@ -3,7 +3,7 @@ import { nameOf, type Parameter, type Schema, type Schemas } from './document.ts
 import { referencePath, shapes } from './groups.ts';
 import { prose, sentence } from './words.ts';
 
-/** Deeper than any schema goes; stops schemas that contain themselves. */
+/** Deeper than any shape goes; stops shapes that contain themselves. */
 const MAX_DEPTH = 8;
 /** Longer patterns are not shown, because they tell a reader nothing. */
 const MAX_PATTERN = 48;
@@ -18,8 +18,8 @@ interface Field {
 export type Direction = 'sent' | 'received';
 
 /**
- * The fields of a schema, each with its type, its limits and its description. Required fields come first, otherwise the order is the
- * schema's. Nested fields are folded, or link to the entry of a named schema.
+ * The fields of a shape, each with its type, its limits and its description. Required fields come first, otherwise the order is the
+ * shape's. Nested fields are folded, or link to the entry of a named shape.
  */
 export function fieldList(schema: Schema, schemas: Schemas, direction: Direction, depth = 0): Html | undefined {
   const fields = fieldsOf(schema, schemas);
@@ -31,7 +31,7 @@ export function fieldList(schema: Schema, schemas: Schemas, direction: Direction
     ${listOf(own, schemas, direction, depth)}`;
 }
 
-/** The largest named schema that these fields extend, so that only the added fields need to be listed. */
+/** The largest named shape that these fields extend, so that only the added fields need to be listed. */
 function baseOf(fields: readonly Field[], schemas: Schemas): string | undefined {
   const here = new Map(fields.map(({ name, schema }) => [name, JSON.stringify(schema)]));
   const sizes = Object.entries(schemas).map(([name, { properties = {} }]) => {
@@ -88,7 +88,7 @@ function presence(isRequired: boolean, direction: Direction): Html | undefined {
   return isRequired ? html` <span class="required">required</span>` : html` <span class="limits">may be absent</span>`;
 }
 
-/** The named schema of a field, or of the items of its list or map. */
+/** The named shape of a field, or of the items of its list or map. */
 function shapeOf({ $ref, items, additionalProperties, anyOf = [] }: Schema): string | undefined {
   if ($ref !== undefined) return nameOf($ref);
   const [one] = anyOf;

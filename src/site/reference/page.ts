@@ -35,7 +35,7 @@ interface Section {
   readonly entries: () => readonly Html[];
 }
 
-/** The first page: what applies to every request, and links to the entries of all operations, frames, schemas and codes. */
+/** The first page: what applies to every request, and links to the entries of all operations, frames, shapes and codes. */
 export function writeStart(described: Described): WrittenPage {
   const index = referencePages.map((page) => {
     const lines = sectionOf(page, described).listed.map(

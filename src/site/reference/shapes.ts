@@ -5,7 +5,7 @@ import { exampleOf } from './example-of.ts';
 import { fieldList } from './fields.ts';
 import { paragraphs, sentence } from './words.ts';
 
-/** The names of the schemas that fields refer to, in alphabetical order. Bodies and replies show their own fields in place. */
+/** The names of the shapes that fields refer to, in alphabetical order. Bodies and replies show their own fields in place. */
 export function linkedShapes(openapi: OpenApi): string[] {
   const { schemas } = openapi.components;
   const roots = endpointsOf(openapi).flatMap(({ operation: { requestBody, responses } }) =>
@@ -33,7 +33,7 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
   return schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {});
 }
 
-/** The entry of a schema: its fields, and an example. */
+/** The entry of a shape: its fields, and an example. */
 export function shapeEntry(name: string, schemas: Schemas): Html {
   const { [name]: schema = {} } = schemas;
   return html`<article class="entry" id="${name}">
