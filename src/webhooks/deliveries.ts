@@ -17,38 +17,38 @@ import type { EndpointHost } from './host.ts';
 import { LONGEST_MS, retryAfterMs, retryDelayMs } from './retry.ts';
 
 const TIMEOUT_MS = 15 * SECOND_MS;
-/** So much of a reply is read, and none of it kept. */
+/** Bytes of a reply that are read at most; none of them are kept. */
 const MAX_REPLY_BYTES = 4096;
-/** A node that dies holds what it has claimed for no longer. */
+/** How long a node that dies keeps what it has claimed. */
 const LEASE_MS = 30 * SECOND_MS;
-/** Without endpoints it is looked so often whether there are any. */
+/** While there are no endpoints, how often to check whether there are any. */
 const QUIET_MS = 2 * SECOND_MS;
 const SETTLE_MS = SECOND_MS;
-/** A session whose calls nobody here hears may be reported of for so long after its end. */
+/** How long after its end usage of a session may still be reported, if nobody here hears its calls. */
 const DIRECT_MS = 5 * MINUTE_MS;
-/** Sent to one endpoint at once. */
+/** Requests to one endpoint at once. */
 const LANES = 2;
-/** Endpoints that are sent to at once, and of those that fail and are probed. */
+/** Endpoints that are sent to at once, and failing ones among them that are probed. */
 const MAX_BUSY = 48;
 const MAX_PROBING = 16;
 const EACH = 20;
-/** Of what an endpoint missed that came back it gets so many every quarter of a second. */
+/** Missed deliveries that a recovered endpoint gets every quarter of a second. */
 const EACH_MISSED = 2;
-/** The longest that a delivery may wait, by how many tries failed; while it is claimed as well. */
+/** The longest wait of a delivery, by the number of failed tries; at least the lease, because a claimed delivery waits too. */
 const WAITS_MS = LONGEST_MS.map((ms) => Math.max(ms, LEASE_MS));
 const SETTLED_AT_ONCE = 100;
 const SETTLE_ROUNDS = 10;
-/** Secrets are asked of the database so often: a new one signs within that time. */
+/** How long secrets are cached: a new one signs within this time. */
 const SECRETS_MS = 5 * SECOND_MS;
 const MAX_SECRETS = 10_000;
-/** What a stop waits for, before it breaks off what is under way. */
+/** How long a stop waits before it aborts requests under way. */
 const STOP_MS = 3 * SECOND_MS;
 
 export interface DeliveriesDeps {
   readonly webhooks: Webhooks;
   readonly host: EndpointHost;
   readonly outbound: Pick<Outbound, 'request'>;
-  /** The secrets that sign for an endpoint, the newest first. */
+  /** The secrets that sign for an endpoint, newest first. */
   readonly secretsOf: (endpoint: Pick<ClaimedEndpoint, 'tenantId' | 'id'>) => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -56,33 +56,33 @@ export interface DeliveriesDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** What came of a request: a status, or why there is none. */
+/** The result of a request: a status, or why there is none. */
 interface Answer extends Partial<Pick<OutboundReply, 'status' | 'retryAfter'>> {
   readonly code: string | null;
-  /** Nobody was asked: it counts as no try. */
+  /** Nothing was sent, so it does not count as a try. */
   readonly isUnsent?: boolean;
 }
 
 /**
- * Sends what webhooks are told, on each node what that has claimed (docs/contract.md, section 12.2). An endpoint that does not answer is left
- * to single probes, as machines/webhook-endpoint decides, and holds up no other.
+ * Sends the webhook deliveries that this node has claimed (docs/contract.md, section 12.2). An endpoint that does not answer only gets
+ * single probes, as machines/webhook-endpoint decides, and delays no other endpoint.
  */
 export class Deliveries {
   readonly #deps: DeliveriesDeps;
   readonly #running: BackgroundTasks;
   readonly #breakOff = new AbortController();
   readonly #secrets = cacheFor<readonly string[]>(SECRETS_MS, MAX_SECRETS);
-  /** Endpoints that this node sends to, and those of them that it probes. */
+  /** Endpoints that this node is sending to, and those among them that it is probing. */
   readonly #busy = new Set<string>();
   readonly #probing = new Set<string>();
-  /** Endpoints that failed here since they answered last. */
+  /** Endpoints that failed here since they last answered. */
   readonly #failed = new Set<string>();
-  /** When it was found that there is no endpoint; undefined while there is one. */
+  /** When it was found that there are no endpoints; undefined while there are. */
   #quietAtMs: number | undefined;
   #settledAtMs = -Infinity;
-  /** By the clock that may have been set back since, as it may have been before this process began. */
+  /** When it last looked. The clock may have been set back since; Infinity, because that may have happened before this process began. */
   #lookedAtMs = Infinity;
-  /** The look at what is due that is under way, and whether somebody asked for another since it began. */
+  /** The look for due deliveries that is under way, and whether another was requested since it began. */
   #looking: Promise<void> | undefined;
   #isAsked = false;
   #isStopping = false;
@@ -90,12 +90,12 @@ export class Deliveries {
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps;
     this.#running = new BackgroundTasks((fault) => {
-      // What is claimed is due again once its lease ends.
+      // Claimed deliveries are due again once their lease ends.
       if (!(fault instanceof Unavailable)) deps.onError(fault);
     });
   }
 
-  /** Begins to send what is due. One look follows the other: two at once would claim for one endpoint twice. @throws Unavailable */
+  /** Starts sending what is due. Looks never overlap, because two at once would claim twice for one endpoint. @throws Unavailable */
   tick(): Promise<void> {
     this.#isAsked = true;
     this.#looking ??= this.#lookWhileAsked().finally(() => (this.#looking = undefined));
@@ -133,7 +133,7 @@ export class Deliveries {
     return this.#running.settled();
   }
 
-  /** Begins nothing any more, gives back what was not sent, and breaks off what takes too long. */
+  /** Starts nothing more, gives back what was not sent, and aborts requests that take too long. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await withTimeout(STOP_MS, this.settled());
@@ -141,7 +141,7 @@ export class Deliveries {
     await this.settled();
   }
 
-  /** Sends one delivery to each failing endpoint whose time has come: of several nodes one does. */
+  /** Sends one delivery to each failing endpoint that is due for a probe; only one of several nodes does so. */
   async #probe(atMs: number): Promise<void> {
     const { webhooks } = this.#deps;
     const room = MAX_PROBING - this.#probing.size;
@@ -168,7 +168,7 @@ export class Deliveries {
   }
 
   /**
-   * Sends the claimed deliveries of an endpoint, some at once, until one fails; what was not sent is given back.
+   * Sends the claimed deliveries of an endpoint, several at once, until one fails; the rest is given back.
    * @returns whether more may be due
    */
   async #sendAll({ deliveries, ...endpoint }: ClaimedEndpoint): Promise<boolean> {
@@ -176,7 +176,7 @@ export class Deliveries {
     const waiting = [...deliveries];
     let isFailing = false;
     const lane = async (): Promise<void> => {
-      // One that could not be answered before others may claim it is left to them.
+      // A delivery whose lease may end before its answer is left to other nodes.
       while (!isFailing && !this.#isStopping && clock.now() + TIMEOUT_MS <= (waiting[0]?.untilMs ?? -Infinity)) {
         const next = waiting.shift() as ClaimedDelivery;
         isFailing = !(await this.#sendOne(endpoint, next)) || isFailing;
@@ -213,7 +213,7 @@ export class Deliveries {
     events.webhookSent(isDelivered ? 'delivered' : (code ?? `status_${status}`), state === 'dead', atMs - claim.atMs);
     const noted = webhooks.finish(claim, { state, attempts, nextAtMs, atMs, status, code, ms });
     if (isDelivered) {
-      // The next is sent meanwhile: else an endpoint would be told no faster than one commit follows the other.
+      // Saved while the next one is sent: otherwise an endpoint would get no more than one delivery per commit.
       this.#running.start(noted);
       if (this.#failed.delete(id) || endpoint.failures > 0 || endpoint.state !== 'healthy')
         await this.#send(id, { type: 'DELIVERED', at: atMs });
@@ -225,7 +225,7 @@ export class Deliveries {
     return isDelivered;
   }
 
-  /** Never rejects for what the server does, or does not do. @throws Unavailable */
+  /** Never rejects because of what the server does or fails to do. @throws Unavailable */
   async #ask(
     { id, tenantId, url }: Omit<ClaimedEndpoint, 'deliveries'>,
     { eventId, body, trace }: ClaimedDelivery,

@@ -13,9 +13,9 @@ import { audited, newAct, type ActLog, type ChangedBy } from '../stores/journal/
 import type { EndpointWish, ReplayFilter, WebhookEndpoint, Webhooks } from '../stores/webhooks/contract.ts';
 import type { EndpointHost } from './host.ts';
 
-/** One request sends at most so many again. */
+/** Events that one request sends again at most. */
 const MAX_REPLAYED = 10_000;
-/** More than was counted by this share is another thing than what was meant. */
+/** If the number of matches has grown by more than this share since the count, the operator must count again. */
 const GROWTH = 0.1;
 
 export interface EndpointsDeps {
@@ -29,13 +29,13 @@ export interface EndpointsDeps {
 }
 
 interface NewWebhook {
-  /** Null for one of the installation. */
+  /** Null for an endpoint of the installation. */
   readonly tenantId: string | null;
   readonly url: string;
   readonly types: readonly string[];
 }
 
-/** An endpoint that was made, and its secret, which is shown this once. */
+/** A new endpoint and its secret, which is shown only once. */
 interface MadeWebhook {
   readonly endpoint: WebhookEndpoint;
   readonly secret: string;
@@ -43,7 +43,7 @@ interface MadeWebhook {
 
 /**
  * Adds an endpoint.
- * @returns a Refusal INVALID_REQUEST whose details name every wrong field, or CONFLICT where there are as many as there may be, or nothing seals
+ * @returns a Refusal INVALID_REQUEST whose details name every wrong field, or CONFLICT where the maximum is reached or no key can seal its secret
  * @throws Unavailable
  */
 export async function addWebhook(
@@ -57,7 +57,7 @@ export async function addWebhook(
   const atMs = deps.clock.now();
   const endpoint = { ...newEndpoint(id), tenantId, url, types: unique(types), createdAtMs: atMs, createdBy: by.actor };
   return change('webhook.create', endpoint, by, deps, async () => {
-    // First, for an endpoint without one would be signed by a secret that nobody was shown.
+    // The secret comes first: an endpoint without one would be signed with a secret that nobody was shown.
     const secret = await makeWebhookSecret(endpoint, by, deps.secrets);
     if (secret instanceof Refusal) return secret;
     if (await deps.webhooks.insert(endpoint, MAX_ENDPOINTS)) return { endpoint, secret };
@@ -67,8 +67,8 @@ export async function addWebhook(
 }
 
 /**
- * Changes where an endpoint is, or what it is told from now on.
- * @returns the endpoint; a Refusal INVALID_REQUEST as `addWebhook`, or NOT_FOUND where it is gone
+ * Changes the address of an endpoint, or which events it gets from now on.
+ * @returns the endpoint; a Refusal INVALID_REQUEST as for `addWebhook`, or NOT_FOUND where it is gone
  * @throws Unavailable
  */
 export async function changeWebhook(
@@ -89,7 +89,7 @@ export async function changeWebhook(
   );
 }
 
-/** Deletes an endpoint, its secrets, and what waits for it. @returns a Refusal NOT_FOUND where it is gone @throws Unavailable */
+/** Deletes an endpoint, its secrets, and its waiting deliveries. @returns a Refusal NOT_FOUND where it is gone @throws Unavailable */
 export function deleteWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: EndpointsDeps): Promise<true | Refusal> {
   return change('webhook.delete', endpoint, by, deps, async () => {
     const isDeleted = await deps.webhooks.delete(endpoint.id);
@@ -99,8 +99,8 @@ export function deleteWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: En
 }
 
 /**
- * Makes a new secret; the former one signs as well for a day.
- * @returns `whsec_…`, shown this once; a Refusal CONFLICT where nothing seals it
+ * Creates a new secret; the former one keeps signing as well for a day.
+ * @returns `whsec_…`, shown only once; a Refusal CONFLICT where no key can seal it
  * @throws Unavailable
  */
 export function rotateWebhook(
@@ -111,7 +111,7 @@ export function rotateWebhook(
   return change('webhook.rotate', endpoint, by, deps, () => makeWebhookSecret(endpoint, by, deps.secrets));
 }
 
-/** Tells the endpoint that somebody tries it. @returns the event's id; a Refusal NOT_FOUND where it is gone @throws Unavailable */
+/** Sends the endpoint a test event. @returns the event's id; a Refusal NOT_FOUND where it is gone @throws Unavailable */
 export function tryWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: EndpointsDeps): Promise<string | Refusal> {
   return change('webhook.test', endpoint, by, deps, async () => {
     const data = { webhookId: endpoint.id, tenantId: endpoint.tenantId };
@@ -119,17 +119,17 @@ export function tryWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: Endpo
   });
 }
 
-/** Sends nothing until it is enabled; what is told meanwhile waits. @throws Unavailable */
+/** Stops sending until the endpoint is enabled; events wait meanwhile. @throws Unavailable */
 export function disableWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: EndpointsDeps) {
   return turn('webhook.disable', 'DISABLE', endpoint, by, deps);
 }
 
-/** Sends again: one delivery at first, and all that waits once that was taken. @throws Unavailable */
+/** Resumes sending: one delivery at first, and everything that waits once that one succeeds. @throws Unavailable */
 export function enableWebhook(endpoint: WebhookEndpoint, by: ChangedBy, deps: EndpointsDeps) {
   return turn('webhook.enable', 'ENABLE', endpoint, by, deps);
 }
 
-/** Sends one event again, under the same id. @returns a Refusal NOT_FOUND where there is none @throws Unavailable */
+/** Sends one event again, with the same id. @returns a Refusal NOT_FOUND where there is none @throws Unavailable */
 export function replayOne(
   endpoint: WebhookEndpoint,
   eventId: string,
@@ -141,7 +141,7 @@ export function replayOne(
   );
 }
 
-/** How many a replay of many would send again. @throws Unavailable */
+/** How many events `replayMany` would send again. @throws Unavailable */
 export function countReplay(
   endpoint: WebhookEndpoint,
   span: Omit<ReplayFilter, 'endpointId'>,
@@ -151,9 +151,9 @@ export function countReplay(
 }
 
 /**
- * Sends events of a time again; what waits already is left as it is.
+ * Sends the events of a time span again; those that are already waiting are left alone.
  * @param expected how many were counted before
- * @returns how many; a Refusal COUNT_CHANGED where there are more than were counted, by a tenth, QUERY_TOO_BROAD for more than 10,000
+ * @returns how many; a Refusal COUNT_CHANGED where over a tenth more match than were counted, QUERY_TOO_BROAD for more than 10,000
  * @throws Unavailable
  */
 export async function replayMany(
@@ -200,7 +200,7 @@ function change<T>(
   return audited(acts, act, make, (made) => (made instanceof Refusal ? 'unchanged' : 'done'));
 }
 
-/** What is wrong with what is given. A name that leads nowhere now may lead somewhere later. */
+/** What is wrong with the given fields. A host name that does not resolve now is accepted, because it may later. */
 async function findFaults(
   { url, types }: EndpointWish,
   { outbound, urlRule }: Pick<EndpointsDeps, 'outbound' | 'urlRule'>,
@@ -233,12 +233,12 @@ function unique(types: readonly string[]): readonly string[] {
   return [...new Set(types)];
 }
 
-/** The refusal of an endpoint that there is none of, or that whoever asks is not shown. */
+/** The refusal where an endpoint does not exist, or the operator does not see it. */
 export function gone(): Refusal {
   return new Refusal('NOT_FOUND', 'There is no webhook of this id.');
 }
 
-/** The refusal of a delivery that there is none of. */
+/** The refusal where a delivery does not exist. */
 export function noDelivery(): Refusal {
   return new Refusal('NOT_FOUND', 'Nothing of this id was told to the webhook, or it is kept no more.');
 }

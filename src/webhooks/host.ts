@@ -7,7 +7,7 @@ import type { GivenFact, MailedType, Webhooks } from '../stores/webhooks/contrac
 /** The actors of webhook endpoints. */
 export type EndpointHost = Host<EndpointRecord, EndpointEvent, EndpointFact>;
 
-/** @param adminsOf addresses that are told by mail what happens to a tenant; null is the installation */
+/** @param adminsOf e-mail addresses that are told what happens to a tenant; null is the installation */
 export function createEndpointHost(
   store: Webhooks,
   adminsOf: (tenantId: string | null) => readonly string[],
@@ -23,7 +23,7 @@ export function createEndpointHost(
     if (endpoint === undefined) return [];
     const { tenantId, url } = endpoint;
     const reason = fact.type === 'webhook.disabled' ? fact.reason : null;
-    // What is behind the name of the server may prove who may post there.
+    // Only the host: the rest of the URL may prove who may post there.
     const data = { tenantId, webhookId: id, host: new URL(url).host, reason };
     return [{ type: fact.type, tenantId, atMs, data, mailTo: adminsOf(tenantId) }];
   }
@@ -39,7 +39,7 @@ export function createEndpointHost(
   });
 }
 
-/** People are told of what happens to an endpoint, and not of what one of them did. */
+/** People are told what happens to an endpoint, but not of what an operator did to it. */
 function needsPeople(fact: EndpointFact): fact is EndpointFact & { readonly type: MailedType } {
   return fact.type === 'webhook.failing' || (fact.type === 'webhook.disabled' && fact.reason !== 'operator');
 }

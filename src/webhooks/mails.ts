@@ -8,23 +8,23 @@ import { DEFERRED, type ClaimedMail, type Webhooks } from '../stores/webhooks/co
 import type { Events } from '../telemetry/events.ts';
 import { retryDelayMs } from './retry.ts';
 
-/** Of one tenant in an hour, to all its addresses: what is more is one mail to each of them when the hour is over. */
+/** Mails per hour about one tenant, to all its addresses together; the rest is combined into one mail per address at the end of the hour. */
 const MAX_AN_HOUR = 20;
-/** What could not be sent for so long is of no use any more. */
+/** A mail that could not be sent for this long is no longer of use. */
 const TRIED_FOR_MS = DAY_MS;
-/** A node that dies holds what it has claimed for no longer. */
+/** How long a node that dies keeps what it has claimed. */
 const LEASE_MS = 60 * SECOND_MS;
-/** A mail must be done so long before its lease ends: the mailer gives up after eight seconds. */
+/** How long before the end of its lease a mail must be started: the mailer gives up after eight seconds. */
 const MAIL_MS = 10 * SECOND_MS;
-/** Claimed at once of one address. */
+/** Facts that are claimed at once for one address. */
 const EACH = 1000;
-/** While the mail server is away one mail finds out that it is back. */
+/** While the mail server is away, how often one mail tries whether it is back. */
 const AWAY_MS = 30 * SECOND_MS;
 
 export interface AlertMailsDeps {
   readonly webhooks: Pick<Webhooks, 'claimMails' | 'finish' | 'release' | 'defer'>;
   readonly counters: Pick<Counters, 'take' | 'giveBack'>;
-  /** With a connection of its own, so that no login code waits for one. */
+  /** Has a connection of its own, so that no login code waits for one. */
   readonly mailer: Pick<Mailer, 'prepare'>;
   readonly publicUrl: () => string;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface AlertMailsDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** Mails what people are told of money and of webhooks, one after the other (docs/operations.md, Alerts by mail). */
+/** Mails people about money and webhooks, one mail after another (docs/operations.md, Alerts by mail). */
 export class AlertMails {
   readonly #deps: AlertMailsDeps;
   #isStopping = false;
@@ -42,7 +42,7 @@ export class AlertMails {
     this.#deps = deps;
   }
 
-  /** Sends what is due. @throws Unavailable when the database is away: what is claimed is due again once its lease ends */
+  /** Sends what is due. @throws Unavailable when the database is away; what is claimed is due again once its lease ends */
   async tick(): Promise<void> {
     const { webhooks, clock } = this.#deps;
     if (this.#isStopping) return;
@@ -78,7 +78,7 @@ export class AlertMails {
     } catch (fault) {
       await counters.giveBack([{ key, windowStartMs: taken.windowStartMs }]);
       const isAway = fault instanceof Unavailable && !(fault instanceof MailRefused);
-      // What cannot be written must not hold up the others for ever.
+      // A mail that cannot be written must not hold up the others forever.
       if (!(fault instanceof Unavailable)) onError(fault);
       await Promise.all(mail.map((claim) => this.#fail(claim, !isAway)));
       return !isAway;
@@ -103,7 +103,7 @@ export class AlertMails {
   }
 }
 
-/** A mail for each fact; what had to wait for the end of the hour is one mail for each address and tenant. */
+/** One mail for each fact and address; deferred facts are combined into one mail for each address and tenant. */
 function mailsOf(claims: readonly ClaimedMail[]): ClaimedMail[][] {
   const mails = new Map<string, ClaimedMail[]>();
   for (const claim of claims) {
