@@ -23,7 +23,7 @@ function find(tenants: readonly Tenant[], provider: Provider): Unsupported[] {
   });
 }
 
-/** Warns of what agents ask for and calls of the provider cannot have, a line each (docs/agents.md). A create that itself asks for tools is refused. */
+/** Warns of what agents ask for but the provider's calls cannot have, a line each (docs/agents.md). Creates that ask for tools themselves are refused. */
 export function findUnsupported(tenants: readonly Tenant[], provider: Provider): string[] {
   return find(tenants, provider).map(
     ({ name, fields }) =>

@@ -1,6 +1,6 @@
 import type { Dependency } from '../kernel/errors.ts';
 
-/** Whose it is; a stranger's name is never counted by, or anybody could fill the memory. */
+/** Whose activity is counted. Names that strangers send are never used, otherwise anybody could fill the memory. */
 export interface Whose {
   readonly tenantId?: string | null | undefined;
   readonly keyId?: string | null | undefined;
@@ -16,22 +16,22 @@ interface Count {
   n: number;
 }
 
-/** Seconds up to which a mint is counted with others; each is twice the one before. */
+/** Upper bounds in seconds of the steps in which mints are counted; each is twice the one before. */
 const MINT_STEPS = [0.125, 0.25, 0.5, 1, 2, 4, 8] as const;
 
-/** What this process did since somebody took the counts: plain numbers in memory, which are written down elsewhere. */
+/** What this process did since the counts were last taken: plain numbers in memory, which are stored elsewhere. */
 export class Activity {
   #counts = new Map<string, Count>();
   #dropped = 0;
   readonly #refused: ((code: string, whose: Whose) => void)[] = [];
   readonly #faults = new Map<Dependency, number>();
 
-  /** How many events and refusals could not be kept, since the process began. */
+  /** How many events and refusals could not be kept since the process began. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Tells the listener of each refusal as it is counted. */
+  /** Calls the listener for each refusal as it is counted. */
   onRefused(listener: (code: string, whose: Whose) => void): void {
     this.#refused.push(listener);
   }
@@ -47,7 +47,7 @@ export class Activity {
     else present.n += 1;
   }
 
-  /** Counts an answer of a provider by its time. A caller that went away tells nothing of the provider. */
+  /** Counts a provider's answer by its duration. A caller that disconnected says nothing about the provider. */
   countMint(provider: string, outcome: string, seconds: number): void {
     if (outcome === 'caller_gone') return;
     const step = MINT_STEPS.find((most) => seconds <= most);
@@ -64,7 +64,7 @@ export class Activity {
     return this.#faults.get(dependency) ?? 0;
   }
 
-  /** The counts since the last time. */
+  /** Takes the counts since the last call. */
   take(): readonly Readonly<Count>[] {
     const counts = [...this.#counts.values()];
     this.#counts = new Map();

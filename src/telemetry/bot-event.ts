@@ -11,11 +11,11 @@ interface VerdictNotice {
   readonly confidence: number;
   readonly degraded?: boolean | undefined;
   readonly reason?: string | undefined;
-  /** Of the challenge; undefined where none was due. */
+  /** The outcome of the challenge; undefined where none was due. */
   readonly outcome?: 'due' | 'solved' | 'wrong' | 'away' | 'misconfigured' | undefined;
 }
 
-/** Logs and counts each verdict, and tells of a provider of challenges that is away, or that does not accept the settings. */
+/** Logs and counts each verdict, and reports a challenge provider that is away or rejects the settings. */
 export function botEvent(
   log: Log,
   metrics: Metrics,

@@ -14,7 +14,7 @@ import { traceEvents } from './trace-events.ts';
 import { toolEvents } from './tool-events.ts';
 import { webhookEvents } from './webhook-events.ts';
 
-/** A machine's state, alone or within others, as XState writes it. */
+/** A machine's state, plain or nested, as XState writes it. */
 type StateTold = string | { readonly [state: string]: StateTold | undefined };
 
 interface TransitionTold {
@@ -25,27 +25,27 @@ interface TransitionTold {
   readonly to: StateTold;
 }
 
-/** Of a request, what may be told. */
+/** The parts of a request that may be logged. */
 interface RequestTold {
   readonly requestId: string;
   readonly method: string;
 }
 
 /**
- * One function per business event: it is logged and counted here, and nowhere else. No secret, code, token or address is told.
- * What a stranger or an outage can repeat at will is counted always and logged within a budget; `leftOut` tells of lines that are not there.
+ * One function per business event, which logs and counts it; no other code does. Secrets, codes, tokens and addresses are never logged.
+ * What a stranger or an outage can repeat at will is always counted but logged within a budget; `leftOut` is the number of lines left out.
  */
 export type Events = ReturnType<typeof createEvents>;
 
-/** Refusals repeat what was sent (an origin, a path, a method), which may have many kilobytes. */
+/** Refusals repeat what was sent (an origin, a path, a method), which may be many kilobytes long. */
 const MAX_ERROR_LENGTH = 300;
 
-/** @param now milliseconds of any clock that nobody sets */
+/** @param now milliseconds of a monotonic clock */
 export function createEvents(log: Log, metrics: Metrics, now: () => number = () => performance.now()) {
-  // Writing is synchronous: a flood of lines would slow the process down more than the requests do. Metrics count what is left out.
+  // Writing is synchronous: a flood of lines would slow the process down more than the requests do. Metrics count what is not logged.
   const budget = new SecondBudget();
 
-  /** Writes a line of a kind that may come in floods, with what tells of those that were left out. */
+  /** Writes a line of a kind that may come in floods, unless the budget is spent; the line says how many were left out before it. */
   function within(kind: string, write: (about: { readonly leftOut?: number }) => void): void {
     const leftOut = budget.spend(kind, now());
     if (leftOut !== undefined) write(leftOut === 0 ? {} : { leftOut });
@@ -59,7 +59,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     );
   }
 
-  /** The story of a request; neither its path nor its query, which may hold anything. */
+  /** Logs a request without its path and its query, which may contain anything. */
   function requestAnswered(
     request: RequestTold,
     route: string,
@@ -71,7 +71,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     log.debug({ event: 'request.answered', requestId, method, route, status, tookMs: round(tookMs), refusal });
   }
 
-  /** An actor's event that was saved, when it moved the machine's state. */
+  /** Logs a saved event of an actor, if it changed the machine's state. */
   function transition({ machine, record, event, from, to }: TransitionTold): void {
     const [before, after] = [nameOf(from), nameOf(to)];
     if (before !== after)
@@ -85,7 +85,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     ...webhookEvents(log, metrics),
     ...traceEvents(log, metrics),
     dependencyAway,
-    // Undefined unless somebody follows: then nothing is measured, compared or written for them.
+    // Undefined at other log levels, so that nothing is measured, compared or written for them.
     requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,
     transition: log.isLevelEnabled('debug') ? transition : undefined,
 
@@ -118,7 +118,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       });
     },
 
-    /** The page of a session got the answer to its offer. Neither ticket nor SDP is told. */
+    /** The page of a session got the answer to its offer. Neither ticket nor SDP is logged. */
     callAnswered({ id, tenantId }: VoiceRecord, call: string, requestId: string): void {
       log.info({ event: 'call.answered', session: refOf(id), call, tenantId, requestId });
     },
@@ -134,23 +134,23 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       metrics.callsClosed.inc({ reason: closeReason ?? 'lost' });
       metrics.hangups.inc({ outcome: hangup });
       const line = { event: 'call.closed', ...about(record), reason: closeReason, hangup, hangupTries };
-      // Somebody should see whether the provider still bills it.
+      // An operator should check whether the provider still bills it.
       if (hangup === 'unconfirmed') log.warn(line);
       else log.info(line);
     },
 
-    /** A hang-up was confirmed so long after the call began to close. */
+    /** A hang-up was confirmed. @param tookMs time since the call began to close */
     hangupConfirmed(tookMs: number): void {
       metrics.hangupSeconds.observe(tookMs / 1000);
     },
 
-    /** This node took a call over from one that is dead. */
+    /** This node took over a call from a dead node. */
     callTaken(record: CallRecord): void {
       metrics.callsTaken.inc();
       log.info({ event: 'call.taken', ...about(record), state: record.state });
     },
 
-    /** A call was taken over that nobody here has the credential to ask for: it may go on, and be billed. */
+    /** A call was taken over for which nobody here has the credential: it may continue, and be billed. */
     callForeign(record: CallRecord): void {
       const { provider, fingerprint } = record;
       log.warn({ event: 'call.foreign', ...about(record), provider, fingerprint, state: record.state });
@@ -167,13 +167,13 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       metrics.activity.countMint(provider, outcome, seconds);
     },
 
-    /** A provider's word for what went wrong in a call that goes on. */
+    /** A provider reported an error in a call that continues. @param code the provider's */
     callTrouble(record: CallRecord, code: string): void {
       metrics.callTrouble.inc({ provider: record.provider });
       within('call trouble', (left) => log.info({ event: 'call.trouble', ...about(record), trouble: code, ...left }));
     },
 
-    /** What a provider told of usage could not be, and was dropped. */
+    /** A provider reported impossible usage, which was dropped. */
     callEventDropped(provider: string): void {
       metrics.callEventsDropped.inc({ provider });
     },
@@ -195,48 +195,48 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       log.info({ event: 'login.opened', loginId, requestId });
     },
 
-    /** An operator is about to change something, or looks for an address. */
+    /** An operator is about to change something, or searches for an address. */
     operatorActed(actor: string, action: string, target: string, requestId: string | null): void {
       log.warn({ event: 'operator.acted', actor, action, target, requestId });
     },
 
-    /** What was thrown; a dependency that is away is no fault of ours. */
+    /** Logs what was thrown; a dependency that is away is not a fault of ours. */
     faulted(error: unknown, requestId: string | undefined, where: string): void {
       if (error instanceof Unavailable) dependencyAway(error.dependency, error, requestId, where);
       else log.error({ event: 'fault', where, requestId, err: error });
     },
 
-    /** A connection was closed at once, because so many are `open`. */
+    /** A connection was closed at once, because `open` connections exist already. */
     connectionRefused(open: number): void {
       metrics.connectionsRefused.inc();
       within('connection refused', (about) => log.warn({ event: 'connection.refused', open, ...about }));
     },
 
-    /** A store's clock was set, and is not followed; or this node stood still, and its time was set. */
+    /** A store's clock was changed, and is not followed; or this node stood still, and its time was adjusted. */
     clockStepped({ of, ms }: ClockStep): void {
       metrics.clockSteps.inc({ of });
       within(`clock ${of}`, (about) => log.warn({ event: 'clock.stepped', of, ms: Math.round(ms), ...about }));
     },
 
-    /** Edge limits go on in this process, because what nodes share is away; `reason` tells why. */
+    /** Edge limits are counted in this process from now on, because the shared store is away; `reason` says why. */
     edgeLocal(reason: unknown): void {
       metrics.edgeShared.set(0);
       dependencyAway('registry', reason, undefined, 'edge limits');
     },
 
-    /** Edge limits are counted over all nodes again. */
+    /** Edge limits are counted across all nodes again. */
     edgeShared(): void {
       metrics.edgeShared.set(1);
       within('edge shared', (about) => log.info({ event: 'edge.shared', ...about }));
     },
 
-    /** The mail server will not take mail for one recipient, who was told that it is on its way. */
+    /** The mail server refuses mail for one recipient, who was told that it is on its way. */
     mailRefused(error: Unavailable): void {
       metrics.mailRefused.inc();
       within('mail refused', (about) => log.warn({ event: 'mail.refused', err: error.cause, ...about }));
     },
 
-    /** A guess that was not evaluated, or a mail that was not sent, because a budget of logins has nothing left. */
+    /** A guess was not evaluated, or a mail not sent, because a login budget is used up. */
     loginBudgetSpent(scope: string, domain: string): void {
       metrics.loginBudgetSpent.inc({ scope });
       within(`login budget ${scope}`, (about) => log.warn({ event: 'login.budget_spent', scope, domain, ...about }));
@@ -248,7 +248,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   };
 }
 
-/** Which call, and whose; not what the provider calls it. */
+/** The call and its session and tenant, without the provider's id of the call. */
 function about({ id, sessionId, tenantId }: CallRecord): object {
   return { call: id, session: refOf(sessionId), tenantId };
 }
@@ -257,7 +257,7 @@ function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** A state within others is named with dots; none is before the first. */
+/** Nested states are joined with dots; `none` is before the first. */
 function nameOf(state: StateTold | undefined): string {
   if (typeof state !== 'object') return state ?? 'none';
   return Object.entries(state)

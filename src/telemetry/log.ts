@@ -3,7 +3,7 @@ import pretty from 'pino-pretty';
 
 export type Log = pino.Logger;
 
-/** Names under which a secret could be logged by mistake, at the top or one level down. */
+/** Field names under which a secret could be logged by mistake, at the top level or one below. */
 const secretNames = [
   'authorization',
   'code',
@@ -22,7 +22,7 @@ const secretNames = [
 /**
  * The service's log: JSON lines on standard output, or readable lines where `readable` is set (a terminal).
  * Writing is synchronous, so that nothing is lost when the process ends.
- * @param destination takes the JSON lines in the place of standard output
+ * @param destination takes the JSON lines instead of standard output
  */
 export function createLog(level: string, readable: boolean, destination?: pino.DestinationStream): Log {
   const options: pino.LoggerOptions = {
@@ -32,16 +32,16 @@ export function createLog(level: string, readable: boolean, destination?: pino.D
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
     serializers: { err: describeError },
-    // Whatever field repeats a path or an error: a session's id is its caller's proof, and a stranger's text may pose as another line.
+    // Applies to every field, since any may repeat a path or an error: a session's id proves its caller, and a stranger's text may pose as another line.
     hooks: { streamWrite: (line) => withoutDisguises(withoutProofs(line)) },
-    // A name that nobody uses: pino would copy the message of an error under it past the serializer.
+    // An unused name: under its own key, pino would copy the message of an error past the serializer.
     errorKey: 'thrown',
   };
   if (!readable) return pino(options, destination ?? pino.destination({ sync: true }));
   return pino(options, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }));
 }
 
-/** An error without the properties that drivers hang on it, and without addresses: queries, parameters and answers may hold secrets. */
+/** An error without the properties that drivers attach to it, and without addresses: queries, parameters and answers may contain secrets. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: withoutAddresses(String(error)) };
   const { name, message, stack = '' } = error;
@@ -55,31 +55,31 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** Anything with an @ in it: mail servers repeat the recipient in their refusals. A path such as `node_modules/@redis` is none. */
+/** Anything with an @ in it: mail servers repeat the recipient in their refusals. A path such as `node_modules/@redis` does not match. */
 const address = /[^\s<>"'()/@]+(?:@|%40)[^\s<>"'(),;/]+/gi;
 
 const CHARACTER = '(?:[\\w-]|%[0-9a-f]{2})';
 const COLON = '(?::|%(?:25)*3a)';
-/** An sm_session_id, percent-encoded or not: its ref (kernel/ids.ts), and the rest, which makes it the caller's proof. */
+/** An sm_session_id, percent-encoded or not: its ref (kernel/ids.ts), and the rest, which proves the caller. */
 const proof = new RegExp(`((?:s|%73)${COLON}(?:[0-9a-f]|%[0-9a-f]{2}){32}${COLON}${CHARACTER}{7})${CHARACTER}+`, 'gi');
 
-/** A ticket or client secret, percent-encoded or not. Our own words have no more than its prefix. */
+/** A ticket or client secret, percent-encoded or not. Our own messages contain only its prefix. */
 const secret = new RegExp(`(?<![\\w-])(?:e|%65)(?:k|%6b)(?:_|%5f)${CHARACTER}{16,}`, 'gi');
 
-/** What turns the order of a line round, breaks it or steers a terminal without being seen; JSON writes all of these as they are. */
+/** Invisible characters that reverse or break a line or control a terminal; JSON leaves all of these as they are. */
 const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A line of JSON in which what cannot be seen can: as its number, also for whoever parses it. */
+/** Makes invisible characters in a JSON line visible as their numbers, so that parsing the line does not bring them back. */
 function withoutDisguises(line: string): string {
   return line.replaceAll(unseen, (character) => `\\\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The text without e-mail addresses. Takes time with the square of the length: not for texts of any length. */
+/** The text without e-mail addresses. Takes time quadratic in the length, so not for texts of arbitrary length. */
 export function withoutAddresses(text: string): string {
   return text.replaceAll(address, '[address]');
 }
 
-/** The text with all session ids cut short, whatever part of one it holds, and without tickets and client secrets. */
+/** The text with all session ids shortened, even partial ones, and without tickets and client secrets. */
 function withoutProofs(text: string): string {
   return text.replaceAll(proof, '$1…').replaceAll(secret, 'ek_…');
 }

@@ -5,10 +5,10 @@ import type { Within } from './tool-events.ts';
 
 const MAX_MODEL_LENGTH = 256;
 
-/** The business events of the meter of calls, a part of `createEvents`. */
+/** The business events of the meter of calls, part of `createEvents`. */
 export function meterEvents(log: Log, metrics: Metrics, within: Within) {
   return {
-    /** @param basis how it is known, or that it is estimated */
+    /** @param basis how the usage is known, or that it is estimated */
     usageMetered(model: string, basis: string, tokens: number, microDollars: number): void {
       metrics.meteredTokens.inc({ model, basis }, tokens);
       metrics.meteredMicroDollars.inc({ model, basis }, microDollars);
@@ -19,20 +19,20 @@ export function meterEvents(log: Log, metrics: Metrics, within: Within) {
       within('usage unreadable', (about) => log.warn({ event: 'usage.unreadable', call, ...about }));
     },
 
-    /** It is counted nowhere. */
+    /** Usage that is not counted anywhere. */
     usageLost(call: string): void {
       metrics.usageLost.inc();
       within('usage lost', (about) => log.error({ event: 'usage.lost', call, ...about }));
     },
 
-    /** A model that is priced at the dearest rates, because no list has it. */
+    /** A model is priced at the highest rates, because no list has it. */
     modelUnpriced(model: string): void {
       within('model unpriced', (about) =>
         log.warn({ event: 'model.unpriced', model: clip(model, MAX_MODEL_LENGTH), ...about }),
       );
     },
 
-    /** What was counted of a day is not what the provider says, and nothing explains it (docs/operations.md, Reconciliation). */
+    /** Our count of a day differs from the provider's, and nothing explains it (docs/operations.md, Reconciliation). */
     meterDrifted(told: {
       readonly day: string;
       readonly upstream: string;

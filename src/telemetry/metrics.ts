@@ -6,13 +6,13 @@ import { ToolMetrics } from './tool-metrics.ts';
 import { TraceMetrics } from './trace-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
-/** Statuses that tell of the voice provider. */
+/** Statuses that are faults of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
 
-/** By status. */
+/** Zeros, indexed by status. */
 const noReplies: readonly number[] = Array.from({ length: 600 }, () => 0);
 
-/** Everything that /metrics tells. Hot paths count in plain numbers that are read when somebody scrapes. */
+/** Everything in /metrics. Hot paths count in plain numbers, which are read at each scrape. */
 export class Metrics {
   readonly registry = new Registry();
   /** What the operator console shows over time. */
@@ -231,12 +231,12 @@ export class Metrics {
     this.registry.registerMetric(this.durations);
   }
 
-  /** Adds what prom-client tells of the process. At most once in a process: its timers run until that ends. */
+  /** Adds prom-client's metrics of the process. At most once per process: its timers run until the process ends. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Which version runs here, as labels of a gauge that is always 1. */
+  /** The running version, as labels of a gauge that is always 1. */
   tellBuild(version: string): void {
     const build = new Gauge({
       name: 'switchboard_build_info',
@@ -247,12 +247,12 @@ export class Metrics {
     build.set({ version, node: process.versions.node }, 1);
   }
 
-  /** A gauge whose value is read when somebody scrapes; it is left out while it cannot be read, because an outage is when the others are needed. */
+  /** A gauge whose value is read at each scrape. It is left out while it cannot be read, because in an outage the others are needed. */
   observe(name: string, help: string, read: () => number | Promise<number>): void {
     this.observeEach(name, help, [], async () => [{ labels: {}, value: await read() }]);
   }
 
-  /** The same of a value for each of several labels. */
+  /** Like `observe`, with a value for each set of labels. */
   observeEach<L extends string>(
     name: string,
     help: string,
@@ -266,7 +266,7 @@ export class Metrics {
       registers: [],
       async collect() {
         const found = await read().catch(ifAway(() => []));
-        // Without labels a reset would leave a nought.
+        // Without labels a reset would leave a zero.
         if (labelNames.length === 0) this.remove();
         else this.reset();
         for (const { labels, value } of found) this.set(labels, value);
@@ -275,7 +275,7 @@ export class Metrics {
     this.registry.registerMetric(gauge);
   }
 
-  /** The replies of the API, and those of them that were faults of ours: what a provider did is not. */
+  /** The replies of the API, and how many of them were faults of ours and not the provider's. */
   replies(): { readonly all: number; readonly failed: number } {
     let [all, failed] = [0, 0];
     for (const [route, byStatus] of this.#replies) {
@@ -289,7 +289,7 @@ export class Metrics {
     return { all, failed };
   }
 
-  /** The replies of one route by status, for whoever makes them to count up. */
+  /** The replies of one route by status, for its caller to increment. */
   repliesOf(route: string): number[] {
     const byStatus = noReplies.slice();
     this.#replies.set(route, byStatus);

@@ -12,14 +12,14 @@ interface Waited {
 }
 
 /**
- * How long requests took, by route. Only replies that waited for something are noted, so that those which are made at once cost nothing: they
- * are the rest of all replies, and count as below a millisecond.
+ * How long requests took, by route. Only replies that waited for something are recorded, so that immediate ones cost nothing: those are the
+ * rest of all replies, and count as under a millisecond.
  */
 export class RequestDurations extends Histogram<'route'> {
   readonly #waited = new Map<string, Waited>();
   readonly #replies: ReadonlyMap<string, readonly number[]>;
 
-  /** @param replies of each route by status, see `Metrics.repliesOf` */
+  /** @param replies of each route, by status; see `Metrics.repliesOf` */
   constructor(replies: ReadonlyMap<string, readonly number[]>) {
     super({ name: NAME, help: HELP, labelNames: ['route'], registers: [] });
     this.#replies = replies;
@@ -34,13 +34,13 @@ export class RequestDurations extends Histogram<'route'> {
     this.#waited.set(route, waited);
   }
 
-  /** What the library asks a metric for when somebody scrapes. */
+  /** Called by the library at each scrape. */
   async getForPromString() {
     const values = [...this.#replies].flatMap(([route, byStatus]) => this.#valuesOf(route, byStatus));
     return { name: NAME, help: HELP, type: 'histogram', values };
   }
 
-  /** Each bucket holds those below it as well. Routes that nobody asked for are left out. */
+  /** Buckets are cumulative. Routes without requests are left out. */
   #valuesOf(route: string, byStatus: readonly number[]) {
     const all = sum(byStatus);
     const { counts, sumMs } = this.#waited.get(route) ?? { counts: [], sumMs: 0 };

@@ -1,18 +1,18 @@
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Writes a line of a kind that may come in floods, with what tells of those that were left out. */
+/** Writes a line of a kind that may come in floods, unless the budget is spent; the line says how many were left out before it. */
 export type Within = (kind: string, write: (about: { readonly leftOut?: number }) => void) => void;
 
-/** The business events of tools of the server, a part of `createEvents`. Neither arguments nor answers are told. */
+/** The business events of server tools, part of `createEvents`. Neither arguments nor answers are logged. */
 export function toolEvents(log: Log, metrics: Metrics, within: Within) {
   return {
-    /** A tool of the server was asked for. @param code why it gave no answer, else `answered` */
+    /** A server tool was called. @param code why it gave no answer, otherwise `answered` */
     toolCalled(tool: string, code: string, tookMs: number): void {
       metrics.tools.count(tool, code, tookMs);
     },
 
-    /** A page answered a tool of the server in its place, or took its answer out. */
+    /** A page answered in place of a server tool, or removed its answer. */
     toolForged(call: string): void {
       metrics.tools.forged.inc();
       within('tool forged', (left) => log.warn({ event: 'tool.forged', call, ...left }));

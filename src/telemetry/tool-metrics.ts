@@ -1,9 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Tools that have a label of their own: tenants may name any number of them. */
+/** Tools that get a label of their own: tenants may define any number of them. */
 const MAX_LABELS = 100;
 
-/** What /metrics tells of tools of the server. */
+/** The metrics of server tools. */
 export class ToolMetrics {
   readonly forged: Counter;
   readonly #calls: Counter<'tool' | 'code'>;

@@ -1,11 +1,11 @@
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The business events of traces, a part of `createEvents`. Neither headers nor what is in a span is told. */
+/** The business events of traces, part of `createEvents`. Neither headers nor the content of spans is logged. */
 export function traceEvents(log: Log, metrics: Metrics) {
   let isAway = false;
   return {
-    /** A batch of spans was not taken: it is told once until one is. @param why a system error code or a status, never words of the collector */
+    /** The collector did not accept a batch of spans; logged once until it accepts one. @param why a system error code or a status, never the collector's text */
     collectorAway(why: string): void {
       metrics.faults.inc({ dependency: 'collector' });
       metrics.activity.noteAway('collector');

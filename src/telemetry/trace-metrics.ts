@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** What /metrics tells of traces. */
+/** The metrics of traces. */
 export class TraceMetrics {
   readonly sent: Counter;
   readonly dropped: Counter;

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** What /metrics tells of webhooks. */
+/** The metrics of webhooks. */
 export class WebhookMetrics {
   readonly sent: Counter<'result'>;
   readonly dead: Counter;

@@ -1,6 +1,6 @@
 /**
- * What attributes of spans are called, once: names of `gen_ai` follow the conventions of OpenTelemetry for generative AI, which may change
- * (docs/operations.md, Traces). None holds words, addresses, header values, ids that prove, or what a provider calls a call.
+ * Names of span attributes, in one place. Names of `gen_ai` follow OpenTelemetry's conventions for generative AI, which may change
+ * (docs/operations.md, Traces). No attribute holds spoken words, addresses, header values, ids that prove a caller, or a provider's call id.
  */
 export const ATTRIBUTES = {
   operation: 'gen_ai.operation.name',
@@ -43,7 +43,7 @@ export const ATTRIBUTES = {
 
 export type AttributeValues = Readonly<Partial<Record<keyof typeof ATTRIBUTES, string | number | null | undefined>>>;
 
-/** The attributes of a span; what is null is left out. */
+/** The attributes of a span, without those that are null. */
 export function attributesOf(told: AttributeValues): Record<string, string | number> {
   const all = Object.entries(told).flatMap(([field, value]) =>
     value == null ? [] : [[ATTRIBUTES[field as keyof typeof ATTRIBUTES], value] as const],

@@ -8,7 +8,7 @@ import {
 import { refOf } from '../../kernel/ids.ts';
 import { MINT_SPAN } from './session-spans.ts';
 
-/** Steps of a create that are spans of their own, by their names; all others are its admission. */
+/** Steps of a create that have spans of their own, by name; all other steps are its admission. */
 const SPANS: Readonly<Record<string, string>> = {
   quota: 'hold',
   slot: 'slot',
@@ -18,9 +18,9 @@ const SPANS: Readonly<Record<string, string>> = {
 const ADMISSION = 'admit';
 
 export interface CreateTraceOptions {
-  /** Of the request; undefined where it has none. */
+  /** The request's `traceparent`; undefined where it has none. */
   readonly header: TraceParent | undefined;
-  /** Whether the session is a part of that trace; else its own trace refers to it. */
+  /** Whether the session joins that trace; otherwise its own trace links to it. */
   readonly isFollowed: boolean;
   readonly requestId: string;
   readonly startedAtMs: number;
@@ -44,7 +44,7 @@ export class CreateTrace {
     this.#options = options;
   }
 
-  /** The step of this name begins, and with it the one before ends. */
+  /** Starts the step of this name, which ends the one before. */
   enter(step: string): void {
     const name = SPANS[step] ?? ADMISSION;
     if (name === this.#entered) return;
@@ -54,7 +54,7 @@ export class CreateTrace {
     this.#enteredMs = atMs;
   }
 
-  /** What is kept for the spans of the session, as its last step saves it; null where none are made, and no server is told of a trace that is followed. */
+  /** What the create's last step saves for the session's spans; null where none will be made and no trace is followed. */
   kept(sessionId: string): KeptTrace | null {
     const { header, isFollowed, requestId, startedAtMs } = this.#options;
     const trace = this.#traceOf(sessionId);
@@ -71,12 +71,12 @@ export class CreateTrace {
     };
   }
 
-  /** What the provider is given when it is asked for a secret; undefined where the session has no trace. */
+  /** The `traceparent` to send to the provider with a mint; undefined where the session has no trace. */
   traceparentOfMint(sessionId: string): string | undefined {
     return traceParentFor(this.#traceOf(sessionId), MINT_SPAN, refOf(sessionId));
   }
 
-  /** Of one session each: it is worked out once. */
+  /** Decided once, because each trace belongs to one session. */
   #traceOf(sessionId: string): Pick<KeptTrace, 'traceId' | 'isSampled'> | undefined {
     this.#trace ??= this.#decide(sessionId);
     return this.#trace.isKept ? this.#trace : undefined;
@@ -91,7 +91,7 @@ export class CreateTrace {
   }
 }
 
-/** To microseconds: more is not measured. */
+/** Rounds to microseconds, the precision of the measurement. */
 function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

@@ -17,12 +17,12 @@ import { attributesOf } from './attributes.ts';
 import type { SpanTold } from './session-spans.ts';
 
 /**
- * Where a span's own ids stand in the context in which it is started: servers were told of them before. An id generator of the official SDK
- * can read them there (examples/telemetry/otel.mjs); where none does, ids are the SDK's own.
+ * Context key for a span's predetermined ids, which servers were told before the span is made. An id generator of the official SDK can read
+ * them there (examples/telemetry/otel.mjs); without one, spans get ids of the SDK.
  */
 export const SPAN_NAME = createContextKey('switchboard span name');
 
-/** Makes the spans by a tracer, whosever it is. @param spans each parent before its children */
+/** Makes the spans with any tracer. @param spans each parent before its children */
 export function makeSpans(tracer: Tracer, spans: readonly SpanTold[]): void {
   const made = new Map<string, Span>();
   for (const told of spans) {
@@ -48,12 +48,12 @@ function contextOf({ traceId, parentId }: SpanTold, parent: Span | undefined): C
   return trace.setSpanContext(ROOT_CONTEXT, remote({ traceId, spanId: parentId }));
 }
 
-/** Spans are made of sampled traces alone. */
+/** Always sampled, because spans are only made of sampled traces. */
 function remote({ traceId, spanId }: SpanName): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
-/** Seconds and nanoseconds, because a number of milliseconds holds no parts of a microsecond. */
+/** Seconds and nanoseconds, because a number of milliseconds cannot hold fractions of a microsecond. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];

@@ -1,6 +1,6 @@
 import type { Attributes, HrTime, Link, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
 
-/** A span that has ended, as it is sent. */
+/** A finished span, ready to be sent. */
 export interface EndedSpan {
   readonly context: SpanContext;
   readonly parent: SpanContext | undefined;
@@ -13,11 +13,11 @@ export interface EndedSpan {
   readonly status: SpanStatus;
 }
 
-/** Bits of the flags of a span: whether its parent is of another process is known, and whether it is so. */
+/** Bits of a span's flags: whether it is known if its parent is in another process, and whether it is. */
 const HAS_IS_REMOTE = 0x100;
 const IS_REMOTE = 0x200;
 
-/** A request of OTLP/HTTP as JSON: ids in hexadecimal digits, 64-bit numbers as texts (OTLP 1.7, JSON Protobuf Encoding). */
+/** An OTLP/HTTP request as JSON: ids in hexadecimal, 64-bit numbers as strings (OTLP 1.7, JSON Protobuf Encoding). */
 export function traceRequest(
   resource: Readonly<Record<string, string>>,
   version: string,

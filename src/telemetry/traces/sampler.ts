@@ -2,13 +2,13 @@ import type { TraceParent } from '../../kernel/trace-context.ts';
 
 type OwnSampler = 'always_on' | 'always_off' | 'traceidratio';
 
-/** As OTEL_TRACES_SAMPLER names them. */
+/** The values of OTEL_TRACES_SAMPLER. */
 export type SamplerName = OwnSampler | `parentbased_${OwnSampler}`;
 
 /**
- * Whether spans are made of a trace: the same for all of it, on every node.
- * @param ratio of traces, from 0 to 1, where the sampler asks for it
- * @param parent the span that is followed; where there is one, its own decision holds for samplers that are based on it
+ * Whether spans are made of a trace: the same for the whole trace, on every node.
+ * @param ratio share of traces, from 0 to 1, for samplers that use it
+ * @param parent the span that is followed, if any; its own decision applies to parent-based samplers
  */
 export function isSampled(
   sampler: SamplerName,
@@ -22,7 +22,7 @@ export function isSampled(
   return own === 'traceidratio' ? isWithin(traceId, ratio) : own === 'always_on';
 }
 
-/** As TraceIdRatioBasedSampler of opentelemetry-js decides, so that services beside this one that sample so keep the same traces. */
+/** Decides like TraceIdRatioBasedSampler of opentelemetry-js, so that other services with that sampler keep the same traces. */
 function isWithin(traceId: string, ratio: number): boolean {
   let sum = 0;
   for (let at = 0; at < 32; at += 8) sum = (sum ^ Number.parseInt(traceId.slice(at, at + 8), 16)) >>> 0;

@@ -9,25 +9,25 @@ import type {
 } from '../../stores/session-traces/contract.ts';
 import type { AttributeValues } from './attributes.ts';
 
-/** A span as it is made: all is known of it. Times are milliseconds since the Unix epoch. */
+/** A complete span, ready to be made. Times are milliseconds since the Unix epoch. */
 export interface SpanTold extends SpanName {
   readonly name: string;
   /** Whether it is a request to another server. */
   readonly isRequest: boolean;
-  /** Another span of the session; of the first one the back end's, or null. */
+  /** The id of another span of the session; for the first span that of the back end's span, or null. */
   readonly parentId: string | null;
   readonly link: SpanName | null;
   readonly fromMs: number;
   readonly toMs: number;
   readonly told: AttributeValues;
-  /** What went wrong, in a word; null where nothing did. */
+  /** What went wrong, in one word; null where nothing did. */
   readonly error: string | null;
 }
 
 type Made = Pick<SpanTold, 'name' | 'fromMs' | 'toMs'> &
   Partial<Pick<SpanTold, 'told' | 'error' | 'isRequest' | 'parentId'>>;
 
-/** Names of spans of which servers are told before they are made: `spanIdOf` gets these and an id. */
+/** Names of spans whose ids servers are told before they are made: pass one and an id to `spanIdOf`. */
 export const TOOL_SPAN = 'execute_tool';
 export const WEBHOOK_SPAN = 'webhook';
 export const PROVIDER_SPAN = 'provider create';
@@ -35,8 +35,8 @@ export const MINT_SPAN = 'mint';
 const SESSION_SPAN = 'voice_session';
 
 /**
- * The spans of a session that is over, from what is kept of it: the whole session first, each parent before its children. Whichever node
- * makes them, their ids are the same.
+ * The spans of an ended session, made from what was saved of it: the session as a whole first, each parent before its children. Their ids
+ * are the same on whichever node they are made.
  */
 export function spansOf(session: TracedSession): SpanTold[] {
   const { trace, ref, calls, responses, tools, webhooks } = session;
@@ -44,7 +44,7 @@ export function spansOf(session: TracedSession): SpanTold[] {
   const rootId = spanIdOf(traceId, SESSION_SPAN, ref);
   const children: SpanTold[] = [];
 
-  /** @param id names it among all spans of a trace, of which several sessions may be a part. @returns its span id */
+  /** @param id unique among all spans of the trace, which several sessions may share. @returns the span id */
   function add(id: readonly string[], made: Made): string {
     const spanId = spanIdOf(traceId, ...id);
     const toMs = Math.max(made.fromMs, made.toMs);
@@ -90,7 +90,7 @@ function toldOfSession(session: TracedSession): AttributeValues {
   return { operation: 'realtime', provider, model, ...who, requestId: trace.requestId, endReason, ...used };
 }
 
-/** The create lasts until its session is saved, where what is kept of it ends. */
+/** The create lasts until its session is saved, at the end of its last recorded step. */
 function addCreate(
   { ref, trace: { startedAtMs, steps, requestId }, startedAtMs: openedAtMs }: TracedSession,
   add: Add,
@@ -110,7 +110,7 @@ function addCreate(
   }
 }
 
-/** @returns the span under which is what happened in the call: of one that was never open, that of its exchange */
+/** @returns the parent span for what happened in the call; for a call that never opened, the span of its exchange */
 function addCall(call: TracedCall, add: Add): string {
   const { id, provider, model, createdAtMs, answeredAtMs, openedAtMs, closingAtMs, closedAtMs, closeReason } = call;
   const told = { call: id, provider, model };
@@ -139,7 +139,7 @@ function addCall(call: TracedCall, add: Add): string {
   return add(['call', id], { name: 'call', fromMs: openedAtMs, toMs: endMs, told: { ...told, ...more } });
 }
 
-/** Until the provider has confirmed it. */
+/** The hang-up lasts until the provider has confirmed it. */
 function addHangUp({ id, closingAtMs, closedAtMs, hangup, hangupTries }: TracedCall, add: Add): void {
   if (closingAtMs === null || hangup === 'none') return;
   add(['hang_up', id], {
@@ -152,7 +152,7 @@ function addHangUp({ id, closingAtMs, closedAtMs, hangup, hangupTries }: TracedC
   });
 }
 
-/** When a response began is not kept: the span is the instant at which its usage was told. */
+/** The start of a response is not saved, so its span is the instant at which its usage was reported. */
 function responseSpan(response: TracedResponse, { id, provider, model }: TracedCall, parentId: string): Made {
   const { atMs, microDollars, tokens } = response;
   const used = tokens === null ? {} : usedBy(tokens);

@@ -3,24 +3,24 @@ import { parseJson, post, PostFailure, type PostReply } from '../../kernel/post.
 import { SECOND_MS } from '../../kernel/time.ts';
 import { traceRequest, type EndedSpan } from './otlp.ts';
 
-/** Sent in one request. */
+/** Spans in one request. */
 const BATCH = 512;
-/** How long the first of a batch waits for others. */
+/** How long the first span of a batch waits for others. */
 const WAIT_MS = 5 * SECOND_MS;
-/** What waits while the collector is slow or away, with what is being sent. */
+/** Spans that may wait while the collector is slow or away, including those being sent. */
 const MAX_WAITING = 2048;
 const TIMEOUT_MS = 10 * SECOND_MS;
 const MAX_REPLY_BYTES = 64 * 1024;
-/** While the collector is away it is tried again after so long, each time after twice as long. */
+/** Delay before retrying a collector that is away; it doubles each time. */
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_RETRY_MS = 30 * SECOND_MS;
-/** What is worth another try (OTLP 1.7, Failures). */
+/** Statuses that are worth a retry (OTLP 1.7, Failures). */
 const RETRIED = new Set([429, 502, 503, 504]);
 
 export interface SpanExporterDeps {
-  /** Where batches are sent, path included. */
+  /** Where batches are sent, including the path. */
   readonly url: URL;
-  /** They may prove who we are, and are never told. */
+  /** They may contain credentials, and are never logged. */
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: Readonly<Record<string, string>>;
   readonly version: string;
@@ -34,12 +34,12 @@ export interface SpanExporterDeps {
   };
 }
 
-/** What came of a batch. */
+/** The result of sending a batch. */
 type Outcome =
   | { readonly kind: 'taken'; readonly rejected: number }
   | { readonly kind: 'refused' | 'away'; readonly why: string };
 
-/** Sends spans to a collector by OTLP/HTTP as JSON, in batches, behind all else: nobody waits for it, and what it has no room for is counted. */
+/** Sends spans to a collector in batches of OTLP/HTTP JSON, in the background: nothing waits for it. Spans without room are counted and dropped. */
 export class SpanExporter {
   readonly #deps: SpanExporterDeps;
   #waiting: EndedSpan[] = [];
@@ -53,7 +53,7 @@ export class SpanExporter {
     this.#deps = deps;
   }
 
-  /** How many more spans it takes. */
+  /** How many more spans it can hold. */
   get room(): number {
     return MAX_WAITING - this.#waiting.length;
   }
@@ -68,10 +68,10 @@ export class SpanExporter {
     this.#waiting.push(span);
   }
 
-  /** Sends what is due: whole batches, and what waits for long enough. Never rejects. */
+  /** Sends what is due: full batches, and spans that have waited long enough. Never rejects. */
   tick(): Promise<void> {
     const now = this.#deps.clock.now();
-    // What is ahead was set before the clock was set back.
+    // A time in the future was set before the clock was set back.
     const isDue =
       this.#waiting.length >= BATCH || (this.#waiting.length > 0 && Math.abs(now - this.#firstAtMs) >= WAIT_MS);
     const isHeld = now < this.#notBeforeMs && this.#notBeforeMs <= now + MAX_RETRY_MS;
@@ -84,8 +84,8 @@ export class SpanExporter {
   }
 
   /**
-   * Sends all that waits, once, for `ms` at most; what cannot be sent then is dropped and counted. Never rejects.
-   * @param after tells when the time is over
+   * Sends everything that waits, once, for at most `ms`; what cannot be sent by then is counted and dropped. Never rejects.
+   * @param after calls back once the time is over
    */
   async close(ms: number, after: (ms: number, late: () => void) => () => void): Promise<void> {
     const callOff = after(ms, () => this.#breakOff.abort());
@@ -103,7 +103,7 @@ export class SpanExporter {
     return this.#sending;
   }
 
-  /** What comes meanwhile waits for the next time. */
+  /** Spans that arrive meanwhile wait for the next time. */
   async #sendAll(): Promise<void> {
     const { events, clock } = this.#deps;
     for (let left = this.#waiting.length; left > 0; left -= BATCH) {
@@ -143,7 +143,7 @@ export class SpanExporter {
       if (isTaken(reply.status)) return { kind: 'taken', rejected: rejectedOf(reply) };
       return { kind: RETRIED.has(reply.status) ? 'away' : 'refused', why: String(reply.status) };
     } catch (fault) {
-      // It says more than we read; the status tells what of. Whoever took the batch has it, whatever else they say.
+      // The reply is longer than we read, so only the status counts: a collector that accepted the batch has it, whatever the rest says.
       if (fault instanceof PostFailure && fault.kind === 'too_large')
         return isTaken(status)
           ? { kind: 'taken', rejected: 0 }
@@ -157,7 +157,7 @@ function isTaken(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Of a batch that was taken in part. */
+/** How many spans of a partly accepted batch were rejected. */
 function rejectedOf({ text }: Pick<PostReply, 'text'>): number {
   const { partialSuccess } = (parseJson(text) ?? {}) as { partialSuccess?: { rejectedSpans?: unknown } };
   const rejected = Number(partialSuccess?.rejectedSpans ?? 0);

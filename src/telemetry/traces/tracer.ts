@@ -21,9 +21,9 @@ import { SPAN_NAME } from './make-spans.ts';
 import type { EndedSpan } from './otlp.ts';
 
 /**
- * A tracer in the place of the official SDK, which needs a newer Node than we do: it makes what `makeSpans` needs. Sessions are sampled before
- * their spans are made, so every span is recorded.
- * @param onEnd gets each span once
+ * A tracer that replaces the official SDK, which needs a newer Node than we do. It supports what `makeSpans` needs. Sessions are sampled
+ * before their spans are made, so every span is recorded.
+ * @param onEnd called once with each span
  */
 export function createTracer(onEnd: (span: EndedSpan) => void): Tracer {
   function startSpan(name: string, options: SpanOptions = {}, context: Context = contexts.active()): Span {
@@ -48,7 +48,7 @@ function nameOf(context: Context, parent: SpanContext | undefined): SpanName {
   return { traceId, spanId: spanIdOf(traceId, randomId()) };
 }
 
-/** Takes in what is said of it until it ends. */
+/** Records what is set on it until it ends. */
 class RecordingSpan implements Span {
   readonly #context: SpanContext;
   readonly #parent: SpanContext | undefined;
@@ -111,7 +111,7 @@ class RecordingSpan implements Span {
     return this;
   }
 
-  /** Spans of sessions have no events; nobody else starts spans here. */
+  /** Does nothing: spans of sessions have no events, and nothing else starts spans here. */
   addEvent(): this {
     return this;
   }

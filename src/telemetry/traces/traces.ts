@@ -10,33 +10,33 @@ import { isSampled, type SamplerName } from './sampler.ts';
 import { spansOf } from './session-spans.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
-/** So long after its end the spans of a session are made: what it told webhooks is sent by then, and what machines did is written. */
+/** How long after a session's end its spans are made: by then its webhooks are sent and its machines' events are saved. */
 const HEARD_MS = 10 * SECOND_MS;
-/** Of one whose calls nobody here hears: so long its client may report what it used (`DIRECT_MS` of the webhooks). */
+/** For a session whose calls nobody here hears: how long its client may report usage (`DIRECT_MS` of the webhooks). */
 const DIRECT_MS = 5 * MINUTE_MS;
 const AT_ONCE = 20;
-/** What a stop waits for the collector. */
+/** How long a stop waits for the collector. */
 const STOP_MS = 3 * SECOND_MS;
-/** A usual session has fewer spans. */
+/** An upper estimate of the spans of a typical session. */
 const USUAL_SPANS = 64;
-/** Sessions wait in the database where there is no room for a batch more. */
+/** With less room than a batch needs, sessions wait in the database. */
 const LEAST_ROOM = 512;
 
 export interface TracesDeps {
   readonly store: SessionTraces;
   readonly tracer: Tracer;
-  /** Undefined where whoever registered the tracer sends its spans. */
+  /** Undefined where the registered tracer sends its own spans. */
   readonly exporter: SpanExporter | undefined;
   readonly clock: Clock;
   readonly sampler: SamplerName;
-  /** Of traces, from 0 to 1. */
+  /** Share of traces, from 0 to 1. */
   readonly ratio: number;
-  /** Whether traces of pages are followed, as those of back ends are. */
+  /** Whether traces of pages are joined, as those of back ends are. */
   readonly trustsPages: boolean;
   readonly after?: typeof deadline;
 }
 
-/** What the request of a create says of where it belongs. */
+/** What a create's request says about its trace. */
 interface CreateRequestTold {
   readonly isService: boolean;
   readonly request: {
@@ -45,7 +45,7 @@ interface CreateRequestTold {
   };
 }
 
-/** The traces of voice sessions (docs/operations.md, Traces): measured as they are created, made of what is kept once they are over. */
+/** The traces of voice sessions (docs/operations.md, Traces): creates are measured as they run; spans are made from saved data after the end. */
 export class Traces {
   readonly #deps: TracesDeps;
   #taking: Promise<void> | undefined;
@@ -54,12 +54,12 @@ export class Traces {
     this.#deps = deps;
   }
 
-  /** Whether spans are sent to a collector from here. */
+  /** Whether this process sends spans to a collector. */
   get hasCollector(): boolean {
     return this.#deps.exporter !== undefined;
   }
 
-  /** Measures a create that begins now. */
+  /** Starts measuring a create. */
   begin({ isService, request }: CreateRequestTold): CreateTrace {
     const { clock, sampler, ratio, trustsPages } = this.#deps;
     return new CreateTrace({
@@ -71,10 +71,10 @@ export class Traces {
     });
   }
 
-  /** Makes the spans of sessions that are over, and sends what is due. @throws Unavailable when the database is away: sessions wait there */
+  /** Makes the spans of ended sessions, and sends what is due. @throws Unavailable when the database is away; sessions wait there */
   async tick(): Promise<void> {
     const { exporter } = this.#deps;
-    // Whoever waits for a slow collector must not hold up the taking.
+    // Not awaited: a slow collector must not delay taking sessions.
     void exporter?.tick();
     this.#taking ??= this.#takeAll().finally(() => {
       this.#taking = undefined;
@@ -87,7 +87,7 @@ export class Traces {
     await this.#deps.exporter?.sent();
   }
 
-  /** Sends what waits, and waits no longer than a stop may. Never rejects. */
+  /** Sends what waits, for no longer than a stop may take. Never rejects. */
   async close(): Promise<void> {
     await this.#deps.exporter?.close(STOP_MS, this.#deps.after ?? deadline);
   }
