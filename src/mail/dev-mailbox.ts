@@ -4,7 +4,7 @@ import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
 
 const KEPT_MAILS = 50;
 
-/** The development mailbox: nothing leaves the process; the last 50 mails can be read, and `onMail` is called with each at once. */
+/** The development mailbox: nothing leaves the process. The last 50 mails can be read, and `onMail` is called with each at once. */
 export class DevMailbox implements Mailer {
   readonly kind = 'dev';
   readonly #mails: KeptMail[] = [];
@@ -37,7 +37,7 @@ export class DevMailbox implements Mailer {
     return Promise.resolve();
   }
 
-  /** Nothing here holds anything up. */
+  /** Needs no connection of its own: no mail here delays another. */
   aside(): this {
     return this;
   }

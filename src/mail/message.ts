@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { MailSender } from '../../config/mail-settings.ts';
 import type { Mail } from './contract.ts';
 
-/** The mail as it goes over the wire (RFC 5322, multipart/alternative). */
+/** The mail as sent over the wire (RFC 5322, multipart/alternative). */
 export async function composeMessage(from: MailSender, mail: Mail): Promise<Buffer> {
-  // Loaded with the first mail, so that starting the service does not wait for it.
+  // Imported with the first mail, so that starting the service does not wait for it.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   const composer = new MailComposer({
@@ -14,10 +14,10 @@ export async function composeMessage(from: MailSender, mail: Mail): Promise<Buff
     subject: mail.subject.replace(/\p{Cc}+/gu, ' '),
     text: mail.text,
     ...(mail.html !== undefined && { html: mail.html }),
-    // The sender's domain, not this machine's name: what most spam filters look for, and nothing about our hosts leaks.
+    // The sender's domain, not this machine's name: most spam filters expect it, and it reveals nothing about our hosts.
     messageId: `<${randomUUID()}@${domain}>`,
     headers: {
-      // RFC 3834: no vacation notices in reply; the second is what Exchange listens to.
+      // RFC 3834: no vacation notices in reply; the second header is the one that Exchange respects.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
     },

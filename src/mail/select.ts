@@ -5,7 +5,7 @@ import { DevMailbox } from './dev-mailbox.ts';
 import { SmtpMailer } from './smtp.ts';
 
 export interface MailOptions {
-  /** Unset: the development mailbox. */
+  /** Undefined for the development mailbox. */
   readonly server: MailServer | undefined;
   readonly from: MailSender;
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface MailOptions {
   readonly onDevMail?: ((mail: KeptMail) => void) | undefined;
 }
 
-/** The mailer of the settings. */
+/** The mailer that the settings choose. */
 export function selectMailer({ server, from, clock, onDevMail }: MailOptions): DevMailbox | SmtpMailer {
   if (server === undefined) return new DevMailbox({ clock, ...(onDevMail === undefined ? {} : { onMail: onDevMail }) });
   return new SmtpMailer({ server, from });

@@ -1,6 +1,6 @@
 const REMEMBERED = 32;
 
-/** How long recent sends took, so that a mail that is not sent holds its connection for as long. */
+/** How long recent sends took, so that a mail that is not sent keeps its connection for as long. */
 export class SendDurations {
   readonly #durationsMs: number[] = [];
   readonly #random: () => number;
@@ -16,7 +16,7 @@ export class SendDurations {
   }
 
   /**
-   * Milliseconds that a send might take now: one of the recent durations, picked by chance, because a fixed average would stand
+   * Milliseconds that a send might take now: one of the recent durations, drawn at random, because a fixed average would stand
    * out from the real spread. 0 before the first send.
    */
   draw(): number {

@@ -14,7 +14,7 @@ type Done = (error?: Error | null) => void;
 
 /**
  * One connection to the mail server. Every step ends when the server answers, the connection breaks or the signal aborts; the
- * library's own callbacks stay silent when a connection dies between two commands.
+ * library's own callbacks are never called when a connection dies between two commands.
  */
 export class SmtpConnection {
   readonly #connection: SMTPConnection;
@@ -27,7 +27,7 @@ export class SmtpConnection {
 
   /** Connects, greets, secures and logs in. */
   static async open(settings: MailServer, signal: AbortSignal): Promise<SmtpConnection> {
-    // Loaded with the first mail, so that starting the service does not wait for it.
+    // Imported with the first mail, so that starting the service does not wait for it.
     const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const made = new SmtpConnection(
       new Connection({
@@ -39,7 +39,7 @@ export class SmtpConnection {
         connectionTimeout: CONNECT_MS,
         greetingTimeout: CONNECT_MS,
         dnsTimeout: CONNECT_MS,
-        // Closes what nobody used for so long, since servers hang up after minutes; a stalled step ends by its signal, well before.
+        // Closes a connection that was idle for this long, since servers hang up after minutes; a stalled step is aborted well before.
         socketTimeout: IDLE_MS,
         socketCloseTimeout: 0,
       }),
@@ -61,12 +61,12 @@ export class SmtpConnection {
     await this.#step(signal, (done) => this.#connection.reset(done));
   }
 
-  /** Resolves when the server has taken the message. */
+  /** Resolves when the server has accepted the message. */
   async deliver(envelope: Envelope, message: Buffer, signal: AbortSignal): Promise<void> {
     await this.#step(signal, (done) => this.#connection.send({ ...envelope }, message, done));
   }
 
-  /** Says goodbye; the connection is cut when the server does not answer within a second. */
+  /** Sends QUIT; closes the connection if the server does not answer within a second. */
   quit(): void {
     if (!this.usable) return;
     this.#connection.quit();

@@ -1,32 +1,32 @@
 import type { MailServer } from '../../config/mail-settings.ts';
 import { SmtpConnection } from './smtp-connection.ts';
 
-/** At once; a mail server counts connections, and a flood of sends must not become a flood of connections. */
+/** Connections at once: mail servers count them, and a flood of sends must not become a flood of connections. */
 const MAX_LINES = 5;
-/** A connection on which no answer comes for so long is dead, and another is opened. */
+/** A connection that does not answer within this time is dead, and another is opened. */
 const STALE_MS = 1_000;
 
 /**
- * Keeps a few connections to the mail server open between mails, for whoever goes exactly as far as a send would and stops there: mails that
- * leave and mails that do not share every step up to the envelope. That nodemailer's pool cannot: docs/decisions/0015-connections-to-the-mail-server.md.
+ * Keeps a few connections to the mail server open between mails. Mails that are sent and mails that are not share every step up to the
+ * envelope, so the pool must let a caller stop exactly there. nodemailer's pool cannot: docs/decisions/0015-connections-to-the-mail-server.md.
  */
 export class SmtpPool {
   readonly #settings: MailServer;
   readonly #maxLines: number;
-  /** The one used last comes last. One that is closed, because the server hung up or it was idle for long, is found out when it is taken. */
+  /** Most recently used last. A connection that closed, because the server hung up or it was idle too long, is only noticed when it is taken. */
   readonly #idle: SmtpConnection[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #closed = false;
 
-  /** @param maxLines connections that are open at once */
+  /** @param maxLines connections that may be open at once */
   constructor(settings: MailServer, maxLines = MAX_LINES) {
     this.#settings = settings;
     this.#maxLines = maxLines;
   }
 
   /**
-   * A connection that has just answered; it must be given back. Waits while all are taken.
+   * A connection that has just answered; it must be given back. Waits while all are in use.
    * @throws what the server or the network threw, or on abort
    */
   async take(signal: AbortSignal): Promise<SmtpConnection> {
@@ -39,7 +39,7 @@ export class SmtpPool {
     }
   }
 
-  /** Gives a connection back, for the next to use unless it is broken. */
+  /** Gives a connection back, for reuse unless it is broken. */
   give(connection: SmtpConnection): void {
     if (this.#closed || !connection.usable) connection.quit();
     else this.#idle.push(connection);
@@ -56,7 +56,7 @@ export class SmtpPool {
     const kept = this.#idle.pop();
     if (kept) {
       if (kept.usable && (await stillAnswers(kept, signal))) return kept;
-      // What silenced one connection (a restart, a firewall that forgot) has most likely silenced all.
+      // Whatever silenced one connection (a restart, a firewall that forgot it) has probably silenced all of them.
       for (const connection of this.#idle.splice(0)) connection.destroy();
     }
     return await SmtpConnection.open(this.#settings, signal);
@@ -81,7 +81,7 @@ export class SmtpPool {
     });
   }
 
-  /** A turn goes from hand to hand: `#busy` falls only when nobody waits. */
+  /** Passes the turn to the next waiting caller; `#busy` only decreases when none is waiting. */
   #passTurn(): void {
     const next = this.#waiting.shift();
     if (next) next();

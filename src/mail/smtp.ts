@@ -12,15 +12,15 @@ import { SendDurations } from './send-durations.ts';
 export interface SmtpOptions {
   readonly server: MailServer;
   readonly from: MailSender;
-  /** Milliseconds to get a mail ready, waiting for a connection included, and as many to hand it over; default 4000. */
+  /** Milliseconds to prepare a mail, including the wait for a connection, and the same again to hand it over; default 4000. */
   readonly timeoutMs?: number;
-  /** Connections that are open at once; default 5. */
+  /** Connections that may be open at once; default 5. */
   readonly maxLines?: number;
 }
 
 /**
- * Sends through a mail server. A server that is away, frozen at any step or refuses our login is Unavailable('mail') in time; the
- * next mail tries again on a new connection, so that recovery needs nobody.
+ * Sends through a mail server. A server that is away, hangs at any step or refuses our login results in Unavailable('mail') in time; the
+ * next mail tries again on a new connection, so recovery needs no intervention.
  */
 export class SmtpMailer implements Mailer {
   readonly kind = 'smtp';
@@ -38,7 +38,7 @@ export class SmtpMailer implements Mailer {
   }
 
   async prepare(mail: Mail): Promise<ReadyMail> {
-    // Defence in depth: a line break in an address would be a header or a second recipient further down.
+    // Defence in depth: a line break in an address would become a header or a second recipient later on.
     if (!isPlainAddress(mail.to)) throw new TypeError('a mail goes to one plain address');
     return await this.#bounded(async (signal) => {
       const message = await composeMessage(this.#from, mail);
@@ -65,7 +65,7 @@ export class SmtpMailer implements Mailer {
       await this.#bounded((signal) => connection.deliver({ from: this.#from.address, to }, message, signal));
       this.#durations.record(performance.now() - startedAt);
     } catch (error) {
-      // The next user's question (RSET) would repair a refused envelope; a new connection is simpler and surely clean.
+      // The RSET before the next use would reset a refused envelope too, but a new connection is simpler and certainly clean.
       connection.destroy();
       throw error;
     } finally {
@@ -92,8 +92,8 @@ export class SmtpMailer implements Mailer {
 }
 
 /**
- * A permanent no to RCPT TO that is about the mailbox (RFC 3463: 5.1 addressing, 5.2 mailbox). Other permanent answers, such as
- * 5.7 "relay denied", are about us: they would meet every recipient, and an operator must learn of them.
+ * Whether RCPT TO was refused permanently because of the mailbox (RFC 3463: 5.1 addressing, 5.2 mailbox). Other permanent answers, such
+ * as 5.7 "relay denied", are about us: they would affect every recipient, and an operator must learn of them.
  */
 function refusesRecipient(error: unknown): boolean {
   const { command, response } = error as { command?: unknown; response?: unknown };

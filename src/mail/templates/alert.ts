@@ -1,6 +1,6 @@
 import type { BudgetPeriod } from '../../protocol/budget.ts';
 
-/** A fact that people are told by mail, as webhooks are told it. */
+/** A fact that people are mailed about, with the data that webhooks get. */
 export type Alert = { readonly timestamp: string } & (
   | { readonly type: 'budget.warned'; readonly data: BudgetAlert }
   | { readonly type: 'budget.exceeded'; readonly data: BudgetAlert }
@@ -12,7 +12,7 @@ export type Alert = { readonly timestamp: string } & (
 interface Amounts<Missing> {
   readonly tokens: number | Missing;
   readonly microDollars: number | Missing;
-  /** Left out of a budget that does not limit them. */
+  /** Undefined for a budget that does not limit minutes. */
   readonly minutes?: number;
 }
 
@@ -33,7 +33,7 @@ interface WebhookAlert {
   readonly tenantId: string | null;
   readonly webhookId: string;
   readonly host: string;
-  /** Null for one that fails, and is asked now and then. */
+  /** Null for an endpoint that fails and is only probed now and then. */
   readonly reason: string | null;
 }
 
@@ -45,19 +45,19 @@ interface DriftAlert {
   readonly classes: readonly { readonly class: string; readonly ours: number; readonly theirs: number }[];
 }
 
-/** Facts that one mail tells in full; of more it says how many there are. */
+/** Facts that one mail describes in full; of further ones it only gives the number. */
 const MAX_TOLD = 50;
 
 interface Words {
   readonly subject: string;
   readonly lines: readonly string[];
-  /** The page of the console where it can be looked at. */
+  /** The console page that shows it. */
   readonly page: string;
 }
 
 /**
- * The mail that tells of facts, in plain text: of one, or of all that an hour had too many of. What names something was checked when it was
- * made: ids have no line breaks.
+ * A plain text mail about one fact, or about all facts that exceeded the hourly limit. Names were checked when they were created: ids
+ * contain no line breaks.
  */
 export function alertMail(
   alerts: readonly Alert[],

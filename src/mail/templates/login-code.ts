@@ -4,11 +4,11 @@ export interface LoginCode {
   /** Six digits. */
   readonly code: string;
   readonly expiresInMinutes: number;
-  /** Where the login was asked for; only its host is shown. */
+  /** The address at which the login was requested; only its host is shown. */
   readonly publicUrl: string;
-  /** Milliseconds since the Unix epoch. Given, it also keeps mail programs from folding several codes into one conversation. */
+  /** Milliseconds since the Unix epoch. It also keeps mail programs from merging several codes into one conversation. */
   readonly requestedAtMs?: number;
-  /** The asker as a person may know it: an address, a browser, a place. Comes from the request, so it is not to be trusted. */
+  /** The asker as a person may recognize it: an address, a browser, a place. It comes from the request, so it is not trusted. */
   readonly requestedFrom?: string;
 }
 
@@ -19,8 +19,8 @@ export interface RenderedMail {
 }
 
 /**
- * The mail with a login code. The code stands neither in the subject nor in the first lines: those show on locked screens, and
- * subjects end up in the logs of every mail server on the way. There is no link: people are told never to follow one to log in.
+ * The mail with a login code. The code is neither in the subject nor in the first lines: those show on locked screens, and
+ * subjects end up in the logs of every mail server on the way. There is no link, because people are told never to follow one to log in.
  * The colours are those of src/web/shared/tokens.css.
  */
 export function loginCodeMail(input: LoginCode): RenderedMail {
@@ -39,13 +39,13 @@ interface Facts {
   readonly site: string;
   readonly code: string;
   readonly lifetime: string;
-  /** Empty when nothing is known about the request. */
+  /** Empty if nothing is known about the request. */
   readonly request: string;
 }
 
 function describeRequest({ requestedAtMs, requestedFrom }: LoginCode): string {
   const at = requestedAtMs === undefined ? '' : ` at ${utcTime(requestedAtMs)} on ${utcDate(requestedAtMs)}`;
-  // One short line, whatever the request claimed to be.
+  // One short line, whatever the request contained.
   const from =
     requestedFrom === undefined ? '' : ` from ${requestedFrom.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').slice(0, 120)}`;
   return at || from ? `It was requested${at}${from}.` : '';
@@ -75,7 +75,7 @@ function renderText({ site, code, lifetime, request }: Facts): string {
   ].join('\n\n');
 }
 
-/** Tables and inline styles because mail programs know little else; the style sheet only adds the dark colours. */
+/** Tables and inline styles, because mail programs support little else; the style sheet only adds the dark colours. */
 function renderHtml(facts: Facts): string {
   const site = escapeHtml(facts.site);
   const code = escapeHtml(facts.code);
@@ -116,7 +116,7 @@ ${request}<p class="muted" style="${MUTED}">${escapeHtml(ifNotYou)}</p>
 const SANS = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace";
 const MUTED = `margin:0 0 12px;font-family:${SANS};font-size:14px;line-height:21px;color:#54594f;`;
-/** Three jacks on one cord, of table cells: a picture would have to be fetched or attached, and most mail programs draw no SVG. */
+/** Three jacks on one cord, drawn with table cells: a picture would have to be loaded or attached, and most mail programs show no SVG. */
 const JACK = `<td width="10"><div class="jack" style="width:6px;height:6px;border:2px solid #0b6651;border-radius:5px;font-size:0;line-height:0;">&nbsp;</div></td>`;
 const CORD = `<td width="6" style="width:6px;font-size:0;line-height:0;"><div class="cord" style="height:2px;background-color:#0b6651;">&nbsp;</div></td>`;
 const MARK = `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px;"><tr>${JACK}${CORD}${JACK}${CORD}${JACK}<td class="strong" style="padding-left:10px;font-family:${SANS};font-size:14px;line-height:20px;font-weight:600;color:#1c211e;">Switchboard</td></tr></table>`;
