@@ -23,7 +23,7 @@ function find(tenants: readonly Tenant[], provider: Provider): Unsupported[] {
   });
 }
 
-/** Warns of what agents ask for but the provider's calls cannot have, a line each (docs/agents.md). Creates that ask for tools themselves are refused. */
+/** Warns of what agents ask for but the provider's calls cannot have, a line each (docs/agents.md). A create that asks for tools is refused. */
 export function findUnsupported(tenants: readonly Tenant[], provider: Provider): string[] {
   return find(tenants, provider).map(
     ({ name, fields }) =>

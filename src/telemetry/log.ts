@@ -32,9 +32,9 @@ export function createLog(level: string, readable: boolean, destination?: pino.D
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
     serializers: { err: describeError },
-    // Applies to every field, since any may repeat a path or an error: a session's id proves its caller, and a stranger's text may pose as another line.
+    // For every field, since any may repeat a path or an error: a session's id proves its caller, and a stranger's text may pose as a log line.
     hooks: { streamWrite: (line) => withoutDisguises(withoutProofs(line)) },
-    // An unused name: under its own key, pino would copy the message of an error past the serializer.
+    // An unused name, because pino copies the message of an error under this key past the serializer.
     errorKey: 'thrown',
   };
   if (!readable) return pino(options, destination ?? pino.destination({ sync: true }));

@@ -5,7 +5,10 @@ import type { Metrics } from './metrics.ts';
 export function traceEvents(log: Log, metrics: Metrics) {
   let isAway = false;
   return {
-    /** The collector did not accept a batch of spans; logged once until it accepts one. @param why a system error code or a status, never the collector's text */
+    /**
+     * The collector did not accept a batch of spans; logged once until it accepts one.
+     * @param why a system error code or a status, never the collector's text
+     */
     collectorAway(why: string): void {
       metrics.faults.inc({ dependency: 'collector' });
       metrics.activity.noteAway('collector');

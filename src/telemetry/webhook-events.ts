@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 /** The business events of webhooks, part of `createEvents`. Neither addresses nor bodies are logged. */
 export function webhookEvents(log: Log, metrics: Metrics) {
   return {
-    /** A request to an endpoint is over. @param result `delivered`, or why not @param isDead whether it was the last try @param delayMs since the fact */
+    /** A request to an endpoint is over. @param result `delivered`, or why not @param isDead it was the last try @param delayMs since the fact */
     webhookSent(result: string, isDead: boolean, delayMs: number): void {
       metrics.webhooks.sent.inc({ result });
       if (isDead) metrics.webhooks.dead.inc();
