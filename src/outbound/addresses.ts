@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** IPv4 that is no public unicast: this host, private, shared, link-local, protocols, documentation, benchmarks, multicast, reserved. */
+/** IPv4 ranges that are not public unicast: this host, private, shared, link-local, protocols, documentation, benchmarks, multicast, reserved. */
 const SPECIAL_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -19,24 +19,24 @@ const SPECIAL_V4 = [
   '240.0.0.0/4',
 ];
 
-/** All of IPv6 that is public unicast. Loopback, mapped IPv4, NAT64 (64:ff9b::/96), private and link-local addresses are outside of it. */
+/** All public unicast addresses of IPv6. Loopback, mapped IPv4, NAT64 (64:ff9b::/96), private and link-local addresses are outside it. */
 const GLOBAL_V6 = ['2000::/3'];
 
-/** What is inside of that and is none: protocols and Teredo, documentation, 6to4, which holds an IPv4 address, and documentation again. */
+/** Exceptions inside that range: protocols and Teredo, documentation, 6to4, which contains an IPv4 address, and documentation again. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const specialV4 = blockList(SPECIAL_V4, 'ipv4');
 const globalV6 = blockList(GLOBAL_V6, 'ipv6');
 const specialV6 = blockList(SPECIAL_V6, 'ipv6');
 
-/** Whether it is an address of the public internet; false for what is no address at all. */
+/** Whether this is an address of the public internet; false for anything that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !specialV4.check(address, 'ipv4');
   return version === 6 && globalV6.check(address, 'ipv6') && !specialV6.check(address, 'ipv6');
 }
 
-/** Whether the list holds the address; one that is IPv4 written as IPv6 counts as what it is. */
+/** Whether the list contains the address; IPv4 written as IPv6 counts as IPv4. */
 export function holds(list: BlockList, address: string): boolean {
   const version = isIP(address);
   return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');

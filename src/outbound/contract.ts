@@ -1,41 +1,41 @@
 /** One request to a server that a tenant named. */
 export interface OutboundRequest {
   readonly method: 'GET' | 'POST';
-  /** Checked by `findUrlFault` before, when it was configured; it is checked again. */
+  /** Checked by `findUrlFault` when it was configured, and again for each request. */
   readonly url: URL;
-  /** Whose request it is: failures and requests in flight are counted for each owner and host. */
+  /** The owner of the request: failures and requests in flight are counted for each owner and host. */
   readonly owner: string;
-  /** The voice session for which it is sent: one of them holds few of the owner's places at a host. */
+  /** The voice session that the request is for: each may hold only a few of the owner's places at a host. */
   readonly session: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   /** Milliseconds until the last byte of the reply. */
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
-  /** What the reply says is not asked for: one that is larger is not read on, and counts all the same. */
+  /** The content of the reply is not needed: a longer one is not read to its end, and is no failure. */
   readonly isBodyIgnored?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface OutboundReply {
-  /** As it came: redirects are not followed. */
+  /** As received: redirects are not followed. */
   readonly status: number;
   readonly contentType: string | undefined;
-  /** As it came: seconds or a date. */
+  /** As received: seconds or a date. */
   readonly retryAfter?: string | undefined;
   readonly body: Buffer;
 }
 
 /**
- * Why there is no reply. `forbidden`: the address, or one of those of its name, is none that Switchboard may reach; `too_many`: too many
- * requests are in flight; `aborted`: the caller gave up.
+ * Why there is no reply. `forbidden`: the address, or one that its name resolves to, is not one that Switchboard may reach; `too_many`: too
+ * many requests are in flight; `aborted`: the caller gave up.
  */
 export type OutboundFailureKind = 'forbidden' | 'unreachable' | 'timed_out' | 'too_large' | 'too_many' | 'aborted';
 
-/** The `detail` of `unreachable` for a host that failed too often to be tried now. */
+/** The `detail` of `unreachable` for a host that failed too often and is not tried at present. */
 export const PAUSED = 'PAUSED';
 
-/** The reply did not come. `detail` is a system error code at most: errors of the HTTP client may quote headers. */
+/** No reply came. `detail` is at most a system error code, because errors of the HTTP client may quote headers. */
 export class OutboundFailure extends Error {
   readonly kind: OutboundFailureKind;
   readonly detail: string | undefined;
@@ -48,12 +48,12 @@ export class OutboundFailure extends Error {
   }
 }
 
-/** The one way to servers that tenants name, which may be hostile, or be named to reach what only this machine can. */
+/** The only way to reach servers that tenants name. Those may be hostile, or named in order to reach what only this machine can. */
 export interface Outbound {
   /** @throws OutboundFailure */
   request(request: OutboundRequest): Promise<OutboundReply>;
-  /** Whether the address may be reached as its name leads now. @throws OutboundFailure: `forbidden`, or that it is not known */
+  /** Resolves if the address may be reached as its name resolves now. @throws OutboundFailure: `forbidden`, or that it does not resolve */
   check(url: URL): Promise<void>;
-  /** Lets go of idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }

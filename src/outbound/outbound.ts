@@ -14,39 +14,39 @@ import { findUrlFault, isUsual, urlRuleOf } from '../kernel/server-url.ts';
 type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface OutboundOptions {
-  /** Networks of one's own that may be reached, over http and at every port too (OUTBOUND_ALLOW_CIDRS). */
+  /** Networks that may be reached although they are not public, also over http and at every port (OUTBOUND_ALLOW_CIDRS). */
   readonly allowCidrs: BlockList;
-  /** Ports beside 443 that addresses may name (`UrlRule`). */
+  /** Ports that addresses may name besides 443 (`UrlRule`). */
   readonly allowPorts: readonly number[];
   readonly clock: Clock;
   readonly after: typeof deadline;
-  /** All addresses of a name; default the system's resolver. */
+  /** Resolves a name to all its addresses; by default the system's resolver. */
   readonly resolve?: Resolve | undefined;
-  /** Authorities that are trusted instead of Node's own. */
+  /** Certificate authorities that are trusted instead of Node's own. */
   readonly ca?: string | undefined;
 }
 
-/** Shorter than most servers keep a connection, so that a request seldom meets one that is being closed. */
+/** Shorter than most servers keep a connection, so that a request rarely uses one that is being closed. */
 const IDLE_MS = 4000;
-/** So long the addresses of a name are used again: a visitor waits for most tools without asking a name server. */
+/** How long resolved addresses are reused, so that visitors need not wait for a name server on most tool calls. */
 const RESOLVED_MS = 5000;
 const MAX_NAMES = 1000;
-/** So long somebody waits to be told whether an address may be used. */
+/** How long `check` may take. */
 const CHECK_MS = 3000;
 
 /**
- * Sends requests to servers that tenants named. All addresses of a name are vetted, and the connection goes to a vetted one: a name that
- * is resolved anew could lead elsewhere. Redirects are not followed, and no proxy of the environment is asked.
+ * Sends requests to servers that tenants named. All addresses of a name are vetted, and the connection goes to a vetted one, because a
+ * name that is resolved again could lead elsewhere. Redirects are not followed, and proxies from the environment are not used.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowCidrs: own, clock, after, resolve = resolveBySystem, ca } = options;
   const rule = urlRuleOf(options);
   const traffic = new Traffic();
-  // `Traffic` bounds connections: a request that waited for one would be over before it was sent.
+  // `Traffic` limits connections instead of the agent, in which a request could time out before it is sent.
   const agentOptions = { keepAlive: true, timeout: IDLE_MS };
   const https = new HttpsAgent({ ...agentOptions, ...(ca === undefined ? {} : { ca }) });
   const http = new HttpAgent(agentOptions);
-  /** One question a name at a time: the system's resolver has few threads, which one slow name server must not fill. */
+  /** One query at a time for each name: the system's resolver has few threads, and one slow name server must not use them all. */
   const asking = new Map<string, Promise<readonly string[]>>();
   const resolved = cacheFor<readonly string[]>(RESOLVED_MS, MAX_NAMES);
 
@@ -62,7 +62,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return holds(own, address) || (isUsual(url, rule.ports) && isPublicAddress(address));
   }
 
-  /** The addresses of the name. @throws OutboundFailure if it has none, or one that is forbidden */
+  /** The addresses of the name. @throws OutboundFailure if it has none, or a forbidden one */
   async function vet(url: URL): Promise<readonly string[]> {
     const addresses = await resolved(url.hostname, clock.now(), () => ask(url.hostname));
     if (!addresses.every((address) => isAllowed(url, address))) throw new OutboundFailure('forbidden');
@@ -80,7 +80,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const check = (socket: Socket): void => {
       if (!isVetted(socket.remoteAddress)) sent.destroy(new OutboundFailure('forbidden'));
     };
-    // One that is used again was vetted when its name led there.
+    // A reused connection was vetted against the addresses that its name had then.
     const isVetted = (address: string | undefined): boolean =>
       address !== undefined && (sent.reusedSocket ? isAllowed(url, address) : addresses.some(isSame(address)));
     sent.once('socket', (socket) => {
@@ -194,7 +194,7 @@ function lengthOf(body: string | undefined): Record<string, string> {
   return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
 }
 
-/** Answers with the vetted addresses, whatever the name leads to by now. */
+/** Returns the vetted addresses, whatever the name resolves to by now. */
 function lookupOf(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, { all: wantsAll }, callback) => {
@@ -204,7 +204,7 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** One address may be written in several ways. */
+/** Compares normalized addresses, because one address can be written in several ways. */
 function isSame(address: string): (other: string) => boolean {
   const wanted = normal(address);
   return (other) => normal(other) === wanted;

@@ -1,47 +1,47 @@
 import { keepNewest } from '../kernel/keep-newest.ts';
 import { OutboundFailure, PAUSED } from './contract.ts';
 
-/** Requests in flight of this process. */
+/** Requests in flight in this process. */
 const MAX_IN_FLIGHT = 200;
-/** Of these, requests of one owner to one host, so that a host that hangs does not take all of them. */
+/** Of these, requests of one owner to one host, so that a host that hangs does not use up all of them. */
 const MAX_IN_FLIGHT_PER_HOST = 50;
-/** Of these, requests of one session, so that no visitor takes the host from the others by asking what takes long. */
+/** Of these, requests of one session, so that no visitor can use up the host with slow requests. */
 const MAX_IN_FLIGHT_PER_SESSION = 4;
-/** After so many failures in a row a host is tried now and then only, so that nobody waits for what does not answer. */
+/** After this many failures in a row a host is only tried now and then, so that callers do not wait for it in vain. */
 const FAILURES = 5;
 const PAUSE_MS = 10_000;
-/** Sessions whose failures are remembered of a host: more than it takes to pause it for all. */
+/** Sessions whose failures are remembered for a host: more than are needed to pause it for everybody. */
 const MAX_FAILED_SESSIONS = 64;
 
 interface Host {
   inFlight: number;
-  /** Sessions that have any, with how many: one may not take all places of a host. */
+  /** Requests in flight by session: one session may not take all places of a host. */
   readonly inFlightOf: Map<string, number>;
-  /** By session, since the host answered anybody last. */
+  /** Failures by session since the host last answered anybody. */
   readonly failuresOf: Map<string, number>;
-  /** When the next may try, of a host that failed. */
+  /** When a failed host may be tried next. */
   nextTryAtMs: number;
 }
 
-/** Whose request it is, and where it goes. */
+/** Who sends a request, and where it goes. */
 export interface Sent {
   readonly owner: string;
   readonly session: string;
   readonly hostname: string;
 }
 
-/** What came of a request: `failed` where the host could not be reached or did not answer in time, `unknown` where nobody asked it. */
+/** The result of a request: `failed` where the host could not be reached or did not answer in time, `unknown` where it was not contacted. */
 export type Ending = 'answered' | 'failed' | 'unknown';
 
-/** How many requests are in flight, and which hosts do not answer. */
+/** Tracks how many requests are in flight, and which hosts do not answer. */
 export class Traffic {
   readonly #hosts = new Map<string, Host>();
   #inFlight = 0;
 
   /**
-   * Lets one request begin.
-   * @returns what must be called once it has ended
-   * @throws OutboundFailure `too_many`, or `unreachable` for a host that failed and is not tried now
+   * Admits one request.
+   * @returns a function that must be called once the request has ended
+   * @throws OutboundFailure `too_many`, or `unreachable` for a host that failed and is not tried at present
    */
   begin({ owner, session, hostname }: Sent, atMs: number): (ending: Ending, atMs: number) => void {
     const key = `${owner} ${hostname}`;
@@ -55,7 +55,7 @@ export class Traffic {
     )
       throw new OutboundFailure('too_many');
     if (isFailed(host, session)) {
-      // One that is later than any pause was set before the clock was set back.
+      // A time further ahead than any pause was set before the clock was set back.
       if (atMs < host.nextTryAtMs && host.nextTryAtMs <= atMs + PAUSE_MS)
         throw new OutboundFailure('unreachable', PAUSED);
       host.nextTryAtMs = atMs + PAUSE_MS;
@@ -84,7 +84,7 @@ function newHost(): Host {
   return { inFlight: 0, inFlightOf: new Map(), failuresOf: new Map(), nextTryAtMs: 0 };
 }
 
-/** A session that makes a host fail by what it asks has failed alone: others still try, until it has failed as many of them. */
+/** A session whose requests make a host fail is blocked alone. Others may still try, until enough different sessions have failed. */
 function isFailed({ failuresOf }: Host, session: string): boolean {
   return failuresOf.size >= FAILURES || (failuresOf.get(session) ?? 0) >= FAILURES;
 }
