@@ -24,19 +24,19 @@ import { faultWords } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 export interface CheckTerminal extends Terminal {
-  /** Undefined where there is no database yet. @throws what `faultWords` puts into words */
+  /** Undefined where there is no database yet. @throws errors that `faultWords` can describe */
   readonly readDatabase: (config: Config) => Promise<KeptInDatabase | undefined>;
 }
 
 /**
- * `check-config`: prints all that is wrong with the environment, the tenants file and the prices, or the settings in effect without a secret.
- * It reads the database where it can, for the keys that no file names and for the names of secrets, and connects to nothing else.
+ * `check-config`: prints everything that is wrong with the environment, the tenants file and the prices, or the settings in effect without
+ * secrets. It reads the database if it can, for keys that are in no file and for the names of secrets, and connects to nothing else.
  * @returns 0, or 78 when something is wrong
  */
 export async function run(_args: readonly string[], terminal: CheckTerminal): Promise<number> {
   const { out, err, env } = terminal;
   const config = attempt(() => readConfig(env));
-  // The file is checked even when the environment is wrong: all problems at once.
+  // The file is checked even if the environment is wrong, to report all problems at once.
   const file = env['TENANTS_FILE']?.trim() || defaultTenantsFile();
   const tenants = await readTenantsFile(file, 0).catch(keep);
   if (config instanceof Error) err.write(`${config.message}\n`);
@@ -74,7 +74,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   return exitCode.ok;
 }
 
-/** With a whole domain, one mailbox that is taken over or one guessed code gives access to everything. */
+/** Warns of whole domains: a single mailbox that is taken over, or a single guessed code, would give access to everything. */
 function findOperatorDomains({ operatorEmails }: Config): string[] {
   const domains = operatorEmails.filter((entry) => entry.startsWith('@'));
   if (domains.length === 0) return [];
@@ -85,7 +85,7 @@ function findOperatorDomains({ operatorEmails }: Config): string[] {
 
 const nameWidth = Math.max(...variables.map(({ name }) => name.length)) + 1;
 
-/** One line for each variable; the text of a secret never leaves this function. */
+/** One line per variable; the text of a secret never leaves this function. */
 function listSettings(env: NodeJS.ProcessEnv): string[] {
   return variables.map((variable) => {
     const text = env[variable.name]?.trim() ?? '';
@@ -99,7 +99,7 @@ function mask({ secret }: Variable, text: string): string {
   return secret === 'all' ? '(set, hidden)' : text;
 }
 
-/** User, password and query may each hold a secret. */
+/** Masks user, password and query, each of which may contain a secret. */
 function maskAddress(text: string): string {
   const { protocol, username, password, host, search } = new URL(text.trim());
   const user = username === '' && password === '' ? '' : '***@';
@@ -119,7 +119,7 @@ function describeParts(config: Config, provider: UpstreamProvider): string[] {
   ];
 }
 
-/** What is enforced of calls, unless a key or an agent chooses another mode. */
+/** What is enforced on calls, unless a key or an agent chooses another mode. */
 function describeCalls(config: Config, provider: UpstreamProvider): string[] {
   const mode = createCallModes(config.calls.mode, provider)(undefined);
   const { opens, end, cap, meter, lock } = describeEnforcement(provider.capabilities, mode);
@@ -140,12 +140,12 @@ function describeTenants({ tenantsFile }: Config, tenants: readonly Tenant[], se
   return [`tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`];
 }
 
-/** All that is served once the file was merged into the database. */
+/** All tenants that are served once the file is merged into the database. */
 function asMerged(file: readonly Tenant[], database: readonly Tenant[], config: Config): readonly Tenant[] {
   return servedOf(mergeTenants(database, file), config);
 }
 
-/** Tools of the server, and challenges of keys, that come to nothing until somebody sets a secret. */
+/** Warns of server tools, and challenges of keys, that do not work until their secret is set. */
 function findUnsetSecrets(tenants: readonly Tenant[], database: ReadDatabase): string[] {
   if (typeof database === 'string') return [];
   const { secrets = [] } = database ?? {};
@@ -159,7 +159,7 @@ function findUnsetSecrets(tenants: readonly Tenant[], database: ReadDatabase): s
   ];
 }
 
-/** Why it could not be read, where that is a text; undefined where there is none yet. */
+/** A string says why the database could not be read; undefined where there is none yet. */
 type ReadDatabase = KeptInDatabase | string | undefined;
 
 function describeDatabase(file: readonly Tenant[], known: readonly Tenant[], database: ReadDatabase): string[] {

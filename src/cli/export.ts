@@ -12,11 +12,11 @@ import { exitCode, type Terminal } from './terminal.ts';
 export interface ExportTerminal extends Terminal {
   /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
   readonly openStores: (config: Config) => Promise<ExportStores & { close(): Promise<void> }>;
-  /** Prints the parts as fast as their reader takes them; resolves when all are out, or the reader has gone. @throws what making them throws */
+  /** Prints the parts as fast as their reader takes them; resolves when all are written, or the reader is gone. @throws what making them throws */
   readonly print: (parts: AsyncIterable<string>) => Promise<void>;
 }
 
-/** How the command is called, and what it does. */
+/** Usage and description of the command. */
 export const exportCommands = [
   {
     usage: 'export sessions|usage [--from T] [--to T] [--tenant T] [--format ndjson|csv]',

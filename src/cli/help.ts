@@ -32,7 +32,7 @@ const commands: readonly CommandHelp[] = [
   { usage: '--help', meaning: 'prints this help' },
 ];
 
-/** `--help`: the commands, and every variable with its meaning and default. */
+/** `--help`: lists the commands, and every variable with its meaning and default. */
 export function run(_args: readonly string[], { out }: Pick<Terminal, 'out'>): Promise<number> {
   out.write(`${helpText()}\n`);
   return Promise.resolve(exitCode.ok);

@@ -3,13 +3,13 @@ import type { KeyWarning } from '../protocol/operator/key.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { describeWarning } from '../tenants/open-keys.ts';
 
-/** A key, and the reasons why it is open. */
+/** A key, and warnings about why it is open. */
 export interface KeyShown {
   readonly key: WidgetKey;
   readonly warnings: readonly KeyWarning[];
 }
 
-/** One key or a list, with the field names of TENANTS_FILE beside the tenant, the times of revocation and pause (ISO 8601), and warnings. */
+/** One key or a list, with the field names of TENANTS_FILE, the tenant, the times of revocation and pause (ISO 8601), and warnings. */
 export function keysAsJson(result: KeyShown | readonly KeyShown[]): string {
   return `${JSON.stringify(isList(result) ? result.map(toView) : toView(result), null, 2)}\n`;
 }

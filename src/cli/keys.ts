@@ -26,7 +26,7 @@ import { widgetTag } from './widget-tag.ts';
 
 export interface KeyStores extends Omit<KeyDeps, 'clock'> {
   readonly tenants: KeyDeps['tenants'] & Pick<Tenants, 'merge'>;
-  /** Sends what is still under way and lets go of connections and locks. */
+  /** Sends what is still under way, and closes connections and locks. */
   close(): Promise<void>;
 }
 
@@ -41,11 +41,11 @@ type Deps = KeyDeps & KeyStores;
 interface Command {
   readonly work: (deps: Deps, config: Config) => Promise<Keys | Refusal>;
   readonly asJson: boolean;
-  /** Text after the keys, not in JSON. */
+  /** Text after the keys; not used for JSON. */
   readonly more?: (keys: Keys, deps: Deps, config: Config) => Promise<string>;
 }
 
-/** How the commands are called, and what they do. */
+/** Usage and descriptions of the commands. */
 export const keyCommands = [
   {
     usage:
@@ -80,7 +80,7 @@ const BESIDE_SERVER =
   'With DATABASE_URL this command works beside running servers.\n';
 
 /**
- * `keys issue`, `list`, `pause`, `resume` and `revoke`, with the server's own environment.
+ * `keys issue`, `list`, `pause`, `resume` and `revoke`, with the server's environment.
  * @param args what follows `keys`
  * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
  */
@@ -142,7 +142,7 @@ function readIssue(args: string[]): Command {
     reason: text,
   };
   const origin = { type: 'string', multiple: true } as const;
-  // --pinned is the default now and was not always, so it is still accepted.
+  // --pinned is the default now, but was not always, so it is still accepted.
   const { values } = parseArgs({
     args,
     options: { ...names, origin, 'data-channel': text, overrides: flag, pinned: flag, json: flag },
@@ -165,7 +165,7 @@ function readIssue(args: string[]): Command {
   return { asJson: values.json, work: (deps, config) => issue(request, by, deps, config), more: tagsOf };
 }
 
-/** One key, or the list of those for several origins. */
+/** Issues one key, or a list of keys for several origins. */
 async function issue(
   request: IssueManyRequest,
   by: ChangedBy,
@@ -174,7 +174,7 @@ async function issue(
 ): Promise<Keys | Refusal> {
   const { tenantId } = request;
   if (!(await deps.tenants.all()).some(({ id }) => id === tenantId)) {
-    // No server has started with it yet. Its keys in the file are left to the server, which knows where the demo's belong.
+    // No server has started with this tenant yet. Its keys are left to the server, which knows which origin the demo's keys belong to.
     const tenant = (await readTenantsFile(tenantsFile, deps.clock.now())).find(({ id }) => id === tenantId);
     if (tenant !== undefined) await deps.tenants.merge([{ ...tenant, keys: [] }]);
   }
@@ -182,7 +182,7 @@ async function issue(
   return keys instanceof Refusal || keys.length > 1 ? keys : (keys[0] as WidgetKey);
 }
 
-/** The tag for the page of each key. */
+/** The HTML tag for each key's page. */
 async function tagsOf(keys: Keys, { tenants }: Deps, { publicUrl, port }: Config): Promise<string> {
   const all = await tenants.all();
   const base = publicUrl ?? `http://localhost:${port}`;
@@ -193,7 +193,7 @@ async function tagsOf(keys: Keys, { tenants }: Deps, { publicUrl, port }: Config
   return tags.join('');
 }
 
-/** The agents of a list that commas separate; null for any. */
+/** Parses a comma-separated list of agents; null for any agent. */
 function readAgents(list: string | undefined): readonly string[] | null | undefined {
   return list?.trim() === '*' ? null : list?.split(',').flatMap((agent) => agent.trim() || []);
 }
@@ -213,12 +213,12 @@ function readTotals(list: string): KeyTotals {
   return list.trim() === 'none' ? {} : readAmounts(list, 'totals', 'concurrentSessions=20');
 }
 
-/** Names and amounts are checked with the other fields of the key. */
+/** Names and amounts are validated together with the other fields of the key. */
 function readAmounts(list: string, option: string, example: string): Record<string, number> {
   return Object.fromEntries(readPairs(list, option, example).map(([name, amount]) => [name, Number(amount)]));
 }
 
-/** The same; a secret is named. */
+/** Parses the bots option, in which a secret is given by its name. */
 function readBots(list: string): KeyBots {
   const entries = readPairs(list, 'bots', 'provider=turnstile').map(([name, value]) => {
     if (name === 'secret') return [name, `\${secret:${value}}`];

@@ -4,7 +4,7 @@ import { migrate } from '../database/migrate.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 /**
- * `migrate`: brings the database up to this build, which `serve` does as well; for deployments that migrate as a step of their own.
+ * `migrate`: updates the database to this build's schema, which `serve` does too; for deployments that migrate as a separate step.
  * @throws ConfigError, MigrationError, DirectoryInUse, Unavailable
  */
 export async function run(_args: readonly string[], { out, env }: Terminal): Promise<number> {

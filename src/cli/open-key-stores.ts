@@ -9,7 +9,7 @@ import type { KeyStores } from './keys.ts';
 import type { StopStores } from './stop.ts';
 
 /**
- * The stores that the commands use which read sessions, or change what servers serve. Nodes learn of a change at once over the bus;
+ * The stores for commands that read sessions, or change what servers serve. Nodes learn of a change at once over the bus;
  * without a bus, or while it is away, when they next read the database.
  */
 export async function openKeyStores(config: Config): Promise<KeyStores & StopStores & ExportStores> {

@@ -12,7 +12,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** What `reconcile` uses; it tells nobody of what it finds but whoever ran it. @throws DirectoryInUse, Unavailable */
+/** The dependencies of `reconcile`, which reports only to whoever runs it and mails nobody. @throws DirectoryInUse, Unavailable */
 export async function openReconciliationStores(config: Config): Promise<Opened> {
   const database = await openDatabase(config);
   try {

@@ -6,7 +6,7 @@ import { createPostgresStores } from '../stores/postgres.ts';
 import type { SecretStores } from './secrets.ts';
 import type { WebhookStores } from './webhooks.ts';
 
-/** The stores that the commands of secrets and webhooks use. @throws DirectoryInUse, Unavailable */
+/** The stores for the commands on secrets and webhooks. @throws DirectoryInUse, Unavailable */
 export async function openSecretStores(config: Config): Promise<SecretStores & WebhookStores> {
   const database = await openDatabase(config);
   try {

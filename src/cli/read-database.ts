@@ -8,15 +8,15 @@ import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
 import { createPostgresTenants } from '../stores/tenants/postgres.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 
-/** What a check reads in the database. */
+/** What `check-config` reads from the database. */
 export interface KeptInDatabase {
-  /** With the keys that no file names. */
+  /** Including keys that are in no file. */
   readonly tenants: readonly Tenant[];
   readonly secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[];
 }
 
 /**
- * What the database has; undefined if there is no embedded database yet. It changes nothing, not even an old schema.
+ * Reads the database; undefined if there is no embedded database yet. It changes nothing, not even an old schema.
  * @throws what `openDatabase` and `requireMigrated` throw
  */
 export async function readDatabase(config: Config): Promise<KeptInDatabase | undefined> {

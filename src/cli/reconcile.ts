@@ -8,7 +8,7 @@ import { UpstreamFault } from '../upstream/contract.ts';
 import { explainFault, UsageError } from './store-command.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
-/** The provider is asked twice a day of them, one after the other. */
+/** The provider is queried twice for each day, one query after another. */
 const MAX_DAYS = 31;
 const UNEXPLAINED = 3;
 
@@ -19,7 +19,7 @@ export interface ReconcileTerminal extends Terminal {
   ) => Promise<{ readonly deps: ReconcileDeps | undefined; close(): Promise<void> }>;
 }
 
-/** How the command is called, and what it does. */
+/** Usage and description of the command. */
 export const reconcileCommands = [
   {
     usage: 'reconcile --from D --to D',
@@ -33,7 +33,7 @@ const BESIDE_SERVER =
   'A running server compares by itself every night.\nWith DATABASE_URL this command works beside running servers.\n';
 
 /**
- * `reconcile`, with the server's own environment: a line for each day, and one for each class of tokens that differs.
+ * `reconcile`, with the server's environment: prints a line for each day, and one for each class of tokens that differs.
  * @returns 0, or 3 when a day is unexplained; 64 for wrong arguments, 69 when the database or the provider is away, 78 for wrong settings
  */
 export async function run(args: readonly string[], terminal: ReconcileTerminal): Promise<number> {

@@ -10,10 +10,10 @@ import { tellFault } from './tell-fault.ts';
 const SHUTDOWN_MS = 9000;
 const SAME_SIGNAL_MS = 1000;
 
-/** What the start message of a service needs. */
+/** What the start-up message of a service shows. */
 export type Started = Pick<App, 'publicUrl' | 'parts' | 'demo'>;
 
-/** Readable on a developer's terminal, JSON lines elsewhere. */
+/** A readable log on a developer's terminal, JSON lines elsewhere. */
 export function logOf(config: Config): Log {
   return createLog(config.logLevel, process.stdout.isTTY && config.mode !== 'production');
 }
@@ -55,7 +55,7 @@ export async function runNode(
     const starting = startApp(config, log, {
       onDevMail: (mail) => out.write(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n\n`),
     });
-    // A start may wait a minute for its database, a stop may not. The database rolls back what the start had not committed.
+    // A start may wait a minute for its database, but a stop may not. The database rolls back what the start has not committed.
     const stoppedMeanwhile = stopped.then(() => delay(SHUTDOWN_MS, undefined, { ref: false }));
     app = await Promise.race([starting, stoppedMeanwhile]);
   } catch (error) {

@@ -14,11 +14,11 @@ export interface SecretStores extends Omit<SecretsDeps, 'clock'> {
 export interface SecretsTerminal extends Terminal {
   /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
   readonly openStores: (config: Config) => Promise<SecretStores>;
-  /** All of standard input: values are never arguments, which other users of a machine see. */
+  /** Reads all of standard input: values are never arguments, which other users of a machine can see. */
   readonly readInput: () => Promise<string>;
 }
 
-/** How the commands are called, and what they do. */
+/** Usage and descriptions of the commands. */
 export const secretCommands = [
   {
     usage: 'secrets set --tenant T NAME [--reason R]',
@@ -41,7 +41,7 @@ const BESIDE_SERVER =
 type Work = (deps: SecretsDeps) => Promise<string | Refusal>;
 
 /**
- * `secrets set`, `list`, `delete` and `signing`, with the server's own environment.
+ * `secrets set`, `list`, `delete` and `signing`, with the server's environment.
  * @param args what follows `secrets`
  * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
  */
@@ -83,7 +83,7 @@ async function readCommand(args: readonly string[], { readInput }: SecretsTermin
   if (command === 'signing') return (deps) => signing(tenantId, by, deps);
   const name = takesName ? need(positionals[0], 'the name') : '';
   if (command === 'set') {
-    // The line end that a terminal or `echo` adds is none of it.
+    // The line end that a terminal or `echo` adds is not part of the value.
     const value = (await readInput()).replace(/\r?\n$/, '');
     return async (deps) => {
       const kept = await setSecret({ tenantId, name, value }, by, deps);

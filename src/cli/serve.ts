@@ -11,7 +11,7 @@ import { superviseWorkers } from './workers.ts';
 /**
  * Runs the service until SIGTERM or SIGINT, in this process or in WORKERS of them.
  * @param entry the script that this process runs
- * @returns the exit code: 0 after a drained shutdown, 1 when the address is taken, 69 when the database cannot be used, 78 when the
+ * @returns the exit code: 0 after a drained shutdown, 1 when the address is in use, 69 when the database cannot be used, 78 when the
  * tenants file cannot
  * @throws ConfigError with everything that is wrong with the environment
  */
@@ -30,7 +30,7 @@ const standIns: Readonly<Record<Answerer, string>> = {
   nobody: 'the provider is simulated, and calls are not answered: set OPENAI_API_KEY',
 };
 
-/** Addresses, the parts in use, and what is not fit for production (docs/contract.md, section 1.1). */
+/** Addresses, the parts in use, and what is unfit for production (docs/contract.md, section 1.1). */
 function startMessage(config: Config, { publicUrl, parts, demo }: Started, elapsedMs: number): string {
   const notes = [
     config.databaseUrl === undefined
@@ -63,7 +63,7 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
       ? ['  Reachable       from this machine only: HOST=0.0.0.0 accepts other machines']
       : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
-    // Whoever has a tenants file of their own wants no tag of the demo: `keys issue` prints theirs.
+    // With a tenants file of one's own the demo's tag is of no use: `keys issue` prints the right ones.
     ...(demo === undefined || config.mode !== 'development' || config.tenantsFile !== defaultTenantsFile()
       ? []
       : [

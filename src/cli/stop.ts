@@ -13,7 +13,7 @@ import { exitCode, type Terminal } from './terminal.ts';
 export interface StopStores extends Omit<StopDeps, 'clock'> {
   readonly history: Pick<VoiceHistory, 'countOpen'>;
   readonly calls: Pick<VoiceCalls, 'countUnclosed'>;
-  /** Sends what is still under way and lets go of connections and locks. */
+  /** Sends what is still under way, and closes connections and locks. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface StopTerminal extends Terminal {
   readonly openStores: (config: Config) => Promise<StopStores>;
 }
 
-/** How the commands are called, and what they do. */
+/** Usage and descriptions of the commands. */
 export const stopCommands = [
   {
     usage: 'stop [--tenant T] [--reason R]',
@@ -38,7 +38,7 @@ const BESIDE_SERVER =
   'While it runs, use the console (Overview), or POST /api/operator/stop and /api/operator/resume.\nWith DATABASE_URL this command works beside running servers.\n';
 
 /**
- * `stop` and `resume`, with the server's own environment.
+ * `stop` and `resume`, with the server's environment.
  * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
  */
 export async function run(

@@ -3,22 +3,22 @@ import { Unavailable } from '../kernel/errors.ts';
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Output } from './terminal.ts';
 
-// What commands that change the database by themselves, beside a server, have in common.
+// Shared by commands that change the database themselves, alongside a server.
 
 /** The arguments are wrong; the message says how. */
 export class UsageError extends Error {}
 
-/** @param what as the message names it, such as `--tenant` @throws UsageError where it is not given */
+/** @param what name in the message, such as `--tenant` @throws UsageError if the value is missing */
 export function need(value: string | undefined, what: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${what} is missing`);
   return value;
 }
 
 /**
- * Writes why a command did nothing.
- * @param usage how it is called
- * @param besideServer what can be done while a server runs on the embedded database
- * @returns the exit code: 64 for wrong arguments, 69 when the database is away or in use, else as `tellFault`
+ * Prints why a command did nothing.
+ * @param usage how to call the command
+ * @param besideServer what to do instead while a server runs on the embedded database
+ * @returns the exit code: 64 for wrong arguments, 69 when the database is away or in use, otherwise that of `tellFault`
  * @throws the error when it is a fault of ours
  */
 export function explainFault(error: unknown, usage: string, besideServer: string, err: Output): number {

@@ -11,7 +11,7 @@ import { CannotListen } from '../transport/server.ts';
 import { exitCode, type Output } from './terminal.ts';
 
 /**
- * Writes what an operator must repair. @returns the exit code.
+ * Prints what an operator must repair. @returns the exit code.
  * @throws the error when it is a fault of ours
  */
 export function tellFault(error: unknown, err: Output): number {
@@ -25,7 +25,7 @@ export function tellFault(error: unknown, err: Output): number {
   return code;
 }
 
-/** The same text, for a command that continues without. @throws the error when it is a fault of ours */
+/** The same text, for a command that continues in spite of the error. @throws the error when it is a fault of ours */
 export function faultWords(error: unknown): string {
   if (codeOf(error) === undefined) throw error;
   return wordsOf(error as Error);
@@ -39,7 +39,7 @@ function codeOf(error: unknown): number | undefined {
   return error instanceof CannotListen || error instanceof CannotLoad ? exitCode.refused : undefined;
 }
 
-/** Whether the file system refused it. The service writes to DATA_DIR only. */
+/** Whether the error comes from the file system. The service writes to DATA_DIR only. */
 function isFileFault(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof Error && ['EACCES', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'].includes(code ?? '');
@@ -63,7 +63,7 @@ function hintOf(cause: unknown): string {
   return hints.find(([codes]) => codes.test(code))?.[1] ?? 'Is it running, and is DATABASE_URL right?';
 }
 
-/** What an operator can do, by the code of the fault. If the server answered, its address is right. */
+/** What an operator can do, by error code. If the server answered, its address is right. */
 const hints: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/^42501$/, 'Grant its role the privileges that docs/operations.md lists.'],
   [/^28...$/, 'Are user and password in DATABASE_URL right, and does its pg_hba.conf admit them?'],

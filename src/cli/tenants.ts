@@ -5,7 +5,7 @@ import { addTenantToFile, FileBusy, TenantExists, WrongTenant } from '../tenants
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
-/** How the commands are called, and what they do. */
+/** Usage and descriptions of the commands. */
 export const tenantCommands = [
   {
     usage: 'tenants add --id T [--name N] [--agent A …]',
@@ -16,9 +16,9 @@ export const tenantCommands = [
 const USAGE = `Usage:\n${tenantCommands.map(({ usage }) => `  ${usage}`).join('\n')}\n`;
 
 /**
- * `tenants add`: edits TENANTS_FILE, because that is where tenants are. It needs no database.
+ * `tenants add`: edits TENANTS_FILE, where tenants are defined. It needs no database.
  * @param args what follows `tenants`
- * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 for a file that is busy or cannot be written, 78 for one that is wrong
+ * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 for a file that is busy or cannot be written, 78 for an invalid one
  */
 export async function run(args: readonly string[], { out, err, env }: Terminal): Promise<number> {
   const asked = readAdd(args);
@@ -46,13 +46,13 @@ export async function run(args: readonly string[], { out, err, env }: Terminal):
   }
 }
 
-/** The lock is a socket, as for the data directory: the system closes it when the process ends. */
+/** The lock is a socket, as for the data directory: the operating system closes it when the process ends. */
 async function lockFile(path: string): Promise<DirectoryLock | undefined> {
   try {
     return await lockDirectory(path);
   } catch (fault) {
     if (fault instanceof DirectoryInUse) throw fault;
-    // The file system supports no sockets.
+    // The file system does not support sockets.
     return undefined;
   }
 }

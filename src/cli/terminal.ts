@@ -1,12 +1,12 @@
-/** Where a command writes; tests read it. */
+/** Where a command writes; tests capture it. */
 export interface Output {
   write(text: string): unknown;
 }
 
-/** What a command knows of the world around it. */
+/** What a command knows of its environment. */
 export interface Terminal {
   readonly out: Output;
-  /** What went wrong, and notes that are no result. */
+  /** For errors, and for notes that are not part of the result. */
   readonly err: Output;
   readonly env: NodeJS.ProcessEnv;
 }

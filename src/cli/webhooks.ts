@@ -18,7 +18,7 @@ export interface WebhooksTerminal extends Terminal {
   readonly openStores: (config: Config) => Promise<WebhookStores>;
 }
 
-/** How the command is called, and what it does. */
+/** Usage and description of the command. */
 export const webhookCommands = [
   {
     usage: 'webhooks secret --tenant T --id ID [--reason R]',
@@ -33,7 +33,7 @@ const BESIDE_SERVER =
   'While it runs, use the console (Webhooks), or POST /api/operator/webhooks/{id}/rotate.\nWith DATABASE_URL this command works beside running servers.\n';
 
 /**
- * `webhooks secret`, with the server's own environment. A webhook is named by its id, or as the tenants file names it.
+ * `webhooks secret`, with the server's environment. A webhook is named by its id, or as the tenants file names it.
  * @param args what follows `webhooks`
  * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
  */

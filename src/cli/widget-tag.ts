@@ -1,8 +1,8 @@
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 
 /**
- * What a page has to hold for a key to work there, to be pasted. Ids and keys have no character that HTML would take for its own.
- * @param agentId of the agent that the page talks with, where one is known
+ * The HTML to paste into a page so that a key works there. Ids and keys contain no character with a meaning in HTML.
+ * @param agentId the agent that the page talks with, if known
  */
 export function widgetTag(publicUrl: string, { key, tenantId }: WidgetKey, agentId: string | undefined): string {
   const agent = agentId === undefined ? '' : ` agent-id="${agentId}"`;

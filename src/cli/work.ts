@@ -15,7 +15,7 @@ export function work(terminal: Terminal): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);
     process.once('disconnect', resolve);
-    // If the parent ended while this process was loading there is no further event.
+    // If the parent ended while this process was loading, no further event will come.
     if (!process.connected) resolve();
   });
   return runNode(readConfig(terminal.env), terminal, stopped, ({ publicUrl, parts, demo }) => {

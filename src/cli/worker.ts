@@ -5,7 +5,7 @@ import type { Started } from './run-node.ts';
 /** Longer than a worker takes for its own shutdown, shorter than the contract's ten seconds. */
 const STOP_MS = 9500;
 
-/** It ended before it was ready, and has printed why. */
+/** The worker ended before it was ready, and has printed why. */
 export class WorkerEnded extends Error {
   override readonly name = 'WorkerEnded';
   /** Null when a signal ended it. */
@@ -31,7 +31,7 @@ export class Worker {
     this.#child = child;
     this.ended = new Promise((resolve) => {
       child.once('exit', (code) => resolve(code));
-      // The process could not be created.
+      // The process could not be started.
       child.once('error', () => resolve(child.exitCode));
     });
     this.ready = new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export class Worker {
     return this.#child.pid;
   }
 
-  /** Lets it drain, and kills it when it does not end. @returns whether it drained */
+  /** Lets the worker drain, and kills it if it does not end. @returns whether it drained */
   async stop(): Promise<boolean> {
     this.#child.kill('SIGTERM');
     const patience = new AbortController();

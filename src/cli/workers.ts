@@ -13,18 +13,18 @@ const MAX_RESTART_MS = 10_000;
 /** A worker that ran for this long did not fail because of its start. */
 const STEADY_MS = 30_000;
 
-/** The place of one worker: when that ends, another takes it. */
+/** The place of one worker; when a worker ends, another takes its place. */
 interface Place {
   worker: Worker;
-  /** Workers in a row that ended before they were steady. */
+  /** Consecutive workers that ended before they were steady. */
   failures: number;
 }
 
 /**
  * Runs `config.workers` processes of `entry` on one port until SIGTERM or SIGINT, and restarts those that end by themselves. SIGHUP
- * replaces all one after the other, each new one ready before the old one drains, so that no accepted request is lost. New processes
+ * replaces all of them one after another, each new one ready before the old one drains, so that no accepted request is lost. New processes
  * load the built files as they are then.
- * @returns the exit code: 0 when all drained, 1 when one did not or the address is taken, what the first worker ended with when it
+ * @returns the exit code: 0 when all drained, 1 when one did not or the address is in use, or the first worker's code when it
  * could not start
  */
 export async function superviseWorkers(
@@ -47,7 +47,7 @@ export async function superviseWorkers(
   const workers = new Workers(() => new Worker(entry, settings), log);
   process.on('SIGHUP', () => workers.replaceAll());
   const started = workers.start(config.workers).then(onStarted);
-  // After a signal the reason why the start failed does not matter.
+  // After a signal it no longer matters why the start failed.
   started.catch(() => undefined);
   try {
     await Promise.race([started, stopped]);
@@ -65,7 +65,7 @@ class Workers {
   readonly #launch: () => Worker;
   readonly #log: Log;
   readonly #places: Place[] = [];
-  /** All processes, including those that start or drain. */
+  /** All processes, including those that are starting or draining. */
   readonly #running = new Set<Worker>();
   #isStopping = false;
   #replacing: Promise<void> = Promise.resolve();
@@ -76,7 +76,7 @@ class Workers {
     this.#log = log;
   }
 
-  /** Starts one, which migrates the database, then the others. @throws WorkerEnded when one does not come up */
+  /** Starts one worker, which migrates the database, then the others. @throws WorkerEnded when one fails to start */
   start(count: number): Promise<Started> {
     const started = this.#start(count);
     this.#replacing = started.then(
@@ -86,7 +86,7 @@ class Workers {
     return started;
   }
 
-  /** Replaces them one after the other; a call meanwhile replaces them once more afterwards. */
+  /** Replaces all workers one after another; a call meanwhile replaces them once more afterwards. */
   replaceAll(): void {
     if (this.#isReplacementWaiting) return;
     this.#isReplacementWaiting = true;
@@ -98,7 +98,7 @@ class Workers {
     });
   }
 
-  /** Drains all. @returns whether none had to be killed */
+  /** Drains all workers. @returns whether none had to be killed */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
     const drained = await Promise.all([...this.#running].map((worker) => worker.stop()));
@@ -142,7 +142,7 @@ class Workers {
     }
   }
 
-  /** Stops the old worker only once the new one is ready. @returns false if the new one failed to start: then the old one stays */
+  /** Stops the old worker only once the new one is ready. @returns false if the new one failed to start, in which case the old one stays */
   async #replace(place: Place): Promise<boolean> {
     if (this.#isStopping) return false;
     const next = this.#run();
@@ -162,7 +162,7 @@ class Workers {
 }
 
 /**
- * Workers share a port, and could share it with other processes of the same user, so this checks without sharing that it is free.
+ * Checks exclusively that the port is free: workers share it, and could otherwise share it with other processes of the same user.
  * @returns the port, a free one for 0
  * @throws CannotListen
  */
