@@ -9,7 +9,7 @@ import type { HostedRecords } from '../operators/journal/transition.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 import type { Feed } from './feed.ts';
 
-/** Tells the feed what voice sessions do: their changes of state, and to those who follow one each of its events. */
+/** Tells the feed about voice sessions: their changes of state, and to watchers who follow a session each of its events. */
 export function tellSessions(
   feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
   limits: VoiceLimits,
@@ -31,13 +31,13 @@ export function tellSessions(
       });
     }
     if (entry === undefined || !feed.isFollowed(ref)) return;
-    // It has no number before it is written.
+    // The event has no number before it is written to the journal.
     const event = viewOfEvent(entry, `v${record.version}`);
     feed.tell({ kind: 'event', ref, tenantId: record.tenantId, event });
   };
 }
 
-/** Tells those who follow a session what is noted of it. */
+/** Tells watchers who follow a session about its notes. */
 export function tellNotes(
   feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
 ): (note: NewEntry<'note'>, tenantId: string | null) => void {
@@ -45,14 +45,14 @@ export function tellNotes(
   return (note, tenantId) => {
     const { atMs, of } = note;
     const ref = of.target ?? '';
-    // Whose it is decides who may see it.
+    // The tenant decides who may see it.
     if (tenantId === null || !feed.isWatched || !feed.isFollowed(ref)) return;
     told += 1;
     feed.tell({ kind: 'event', ref, tenantId, event: viewOfEvent(note, `n${atMs}-${told}`) });
   };
 }
 
-/** Tells the feed what operators did, and what came of it. */
+/** Tells the feed what operators did, and the results. */
 export function tellActs(
   feed: Pick<Feed, 'isWatched' | 'tell'>,
 ): (entry: NewEntry<'act'>, result: string, count: number | undefined) => void {

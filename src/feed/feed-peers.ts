@@ -1,7 +1,7 @@
 import type { FeedFact } from '../protocol/operator/feed.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 
-/** What a node tells the others of at once. */
+/** Facts that a node sends the others at once. */
 const MAX_FACTS = 200;
 
 export interface FeedPeersDeps {
@@ -9,7 +9,7 @@ export interface FeedPeersDeps {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
-/** What the other nodes are to be told, until it is published. */
+/** Collects the facts for the other nodes until they are published. */
 export class FeedPeers {
   readonly #deps: FeedPeersDeps;
   #facts: FeedFact[] = [];
@@ -19,7 +19,7 @@ export class FeedPeers {
     this.#deps = deps;
   }
 
-  /** What there is no room for is counted, and they tell of a gap. */
+  /** Facts without room are counted, and the other nodes report a gap. */
   tell(fact: FeedFact): void {
     if (this.#facts.length < MAX_FACTS) this.#facts.push(fact);
     else this.#more += 1;

@@ -17,7 +17,7 @@ interface NodeChange {
   readonly gone: boolean;
 }
 
-/** What became of the nodes since the last look: those that told of themselves since, and those that are not listed any more. */
+/** Which nodes have changed since the last look: those that reported since, and those that are no longer listed. */
 class NodeChanges {
   #seen = new Map<string, OperatorNode>();
 
@@ -29,27 +29,27 @@ class NodeChanges {
     return [...heard.map((node) => ({ node, gone: false })), ...gone.map((node) => ({ node, gone: true }))];
   }
 
-  /** Nobody looks any more. */
+  /** Called when nobody watches nodes any more. */
   forget(): void {
     this.#seen.clear();
   }
 }
 
-/** How often what happened is told, and how often the figures and the nodes are. */
+/** How often collected facts are sent, and how often figures and nodes are. */
 const TELL_MS = 250;
 const COUNT_MS = 2000;
-/** How often it is asked anew who watches. */
+/** How often a watcher's login and role are checked again. */
 const RECHECK_MS = MINUTE_MS;
-/** The same where that could not be found out. */
+/** When to check again after a check that failed. */
 const RETRY_MS = 2000;
 const MAX_SOCKETS = 50;
 const MAX_SOCKETS_OF_ONE = 5;
-/** Of the admins of all tenants together: operators can always watch, whatever customers do. */
+/** For the admins of all tenants together, so that operators can always watch, whatever customers do. */
 const MAX_SOCKETS_OF_TENANTS = MAX_SOCKETS / 2;
 
-/** What an upgrade brought along to tell who watches. */
+/** The credentials of an upgrade, which identify the watcher. */
 export interface FeedCredentials {
-  /** The name of a service token. */
+  /** The name of the service token, if there is one. */
   readonly service: string | null;
   /** The token of the console cookie. */
   readonly token: string | null;
@@ -65,12 +65,12 @@ export interface FeedDeps {
   readonly node: string;
   readonly bus: Bus;
   readonly now: () => number;
-  /** Who watches; undefined without a login. @throws Unavailable (rejects) when that cannot be found out */
+  /** Identifies a watcher; undefined without a login. @throws Unavailable (rejects) when that is not possible now */
   readonly admit: (credentials: FeedCredentials) => Promise<Admission | undefined>;
   readonly presence: Pick<Presence, 'watch'>;
   readonly nodes: Pick<NodeList, 'list' | 'isWatchedElsewhere'>;
   readonly figures: TickFigures;
-  /** Gets faults that no watcher can be told of. */
+  /** Receives faults that cannot be reported to a watcher. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -84,11 +84,11 @@ interface Admitted {
 const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
 /**
- * The operators' feed of this node (docs/contract.md, section 8.1): tells its watchers what happens on every node. Nodes tell each other of
- * it only while somebody watches somewhere.
+ * The operators' feed of this node (docs/contract.md, section 8.1): tells its watchers what happens on every node. Nodes only tell one
+ * another while somebody watches somewhere.
  */
 export class Feed {
-  /** Gathers what is refused here, while anybody watches refusals. */
+  /** Collects the refusals of this node, while anybody watches refusals. */
   readonly refusals = new RefusalFacts(() => this.isWanted('refusals'));
   readonly #deps: FeedDeps;
   readonly #watchers = new Map<Watcher, Admitted>();
@@ -111,19 +111,19 @@ export class Feed {
     return this.#watchers.size;
   }
 
-  /** Whether anybody watches, here or elsewhere: while nobody does, nothing need be told. */
+  /** Whether anybody watches, here or on another node; otherwise nothing needs to be told. */
   get isWatched(): boolean {
     return this.#watchers.size > 0 || this.#deps.nodes.isWatchedElsewhere(() => true);
   }
 
-  /** Whether anybody watches a topic, here or elsewhere. */
+  /** Whether anybody watches a topic, here or on another node. */
   isWanted(topic: FeedTopic): boolean {
     return (
       this.#isWantedHere(topic) || this.#deps.nodes.isWatchedElsewhere(({ topics }) => topics?.includes(topic) ?? true)
     );
   }
 
-  /** Whether anybody wants the events of the session. */
+  /** Whether anybody follows the events of the session, here or on another node. */
   isFollowed(ref: string): boolean {
     for (const watcher of this.#watchers.keys()) if (watcher.ref?.startsWith(ref) === true) return true;
     return this.#deps.nodes.isWatchedElsewhere(({ refs }) => refs.includes(ref));
@@ -135,7 +135,7 @@ export class Feed {
     if (this.#deps.nodes.isWatchedElsewhere(() => true)) this.#peers.tell(fact);
   }
 
-  /** Takes a new socket. Who watches is found out afterwards; until then nothing is sent. */
+  /** Accepts a new socket. The watcher is identified afterwards; until then nothing is sent. */
   accept(socket: Socket, credentials: FeedCredentials): SocketListener {
     if (this.#watchers.size >= MAX_SOCKETS) {
       socket.close(feedCloseCode.tooMany, 'too many sockets on this node');
@@ -146,9 +146,9 @@ export class Feed {
       node,
       now,
       isLossy: () => !bus.isConnected,
-      // At once, and not with the next tick: what other nodes do before they hear it is told to nobody here. They hear it within
-      // moments; whoever watches reads its lists once more some seconds after `hello`, or after it asked for more, and by then what
-      // happened in those moments is in the database (see src/web/console/data/live.ts).
+      // At once, not with the next tick: what other nodes do before they learn of the watcher is not told here. They learn of it within
+      // moments. A watcher reads its lists once more some seconds after `hello`, or after it asked for more, and by then the database
+      // has what happened in those moments (see src/web/console/data/live.ts).
       onWatch: () => this.#sayWatched(),
       onClosed: (closed) => this.#watchers.delete(closed),
     });
@@ -157,7 +157,7 @@ export class Feed {
     return watcher;
   }
 
-  /** Sends what was gathered; to be called several times a second. */
+  /** Sends what was collected. Call it several times a second. */
   tick(): void {
     const at = this.#deps.now();
     this.#sayWatched();
@@ -177,8 +177,8 @@ export class Feed {
   }
 
   /**
-   * Tells the figures, read once for all who are shown the same; to be called beside `tick`, which waits for no database, at least every
-   * second. Never rejects.
+   * Sends the figures, read once for all watchers that see the same. Call it at least every second, separately from `tick`, which must not
+   * wait for a database. Never rejects.
    */
   async count(): Promise<void> {
     const { bus, now, figures, onError } = this.#deps;
@@ -186,7 +186,7 @@ export class Feed {
     if (Math.abs(at - this.#countedAtMs) < COUNT_MS) return;
     this.#countedAtMs = at;
     const lossy = !bus.isConnected;
-    // Its return is told by the bus itself.
+    // The bus itself reports its return.
     if (lossy && this.#wasConnected) this.#tellGap();
     this.#wasConnected = !lossy;
     const groups = new Map<string, { readonly operator: Operator; readonly watchers: Watcher[] }>();
@@ -203,15 +203,15 @@ export class Feed {
     }
   }
 
-  /** Asks anew who watches by a login that ended, or by any where any may have; to be called once the new answer is to be had. */
+  /** Checks again the watchers whose login ended, or all where any may have ended. Call it once the new answer is available. */
   recheck(loginId: string | undefined): void {
     for (const [watcher, admitted] of this.#watchers)
-      // A first answer that is still under way may be the old one.
+      // A first check that is still under way may return the old answer.
       if (loginId === undefined || watcher.operator === undefined || admitted.loginId === loginId)
         void this.#check(watcher);
   }
 
-  /** The node goes away: every watcher is told to connect elsewhere (1012). */
+  /** The node is going away: tells every watcher to connect elsewhere (1012). */
   close(): void {
     for (const stop of this.#stops) stop();
     for (const watcher of this.#watchers.keys()) watcher.close(feedCloseCode.goingAway, 'the node is going away');
@@ -226,7 +226,7 @@ export class Feed {
       found = await this.#deps.admit(admitted.credentials);
     } catch (error) {
       this.#deps.onError(error);
-      // Whoever was let in stays until it is known better, and is asked for again soon; nobody is let in unknown.
+      // A watcher that was admitted stays, and is checked again soon; one that was not identified is never admitted.
       admitted.checkedAtMs -= RECHECK_MS - RETRY_MS;
       if (watcher.operator === undefined)
         watcher.close(feedCloseCode.overloaded, 'who watches cannot be found out now');
@@ -245,7 +245,7 @@ export class Feed {
     watcher.admit(operator);
   }
 
-  /** How many watch of whom it is true. */
+  /** How many identified watchers match. */
   #count(isMeant: (operator: Operator) => boolean): number {
     return [...this.#watchers.keys()].filter(({ operator }) => operator !== undefined && isMeant(operator)).length;
   }
@@ -272,7 +272,7 @@ export class Feed {
     this.#deps.presence.watch({ refs: [...refs].sort(), topics: [...topics].sort() });
   }
 
-  /** The nodes are known in memory, also while the database or the bus is away. */
+  /** The nodes are known in memory, even while the database or the bus is away. */
   #tellNodes(): void {
     if (!this.#isWantedHere('nodes')) return this.#nodes.forget();
     for (const { node, gone } of this.#nodes.look(this.#deps.nodes.list()))

@@ -4,12 +4,12 @@ import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
 
-/** Refusals that are told whole at once. */
+/** Refusals that are told in full at once. */
 const MAX_SAMPLES = 20;
-/** Codes of keys that are counted apart: what comes on top of them is counted as nobody's. */
+/** Combinations of code and key that are counted separately; further ones are counted without tenant and key. */
 const MAX_COUNTS = 1000;
 
-/** Gathers what this node refuses while somebody wants to hear of it: a flood is counted, and some of it told. */
+/** Collects the refusals of this node while somebody watches: all of them are counted, and some are told in full. */
 export class RefusalFacts {
   readonly #isWanted: () => boolean;
   #counts = new Map<string, RefusedCount>();
@@ -29,12 +29,12 @@ export class RefusalFacts {
   }
 
   sample(refusal: NewEntry<'refusal'>): void {
-    // Told to all who watch: as whoever sees least is shown it.
+    // All watchers are sent this, so it shows only what the least privileged may see.
     if (this.#samples.length < MAX_SAMPLES && this.#isWanted())
       this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });
   }
 
-  /** What was gathered since the last time. */
+  /** Takes what was collected since the last call. */
   take(): FeedFact | undefined {
     if (this.#counts.size === 0) return undefined;
     const fact: FeedFact = { kind: 'refusals', counts: [...this.#counts.values()], samples: this.#samples };

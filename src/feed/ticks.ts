@@ -8,12 +8,12 @@ export type TickFigures = Pick<Figures, 'counts' | 'endingSoon' | 'lastMinute' |
 
 type Tick = Omit<Extract<FeedFrame, { type: 'tick' }>, 'seq'>;
 
-/** Whoever has the same group is shown the same figures. */
+/** Operators with the same group see the same figures. */
 export function groupOf({ tenants, role }: Operator): string {
   return JSON.stringify([tenants, mayDo(role, 'see-installation')]);
 }
 
-/** What those of a group are told every two seconds. What cannot be read is null, and the first fault is told to `onError`. Never rejects. */
+/** The frame that a group gets every two seconds. What cannot be read is null, and the first fault goes to `onError`. Never rejects. */
 export async function tickOf(
   { tenants, role }: Operator,
   atMs: number,

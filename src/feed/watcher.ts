@@ -15,20 +15,20 @@ import {
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 import { groupOf } from './ticks.ts';
 
-/** Refusals that one frame carries at most, and how often one is sent. */
+/** Refusals in one frame at most, and the interval between such frames. */
 const MAX_SAMPLES = 20;
 const SEND_MS = 1000;
 
 type RefusalsFact = Extract<FeedFact, { kind: 'refusals' }>;
 type Frame = Omit<Extract<FeedFrame, { type: 'refusals' }>, 'seq'>;
 
-/** What a watcher is told of refusals: gathered for a second, counted by code, and some of them whole. */
+/** Refusals for a watcher: collected for a second, counted by code, and some of them in full. */
 class RefusalDigest {
   #byCode = new Map<string, number>();
   #samples: OperatorRefusal[] = [];
   #takenAtMs = -Infinity;
 
-  /** @param isShown whether the watcher is shown what is of a tenant and a key */
+  /** @param isShown whether the watcher sees what belongs to a tenant and a key */
   add({ counts, samples }: RefusalsFact, isShown: (tenantId: string | null, keyId: string | null) => boolean): void {
     for (const { code, tenantId, keyId, n } of counts)
       if (isShown(tenantId, keyId)) this.#byCode.set(code, (this.#byCode.get(code) ?? 0) + n);
@@ -41,7 +41,7 @@ class RefusalDigest {
     this.#samples = [];
   }
 
-  /** The frame that is due, if there is anything to tell. */
+  /** The frame, if it is due and there is anything to tell. */
   take(atMs: number): Frame | undefined {
     if (this.#byCode.size === 0 || Math.abs(atMs - this.#takenAtMs) < SEND_MS) return undefined;
     this.#takenAtMs = atMs;
@@ -53,11 +53,11 @@ class RefusalDigest {
   }
 }
 
-/** Changes that one frame carries at most. */
+/** Changes in one frame at most. */
 const MAX_CHANGES = 100;
-/** Changes that wait for the next frame at most. */
+/** Changes that may wait for the next frame. */
 const MAX_WAITING = 1000;
-/** Frames of a watcher within a minute. */
+/** Frames that a watcher may send per minute. */
 const MAX_FRAMES = 60;
 
 interface WatcherDeps {
@@ -65,15 +65,15 @@ interface WatcherDeps {
   /** Whether this node is cut off from the others. */
   readonly isLossy: () => boolean;
   readonly now: () => number;
-  /** It is known who watches, and what for, now or anew. */
+  /** Called when the watcher is identified, or changes what it watches. */
   readonly onWatch: () => void;
   /** The watcher is gone. */
   readonly onClosed: (watcher: Watcher) => void;
 }
 
 /**
- * One socket of the operators' feed. It gathers what is told and sends it a few times a second: the last state of a session wins, and what
- * has no room is counted. Nothing is sent before it is known who watches.
+ * One socket of the operators' feed. It collects what happens and sends it a few times a second: only the last state of a session is sent,
+ * and what has no room is counted. Nothing is sent before the watcher is identified.
  */
 export class Watcher implements SocketListener {
   readonly #socket: Socket;
@@ -86,7 +86,7 @@ export class Watcher implements SocketListener {
   #more = 0;
   readonly #refusals = new RefusalDigest();
   #seq = 0;
-  /** Frames that a socket that does not read did not take. */
+  /** Frames that were dropped because the socket does not read. */
   #dropped = 0;
   #minute = 0;
   #frames = 0;
@@ -97,12 +97,12 @@ export class Watcher implements SocketListener {
     this.#deps = deps;
   }
 
-  /** Who watches; undefined until that is known. */
+  /** The operator who watches; undefined until identified. */
   get operator(): Operator | undefined {
     return this.#operator;
   }
 
-  /** The session whose events it wants. */
+  /** The session whose events the watcher follows. */
   get ref(): string | undefined {
     return this.#ref;
   }
@@ -119,14 +119,14 @@ export class Watcher implements SocketListener {
     return this.#topics.has(topic);
   }
 
-  /** Who watches was found out, now or again. */
+  /** Called when the operator is identified, for the first time or again. */
   admit(operator: Operator): void {
     const before = this.#operator;
     this.#operator = operator;
     if (this.#isOver) return;
     if (before !== undefined) {
       if (groupOf(before) === groupOf(operator)) return;
-      // What was gathered may be more than is shown by now.
+      // What was collected may include more than the operator may see now.
       this.#forget();
       return this.tellGap();
     }
@@ -156,7 +156,7 @@ export class Watcher implements SocketListener {
   }
 
   ping(): void {
-    // It is answered already.
+    // The pong is sent already.
   }
 
   closed(): void {
@@ -173,7 +173,7 @@ export class Watcher implements SocketListener {
     this.#socket.close(code, reason);
   }
 
-  /** Takes in what happened somewhere, if it concerns this watcher. What a newer node tells of as well is left out. */
+  /** Takes in what happened on any node, if it concerns this watcher. Kinds that only a newer node knows are ignored. */
   tell(fact: FeedFact): void {
     const operator = this.#operator;
     if (operator === undefined || this.#isOver) return;
@@ -212,7 +212,7 @@ export class Watcher implements SocketListener {
     this.#refusals.clear();
   }
 
-  /** Sends what was gathered. */
+  /** Sends what was collected. */
   flush(): void {
     const refused = this.#refusals.take(this.#deps.now());
     if (refused !== undefined) this.send(refused);
@@ -230,7 +230,7 @@ export class Watcher implements SocketListener {
     this.send({ type: 'gap', dropped: null });
   }
 
-  /** Numbers and sends a frame. What a socket that does not read leaves out is told as a gap; left out twice in a row, it is closed. */
+  /** Numbers and sends a frame. A frame that a socket does not take is reported as a gap; if the gap is not taken either, the socket is closed. */
   send(frame: UnnumberedFrame): void {
     if (this.#isOver || this.#operator === undefined) return;
     if (this.#dropped > 0) {
@@ -251,12 +251,12 @@ export class Watcher implements SocketListener {
   }
 }
 
-/** What is told to all watchers alike names its process; some are not to know. */
+/** Facts sent to all watchers name their process, which some operators must not see. */
 function withNodeFor<T extends { readonly node: string | null }>(operator: Operator, told: T): T {
   return { ...told, node: told.node === null ? null : nodeSeenBy(operator, told.node) };
 }
 
-/** What a session was counts as well: a list must hear of those that leave it. */
+/** A session's former state matches as well, because a list must hear of sessions that leave it. */
 function concerns({ state, tenantId, agentId, keyId, caller, reason }: FeedFilter, change: SessionChange): boolean {
   return (
     (state === undefined || state.some((one) => one === change.state || one === change.was)) &&
