@@ -6,13 +6,13 @@ import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult } from './checker.ts';
 import type { ChallengedKey } from './contract.ts';
 
-/** A phone tries so many numbers in about two seconds; half of them are enough on average. */
+/** A phone tries this many numbers in about two seconds; on average half of them suffice. */
 const MAX_NUMBER = 250_000;
-/** Of whoever is suspect for many reasons. */
+/** For callers that are suspect for many reasons. */
 const MAX_TIMES_HARDER = 8;
 const VALID_SEC = 5 * 60;
 const MAX_TOKEN = 2048;
-/** Ours end with `&`, so that no digit of the number can be made one of the salt. */
+/** Our salts end with `&`, so that no digit of the number can be moved into the salt. */
 const SALT = /^([\w-]{22})\.[\w-]{16}\?expires=(\d{10,11})&$/;
 
 const solution = z.object({
@@ -27,16 +27,16 @@ const solution = z.object({
 });
 
 export interface Altcha extends ChallengeChecker {
-  /** A challenge for a page of the key. @param suspicions each doubles what there is to do, up to eight times as much */
+  /** A challenge for a page of the key. @param suspicions each after the first doubles the work, up to eight times */
   make(key: ChallengedKey, suspicions: number, atMs: number): AltchaChallenge;
 }
 
 /**
- * Proof of work as ALTCHA has it (version 1): the page finds the number that, after the salt, has this SHA-256. It asks nobody and tells
- * nobody anything, and costs a script computing time and no more.
+ * Proof of work as defined by ALTCHA (version 1): the page finds the number that, appended to the salt, has the given SHA-256. It contacts
+ * no third party, and costs a script computing time but nothing else.
  */
 export function createAltcha(installationKey: Buffer, binding: Binding): Altcha {
-  // Not the installation's own, by which other things are named.
+  // A derived key, because the installation's own is used to name other things.
   const key = createHmac('sha256', installationKey).update('altcha').digest();
   const sign = (challenge: string): string => createHmac('sha256', key).update(challenge).digest('hex');
 
@@ -65,7 +65,7 @@ export function createAltcha(installationKey: Buffer, binding: Binding): Altcha 
   };
 }
 
-/** What a page sends: the solution as JSON in base64. */
+/** Parses what a page sends: the solution as JSON in base64. */
 function read(token: string): z.infer<typeof solution> | undefined {
   if (token.length > MAX_TOKEN) return undefined;
   return solution.safeParse(parseJson(Buffer.from(token, 'base64').toString('utf8'))).data;
@@ -75,7 +75,7 @@ function hashOf(salt: string, number: number): string {
   return createHash('sha256').update(`${salt}${number}`).digest('hex');
 }
 
-/** Both are of one length. */
+/** Both must have the same length. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -2,19 +2,19 @@ import { createHmac } from 'node:crypto';
 import { MINUTE_MS } from '../kernel/time.ts';
 import type { ChallengedKey } from './contract.ts';
 
-/** Minutes after that of its challenge in which a solution counts. */
+/** For how many minutes after that of its challenge a solution counts. */
 const MINUTES = 5;
 const CHARACTERS = 22;
 
-/** Binds challenges to a widget key, its origin and some minutes, so that a solution is of no use elsewhere or later. */
+/** Binds challenges to a widget key, its origin and a few minutes, so that a solution cannot be used elsewhere or later. */
 export interface Binding {
-  /** 22 characters of base64url for a challenge that is set now. */
+  /** 22 characters of base64url for a challenge that is issued now. */
   dataFor(key: ChallengedKey, atMs: number): string;
-  /** Whether it was made for this key in the last five minutes. */
+  /** Whether the data was made for this key in the last five minutes. */
   holds(data: string, key: ChallengedKey, atMs: number): boolean;
 }
 
-/** @param secret of the installation, so that every node knows what another has bound */
+/** @param secret of the installation, so that every node recognizes what another has bound */
 export function createBinding(secret: Buffer): Binding {
   function dataOf({ key, origin }: ChallengedKey, minute: number): string {
     const text = JSON.stringify(['challenge', key, origin, minute]);

@@ -16,7 +16,7 @@ import { heuristicDetector } from './heuristic.ts';
 
 const PROGRAM = 'its headers are those of a program';
 
-/** How the client libraries of providers name the header of a token. */
+/** The header in which each provider's client library sends the token. */
 const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
   turnstile: 'cf-turnstile-response',
   hcaptcha: 'h-captcha-response',
@@ -24,23 +24,23 @@ const ownHeaders: Readonly<Record<ChallengeProvider, string | undefined>> = {
   altcha: undefined,
 };
 
-/** As long as a token may be old, and a minute more. */
+/** The longest age of a token, and a minute more. */
 const USED_MS = 6 * 60_000;
 
 export interface ChallengesDeps {
   readonly checkers: Readonly<Record<ChallengeProvider, ChallengeChecker>> & { readonly altcha: Altcha };
   readonly binding: Binding;
   readonly replays: Pick<Replays, 'look' | 'claim'>;
-  /** Of the widget key; undefined where another detector judges its callers. */
+  /** The settings for a widget key; undefined where another detector judges its callers. */
   readonly settingsOf: (key: WidgetEvidence['key']) => ChallengeSettings | undefined;
   readonly whenAway: 'heuristic' | 'block';
-  /** Judges whoever is not challenged. */
+  /** Judges callers that are not challenged. */
   readonly others: BotDetector;
 }
 
 /**
- * Challenges callers of widget keys: always, or only those who are suspect, so that nothing is asked of anybody for ordinary visitors. A
- * challenge that was solved outweighs what made its caller suspect.
+ * Challenges callers of widget keys: always, or only suspect ones, so that ordinary visitors cause no request to a third party. A
+ * solved challenge outweighs what made its caller suspect.
  */
 export class Challenges implements BotDetector {
   readonly #deps: ChallengesDeps;
@@ -49,7 +49,7 @@ export class Challenges implements BotDetector {
     this.#deps = deps;
   }
 
-  /** @throws Unavailable when the database is away: then nobody knows whether a token was used */
+  /** @throws Unavailable when the database is away, because it is unknown then whether a token was used */
   assess(evidence: Evidence): Eventually<Verdict> {
     const { settingsOf, others } = this.#deps;
     const { widget } = evidence;
@@ -139,8 +139,8 @@ export class Challenges implements BotDetector {
   }
 
   /**
-   * What is known of a token that was used: the create that used it may do so again, as a repeated request does, because at most one session
-   * comes of it.
+   * The result for a token that was used before; undefined for a fresh one. The create that used it may use it again when it is repeated,
+   * because at most one session results from it.
    */
   async #lookAt(once: string, { createId, atMs }: WidgetEvidence): Promise<ChallengeResult | undefined> {
     const { kind } = await this.#deps.replays.look(nameOf(once), digestOf(createId), atMs);
@@ -148,7 +148,7 @@ export class Challenges implements BotDetector {
     return kind === 'mismatch' ? usedBefore : { outcome: 'solved', confidence: 1 };
   }
 
-  /** Whether this create is the first to use the token, on any node. */
+  /** Whether this create is the first on any node to use the token. */
   async #use(once: string, { createId, atMs }: WidgetEvidence): Promise<boolean> {
     const { kind } = await this.#deps.replays.claim(nameOf(once), digestOf(createId), USED_MS, atMs);
     return kind === 'claimed';
@@ -157,7 +157,7 @@ export class Challenges implements BotDetector {
 
 const usedBefore = { outcome: 'wrong', reason: 'the token was used before' } as const;
 
-/** Apart from the keys of replies. */
+/** The prefix keeps these names apart from the keys of stored replies. */
 function nameOf(once: string): string {
   return digestOf(JSON.stringify(['challenge', once]));
 }

@@ -6,13 +6,13 @@ import type { WidgetEvidence } from './contract.ts';
 export interface ChallengeSettings {
   readonly provider: ChallengeProvider;
   readonly siteKey: string | undefined;
-  /** Undefined where there is none of that name. */
+  /** Undefined where there is no secret of that name. */
   readonly secret: () => Promise<string | undefined>;
   readonly minScore: number;
-  /** Where tokens are verified, in the place of the provider's own address. */
+  /** Where tokens are verified, instead of the provider's own address. */
   readonly verifyUrl: string | undefined;
   readonly challenge: 'suspect' | 'always';
-  /** Whose requests to the provider are counted together. */
+  /** Requests to the provider are counted together for each owner. */
   readonly owner: string;
 }
 
@@ -22,15 +22,15 @@ export interface ChallengeQuestion extends WidgetEvidence {
   readonly settings: ChallengeSettings;
 }
 
-/** What is to be said of a token. `reason` holds nothing that its caller sent. */
+/** The result for a token. `reason` contains nothing that the caller sent. */
 export type ChallengeResult =
   | { readonly outcome: 'solved'; readonly confidence: number }
   | { readonly outcome: 'wrong'; readonly reason: string; readonly confidence?: number }
   | { readonly outcome: 'away' | 'misconfigured'; readonly reason: string };
 
 export interface ChallengeChecker {
-  /** By what a token is known once it was used, however it is written; undefined for what is no token. */
+  /** A name for the token that is the same however it is written, to detect reuse; undefined for what is not a token. */
   once(token: string): string | undefined;
-  /** Says whether a token was solved for this key, lately. @throws Unavailable when secrets cannot be read */
+  /** Checks whether a token was recently solved for this key. @throws Unavailable when secrets cannot be read */
   check(question: ChallengeQuestion): Eventually<ChallengeResult>;
 }

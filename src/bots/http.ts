@@ -20,13 +20,13 @@ const verdictReply = z.object({
   reason: z.string().max(200).optional().catch(undefined),
 });
 
-/** Everything else is passed on: which headers the client's bot-detection library adds is its own affair. */
+/** All other headers are passed on, because any may come from the client's bot-detection library. */
 const withheld = new Set(['authorization', 'cookie', 'idempotency-key', 'proxy-authorization']);
 const MAX_REPLY_BYTES = 16 * 1024;
 
 /**
  * Asks a verdict service: `POST url` with `{requestId, ip, method, path, headers}`, answered by
- * `{isBot, isVerifiedBot, confidence, reason?}`. A service that is away, slow or not understood never blocks and never admits
+ * `{isBot, isVerifiedBot, confidence, reason?}`. When the service is away, slow or not understood, callers are neither blocked nor admitted
  * blindly: the fallback decides, and the verdict says that it is degraded.
  */
 export class HttpDetector implements BotDetector {
@@ -54,7 +54,7 @@ export class HttpDetector implements BotDetector {
     return { ...stoodIn, degraded: true, reason };
   }
 
-  /** The verdict, or why there is none. */
+  /** The verdict, or a string that says why there is none. */
   async #ask(evidence: Evidence): Promise<Verdict | string> {
     try {
       const { status, body } = await postJson({

@@ -5,7 +5,7 @@ import { HttpDetector } from './http.ts';
 
 const nobody: Verdict = { isBot: false, isVerifiedBot: false, confidence: 0, provider: 'none' };
 
-/** Lets everyone in: for development, where curl and test runners are the visitors. */
+/** Admits everyone: for development, where curl and test runners are the visitors. */
 const noDetector: BotDetector = { assess: () => nobody };
 
 export interface DetectorOptions {
@@ -14,7 +14,7 @@ export interface DetectorOptions {
   readonly verdictToken?: string | undefined;
 }
 
-/** Who judges without a challenge; of providers that set one that is the heuristic. @throws Error when the provider lacks what it needs */
+/** The detector that judges without a challenge; for challenge providers the heuristic. @throws Error when the provider lacks a setting it needs */
 export function selectDetector({ provider, verdictUrl, verdictToken }: DetectorOptions): BotDetector {
   if (provider === 'none') return noDetector;
   if (provider !== 'http') return heuristicDetector;

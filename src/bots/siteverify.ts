@@ -6,10 +6,10 @@ import { CHALLENGE_ACTION } from '../protocol/challenge.ts';
 import type { Binding } from './binding.ts';
 import type { ChallengeChecker, ChallengeResult, ChallengeQuestion } from './checker.ts';
 
-/** How a provider verifies tokens, and what must be right of its answer beside `success`. A field that is missing is wrong. */
+/** How a provider verifies tokens, and which fields of its answer must be right besides `success`. A missing field is wrong. */
 interface Siteverify {
   readonly url: string;
-  /** What is sent beside secret, token and address. */
+  /** What is sent besides secret, token and address. */
   readonly more?: (question: ChallengeQuestion) => Readonly<Record<string, string>>;
   readonly checks: readonly ('hostname' | 'action' | 'cdata' | 'age' | 'score')[];
 }
@@ -17,13 +17,13 @@ interface Siteverify {
 const siteverify = {
   turnstile: {
     url: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
-    // A create that is repeated because its answer was lost is told the same again.
+    // A create that is repeated because its answer was lost gets the same result again.
     more: ({ createId }) => ({ idempotency_key: uuidOf(createId) }),
     checks: ['hostname', 'action', 'cdata', 'age'],
   },
   hcaptcha: {
     url: 'https://api.hcaptcha.com/siteverify',
-    // Else a token that was solved for another site of ours would count.
+    // Otherwise a token that was solved for another site of ours would count.
     more: ({ settings }) => ({ sitekey: settings.siteKey ?? '' }),
     checks: ['hostname'],
   },
@@ -37,13 +37,13 @@ type SiteverifyProvider = keyof typeof siteverify;
 
 const TIMEOUT_MS = 1_500;
 const MAX_REPLY_BYTES = 16 * 1024;
-/** Tokens are at most some kilobytes of such characters; anything else is none, and is not handed on to anybody. */
+/** Tokens are at most a few kilobytes of these characters; anything else is not a token and is not passed on. */
 const TOKEN = /^[\w.~+/=:|-]{1,8192}$/;
 const MAX_AGE_MS = 5 * 60_000;
 
-/** What a provider says of our settings: no caller can bring it about. */
+/** Error codes about our settings, which no caller can cause. */
 const OUR_FAULTS = new Set(['missing-input-secret', 'invalid-input-secret']);
-/** The provider says that it failed. */
+/** Error codes by which the provider reports that it failed. */
 const ITS_FAULTS = new Set(['internal-error']);
 
 const reply = z.object({
@@ -64,8 +64,9 @@ export interface SiteverifyDeps {
 }
 
 /**
- * Asks a provider whether a token was solved. A caller must not be able to make the provider seem away, because then its challenge would not
- * count: what follows from the token or from too many of them is a wrong answer, and only what the provider or our settings do is none.
+ * Asks a provider whether a token was solved. A caller must not be able to make the provider seem away, because the challenge would not
+ * count then. So whatever the token or too many of them cause is `wrong`; only faults of the provider or our settings are `away` or
+ * `misconfigured`.
  */
 export function createSiteverify(
   provider: SiteverifyProvider,
@@ -82,7 +83,7 @@ export function createSiteverify(
         method: 'POST',
         url: new URL(settings.verifyUrl ?? row.url),
         owner: settings.owner,
-        // One address has few of the places, so that it takes none from others.
+        // Limits the requests in flight of one address, so that it takes no places from others.
         session: addressScope,
         headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
         body,
@@ -140,7 +141,7 @@ const checks: Readonly<
   score: ({ score }, { settings }) => score != null && score >= settings.minScore,
 };
 
-/** An id in the form of a random UUID that is the same for the same create. */
+/** An id in the format of a random UUID that is the same for the same create. */
 function uuidOf(createId: string): string {
   const hex = createHash('sha256').update(createId).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

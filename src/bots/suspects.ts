@@ -3,31 +3,31 @@ import { keepNewest } from '../kernel/keep-newest.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Asking, ChallengedKey, SuspectList } from './contract.ts';
 
-/** How long an address stays suspect after the last thing that made it so. */
+/** How long an address stays suspect after its last trouble. */
 const TROUBLE_MS = 10 * 60_000;
-/** Beyond it those that were suspect first are forgotten. */
+/** Beyond this number the oldest suspect addresses are forgotten. */
 const MAX_ADDRESSES = 50_000;
-/** What is known of a key's totals may be so old. */
+/** How old the cached share of a key's totals may be. */
 const SHARE_MS = 10_000;
 const MAX_KEYS = 10_000;
 const KEY_SHARE = 0.8;
 
 export interface SuspectsDeps {
   readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
-  /** How much of that total is used of which the least is left, of the key's own and of its tenant's: 1 is all. @throws Unavailable */
+  /** The used share of the key's or its tenant's totals, whichever is nearest to its ceiling; 1 is all of it. @throws Unavailable */
   readonly readShare: (key: ChallengedKey, atMs: number) => Promise<number>;
   readonly onError: (fault: unknown) => void;
-  /** Whether anybody is challenged here: else nothing need be known. */
+  /** Whether anybody is challenged here; otherwise nothing needs to be tracked. */
   readonly isOn: () => boolean;
 }
 
 /**
- * What makes callers suspect beside their headers. All of it is known in this process when it is asked for, so that an ordinary create waits
- * for nothing: nodes tell each other of addresses, and how much of a key's totals is used is read again behind the answer.
+ * What makes callers suspect besides their headers. All of it is in this process's memory, so that an ordinary create waits for nothing:
+ * nodes tell one another about addresses, and the used share of a key's totals is read again in the background.
  */
 export class Suspects implements SuspectList {
   readonly #deps: SuspectsDeps;
-  /** Until when each is suspect, in milliseconds. */
+  /** Until when each address is suspect, in milliseconds. */
   readonly #addresses = new Map<string, number>();
   readonly #shares = new Map<string, { readonly readAtMs: number; readonly share: number }>();
 
@@ -38,7 +38,7 @@ export class Suspects implements SuspectList {
     });
   }
 
-  /** Words of ours for each thing that makes the caller suspect. */
+  /** Each reason why the caller is suspect, in our words. */
   reasonsFor({ key, address, window }: Asking, atMs: number): readonly string[] {
     const reasons: string[] = [];
     if (address !== undefined) {
@@ -51,7 +51,7 @@ export class Suspects implements SuspectList {
     return reasons;
   }
 
-  /** The address had a create refused, or has left a session at once. Nodes are told when it was not known, or is half forgotten. */
+  /** Notes that a create from the address was refused, or that it left a session at once. Tells other nodes unless it was noted recently. */
   noteTrouble(address: string, atMs: number): void {
     if (!this.#deps.isOn()) return;
     const untilMs = atMs + TROUBLE_MS;
@@ -66,7 +66,7 @@ export class Suspects implements SuspectList {
     keepNewest(this.#addresses.set(address, Math.max(known, untilMs)), MAX_ADDRESSES);
   }
 
-  /** What was read last, which is nothing at first. */
+  /** The share that was last read; 0 at first. */
   #shareOf(key: ChallengedKey, atMs: number): number {
     const name = `${key.tenantId}/${key.id}`;
     const known = this.#shares.get(name);
@@ -77,7 +77,7 @@ export class Suspects implements SuspectList {
 
   async #read(name: string, key: ChallengedKey, atMs: number, before: number): Promise<void> {
     const { readShare, onError } = this.#deps;
-    // Those who come meanwhile do not read as well.
+    // Set before reading, so that concurrent requests do not read as well.
     keepNewest(this.#shares.set(name, { readAtMs: atMs, share: before }), MAX_KEYS);
     try {
       const share = await readShare(key, atMs).catch(ifAway(() => before));
