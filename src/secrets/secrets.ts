@@ -7,23 +7,23 @@ import { audited, newAct, type ActLog, type ChangedBy } from '../stores/journal/
 import type { SealedSecret, TenantSecret, TenantSecrets } from '../stores/tenant-secrets/contract.ts';
 
 const MAX_SECRET_BYTES = 1024;
-/** The secret by which requests to a tenant's tools are signed. No name that anybody may set has a colon. */
+/** The secret that signs requests to a tenant's tools. Names that users choose cannot contain a colon. */
 const SIGNING = ':tools';
 const SIGNING_BYTES = 32;
-/** So often another was first: then something is wrong. */
+/** If another writer was first this often, something is wrong. */
 const MAX_TRIES = 8;
 
 export interface SecretsDeps {
   readonly secrets: TenantSecrets;
   readonly acts: ActLog;
   readonly clock: Clock;
-  /** Undefined where there is no key to seal by: production without SEALING_KEY. */
+  /** Undefined where there is no key to seal with: production without SEALING_KEY. */
   readonly sealer: Sealer | undefined;
 }
 
 /**
- * Keeps a secret of a tenant, or its next version.
- * @returns what is told of it; a Refusal for a name or a value that cannot be one, and where nothing seals it
+ * Saves a secret of a tenant, or its next version.
+ * @returns its description without the value; a Refusal for an invalid name or value, and where there is no key to seal with
  * @throws Unavailable when the database is away
  */
 export async function setSecret(
@@ -37,7 +37,7 @@ export async function setSecret(
   return change('secret.set', tenantId, name, by, deps, () => keepNext(tenantId, name, value, by, deps));
 }
 
-/** The newest version of each secret, without those by which requests are signed. @param tenants whose; all where none are named @throws Unavailable */
+/** The newest version of each secret, without those that sign requests. @param tenants whose; by default everybody's @throws Unavailable */
 export async function listSecrets(
   { secrets }: Pick<SecretsDeps, 'secrets'>,
   tenants?: readonly string[],
@@ -61,8 +61,8 @@ export async function deleteSecret(
 }
 
 /**
- * Makes a new secret by which requests to the tenant's tools are signed, beside the former one, which goes on to sign as well.
- * @returns `whsec_…`, as receivers of Standard Webhooks take it; it is shown this once
+ * Creates a new secret that signs requests to the tenant's tools; the former one keeps signing as well.
+ * @returns `whsec_…`, as receivers of Standard Webhooks accept it; it is shown only once
  */
 export async function rotateSigningSecret(
   tenantId: string,
@@ -77,21 +77,21 @@ export async function rotateSigningSecret(
 }
 
 /**
- * The secrets by which a request to the tenant's tools is signed, the newest first; the first request makes one.
- * @throws SealBroken, Unavailable; Error where nothing seals
+ * The secrets that sign a request to the tenant's tools, newest first; the first request creates one.
+ * @throws SealBroken, Unavailable; Error where there is no key to seal with
  */
 export async function signingSecrets(tenantId: string, deps: SecretsDeps): Promise<readonly string[]> {
   return (await signingVersions(tenantId, SIGNING, deps)).map(({ value }) => value);
 }
 
-/** One version of a secret that is open. */
+/** One version of a secret with its value. */
 export interface OpenSecret extends TenantSecret {
   readonly value: string;
 }
 
 /**
- * The versions of a secret by which requests are signed, the newest first; the first request makes one.
- * @throws SealBroken, Unavailable; Error where nothing seals
+ * The versions of a secret that sign requests, newest first; the first request creates one.
+ * @throws SealBroken, Unavailable; Error where there is no key to seal with
  */
 export async function signingVersions(
   tenantId: string,
@@ -101,7 +101,7 @@ export async function signingVersions(
   const found = await readAll(tenantId, name, deps);
   if (found.length > 0) return found;
   const by = { actor: 'switchboard', role: 'service', reason: 'made at first use' } as const;
-  // Another node may be first: then its secret is the one.
+  // If another node is first, its secret is used.
   const made = await insertVersion(tenantId, name, 1, newSigningSecret(), by, deps);
   if (made instanceof Refusal) throw new Error(made.error);
   return readAll(tenantId, name, deps);
@@ -114,7 +114,7 @@ export async function readSecret(
   deps: Pick<SecretsDeps, 'secrets' | 'sealer'>,
 ): Promise<string | undefined> {
   if (findNameFault(name) !== undefined) return undefined;
-  // The former version is not used: it need not open.
+  // The former version is not used, so it need not be possible to open it.
   const [newest] = await deps.secrets.find(tenantId, name);
   return newest && opened(newest, deps).value;
 }
@@ -127,13 +127,13 @@ async function readAll(
   return (await deps.secrets.find(tenantId, name)).map((secret) => opened(secret, deps));
 }
 
-/** @throws SealBroken; Error where nothing seals */
+/** @throws SealBroken; Error where there is no key to open it with */
 function opened({ sealed, ...secret }: SealedSecret, { sealer }: Pick<SecretsDeps, 'sealer'>): OpenSecret {
   if (sealer === undefined) throw new Error(NO_KEY);
   return { ...secret, value: sealer.open(sealed, placeOf(secret)) };
 }
 
-/** Keeps the next version of a secret. @returns what is told of it; a Refusal where nothing seals it, or others set it again and again @throws Unavailable */
+/** Saves the next version. @returns its description; a Refusal without a key to seal with, or where others keep setting it too @throws Unavailable */
 export async function keepNext(
   tenantId: string,
   name: string,
@@ -149,7 +149,7 @@ export async function keepNext(
   return new Refusal('CONFLICT', `The secret "${name}" was set by others at the same time; try again.`);
 }
 
-/** @returns undefined where another was first */
+/** @returns undefined where another writer was first */
 async function insertVersion(
   tenantId: string,
   name: string,
@@ -180,12 +180,12 @@ function change<T>(
   return audited(acts, act, make, (made) => (made instanceof Refusal ? 'unchanged' : 'done'));
 }
 
-/** Sealed for this place: a row that was copied to another tenant, name or version does not open. Tenants and names have no slash. */
+/** The seal is bound to this place: a row copied to another tenant, name or version cannot be opened. Tenants and names contain no slash. */
 function placeOf({ tenantId, name, version }: Pick<TenantSecret, 'tenantId' | 'name' | 'version'>): string {
   return `${tenantId}/${name}/${version}`;
 }
 
-/** `whsec_…`, as receivers of Standard Webhooks take it. */
+/** `whsec_…`, as receivers of Standard Webhooks accept it. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(SIGNING_BYTES).toString('base64')}`;
 }
@@ -200,7 +200,7 @@ function faultOf(path: string, message: string | undefined): readonly { path: st
   return message === undefined ? [] : [{ path, message }];
 }
 
-/** Values go into headers. */
+/** Values must be valid in headers, where they are sent. */
 function findValueFault(value: string): string | undefined {
   return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && value.length <= MAX_SECRET_BYTES
     ? undefined

@@ -2,7 +2,7 @@ import { secretNamesOf, secretsIn, serverToolsOf } from '../protocol/server-tool
 import type { TenantSecret } from '../stores/tenant-secrets/contract.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 
-/** A secret that nobody has set although it is used: what uses it fails until somebody does. */
+/** A secret that is used but not set: what uses it fails until it is. */
 interface MissingSecret {
   readonly tenantId: string;
   readonly name: string;
@@ -12,7 +12,7 @@ interface MissingSecret {
 
 type UsersBySecret = ReadonlyMap<string, readonly string[]>;
 
-/** The agents of a tenant by the names of the secrets that their tools send. */
+/** The agents of a tenant, by the names of the secrets that their tools send. */
 export function sendersOf({ agents }: Tenant): UsersBySecret {
   const senders = new Map<string, string[]>();
   for (const { id, tools = [] } of agents)
@@ -21,7 +21,7 @@ export function sendersOf({ agents }: Tenant): UsersBySecret {
   return senders;
 }
 
-/** The widget keys in use of a tenant by the names of the secrets that verify what their visitors solve. */
+/** The tenant's widget keys in use, by the names of the secrets that verify their visitors' solutions. */
 export function verifiersOf({ keys }: Tenant): UsersBySecret {
   const verifiers = new Map<string, string[]>();
   for (const { id, bots, revokedAtMs } of keys)
@@ -30,7 +30,7 @@ export function verifiersOf({ keys }: Tenant): UsersBySecret {
   return verifiers;
 }
 
-/** The secrets of these tenants that are used and not among those that are set. */
+/** The secrets that these tenants use and that are not set. */
 export function findMissingSecrets(
   tenants: readonly Tenant[],
   secrets: readonly Pick<TenantSecret, 'tenantId' | 'name'>[],

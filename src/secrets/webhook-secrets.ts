@@ -3,10 +3,10 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { ChangedBy } from '../stores/journal/contract.ts';
 import { keepNext, newSigningSecret, signingVersions, type SecretsDeps } from './secrets.ts';
 
-/** So long the former secret signs as well. */
+/** How long the former secret keeps signing. */
 const FORMER_MS = DAY_MS;
 
-/** Whose secret it is, and of which endpoint. */
+/** The endpoint that a secret belongs to. */
 interface OfEndpoint {
   /** Null for an endpoint of the installation. */
   readonly tenantId: string | null;
@@ -14,8 +14,8 @@ interface OfEndpoint {
 }
 
 /**
- * Makes a new secret by which what is told to an endpoint is signed, beside the former one, which goes on to sign for a day.
- * @returns `whsec_…`, shown this once; a Refusal where nothing seals it
+ * Creates a new secret that signs deliveries to an endpoint; the former one keeps signing for a day.
+ * @returns `whsec_…`, shown only once; a Refusal where there is no key to seal with
  * @throws Unavailable
  */
 export async function makeWebhookSecret(
@@ -29,8 +29,8 @@ export async function makeWebhookSecret(
 }
 
 /**
- * The secrets that sign at a time, the newest first; the first delivery makes one.
- * @throws SealBroken, Unavailable; Error where nothing seals
+ * The secrets that sign at a given time, newest first; the first delivery creates one.
+ * @throws SealBroken, Unavailable; Error where there is no key to seal with
  */
 export async function webhookSecrets(
   { tenantId, id }: OfEndpoint,
@@ -50,7 +50,7 @@ export async function deleteWebhookSecrets(
   await secrets.delete(tenantId ?? '', nameOf(id));
 }
 
-/** No name that anybody may set has a colon. */
+/** Names that users choose cannot contain a colon. */
 function nameOf(id: string): string {
   return `:webhook:${id}`;
 }
