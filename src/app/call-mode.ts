@@ -10,7 +10,8 @@ type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'simulated'>;
 
 /**
  * How the calls of sessions are opened: as the key or the agent asks, otherwise as CALL_MODE says. A provider whose calls cannot be
- * brokered has direct calls only. A simulated one has brokered calls only, because its client secrets open nothing.
+ * brokered has direct calls only. A simulated provider has brokered calls only, because its client
+ * secrets open nothing.
  */
 export function createCallModes(mode: CallMode, provider: UpstreamProvider): CallModeOf {
   if (!isBrokered(provider)) return () => 'direct';
@@ -37,7 +38,7 @@ function asks({ call }: { readonly call?: CallMode | null | undefined }): boolea
   return call === 'brokered';
 }
 
-/** Why no key can ask for brokered calls; undefined where it can. */
+/** Why no key can ask for brokered calls; undefined where keys can. */
 export function noBrokeringOf(provider: Provider): string | undefined {
   return provider.capabilities.call === 'brokered' ? undefined : messageOf(provider);
 }

@@ -80,7 +80,10 @@ export interface WorkQuestion extends Pick<Evidence, 'headers'> {
 
 /** Judges whether a bot sent a create; `isBlocked` decides what follows from that. */
 export interface BotDetector {
-  /** Never throws: a detector that is away answers with a degraded verdict. The caller logs every verdict. */
+  /**
+   * A detector that is away answers with a degraded verdict. The caller logs every verdict.
+   * @throws Unavailable only when the database is away, which knows the used tokens
+   */
   assess(evidence: Evidence): Eventually<Verdict>;
   /** A proof of work for a page of the key; undefined where the key uses another provider's challenges, or none. */
   work?(question: WorkQuestion): AltchaChallenge | undefined;

@@ -14,7 +14,7 @@ import type { Services } from '../../http/services.ts';
 /** The most names that are returned to choose from. */
 const MAX_NAMES = 500;
 
-/** Who operates, and what they may do. */
+/** The operator who asks, with their role and rights. */
 export function meRoute(services: Services): Route {
   return operatorRoute({
     method: 'GET',

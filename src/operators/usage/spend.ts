@@ -40,7 +40,7 @@ export async function spendOf(
   };
 }
 
-/** Budgets that are used up or will be before midnight. A budget that counts separately for several is judged by its own standing. */
+/** Budgets that are used up or will be before midnight. Those that count separately for each of several are left out: they warn themselves. */
 async function budgetsAtLimit(
   atMs: number,
   resetAtMs: number,
