@@ -35,12 +35,12 @@ import type { Webhooks } from './webhooks/contract.ts';
 import type { Windows } from './windows/contract.ts';
 
 /**
- * Registers every live session of the subjects that `isLost` names, from the history: records and slots. `goesOn` is to be called every few
- * seconds meanwhile, so that nobody else begins the same.
+ * Registers again, from the history, every live session (record and slot) of the subjects for which `isLost` is true. It must call `goesOn` every few
+ * seconds meanwhile, so that no other node begins the same.
  */
 export type Restore = (isLost: (subject: string) => boolean, goesOn: () => Promise<unknown>) => Promise<unknown>;
 
-/** The stores of what is under way: every node shares them, and they can be rebuilt from the durable ones. */
+/** The stores of current state: all nodes share them, and they can be rebuilt from the durable ones. */
 export interface LiveStores {
   readonly registry: VoiceRegistry;
   readonly slots: Slots;
@@ -49,21 +49,21 @@ export interface LiveStores {
   readonly windows: Windows;
   readonly bus: Bus;
   readonly recaps: Recaps;
-  /** The time that all nodes share; `leadMs` is how far it is ahead of these stores' own, because that was set. */
+  /** The time that all nodes share; `leadMs` is how far it is ahead of these stores' own clock because that clock was set. */
   readonly clock: Clock & { readonly leadMs?: number };
   /**
-   * Restores what the stores have lost, or never had: call it at the start and before every sweep. While nothing is lost it is cheap.
-   * @param share of which parts of them
-   * @throws Unavailable, and what `restore` throws; then the next call tries again
+   * Restores what the stores have lost or never had: call it at the start and before every sweep. It is cheap while nothing is lost.
+   * @param share which parts of the stores
+   * @throws Unavailable, and what `restore` throws; the next call then tries again
    */
   restoreWhatIsLost(restore: Restore, share?: Share): Promise<unknown>;
-  /** Calls the listener whenever the way to them is lost, also while nothing is asked: others may go on without them meanwhile. */
+  /** Calls the listener whenever the connection to the stores is lost, even while idle: other nodes may go on without the stores meanwhile. */
   onLost(listen: () => void): void;
-  /** What all that was asked of them got in the last seconds. */
+  /** How recent operations fared: what all that was asked of the stores in the last seconds came to. */
   readonly health: WorkHealth;
-  /** @throws Unavailable when they do not answer, or take no writes */
+  /** @throws Unavailable when the stores do not answer or take no writes */
   probe(): Promise<void>;
-  /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */
+  /** As `probe`, and checks the bus too: this is what readiness reports. @throws Unavailable */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -103,8 +103,8 @@ export interface DurableStores {
   readonly webhooks: Webhooks;
 }
 
-/** What a command tells the nodes by. */
+/** How a command notifies the nodes. */
 export interface CommandBus extends Pick<Bus, 'publish'> {
-  /** Sends what is still under way. */
+  /** Waits until pending messages are sent. */
   close(): Promise<void>;
 }

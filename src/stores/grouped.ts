@@ -7,20 +7,20 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Group commit: what is asked in one turn of the event loop goes together, and so does what is asked while a piece of work is under way. Alone,
- * an item waits for the end of its turn; under load one round trip and one commit serve many, and each is answered only after its commit.
+ * Group commit: items given in one turn of the event loop are processed together, and so are those that arrive while work is under way. A single item
+ * waits until the end of its turn; under load one round trip and one commit serve many items, and each is answered only after its commit.
  *
- * @param work takes at least one item and answers as many results in the same order. `Unavailable` refuses those that wait as well:
- *   they have waited for this answer, and must not wait for another. Any other fault is one item's own (a text that PostgreSQL does
- *   not take): the group is halved until that item stands alone.
- * @param maxItems of one piece of work.
+ * @param work takes at least one item and returns as many results in the same order. `Unavailable` refuses waiting items too: they have waited for
+ *   this answer, and must not wait for another. Any other error is one item's own (such as a text that PostgreSQL does not accept): the group is
+ *   halved until that item stands alone.
+ * @param maxItems per call of `work`
  */
 export function grouped<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[]>,
   maxItems: number,
 ): (item: In) => Promise<Out> {
   const waiting: Waiting<In, Out>[] = [];
-  /** Halves of groups with a fault in them: they come before what waits. */
+  /** Halves of groups that contain a fault; they are served before waiting items. */
   const retries: (readonly Waiting<In, Out>[])[] = [];
   let isRunning = false;
 
@@ -49,7 +49,7 @@ export function grouped<In, Out>(
     });
 }
 
-/** Rows looked for one by one that are found together; see `grouped`. */
+/** Finds rows that are asked for one by one, together; see `grouped`. */
 export function groupedById<Row>(
   find: (ids: readonly string[]) => Promise<readonly Row[]>,
   idOf: (row: Row) => string,

@@ -9,7 +9,7 @@ import { createInProcessWindows } from './windows/in-process.ts';
 
 /**
  * The live stores of a single process.
- * @param onError gets faults that no caller can be told of
+ * @param onError gets errors that cannot be reported to any caller
  */
 export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (error: unknown) => void): LiveStores {
   const registry = createInProcessVoiceRegistry(dueAt);
@@ -17,7 +17,7 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
   return {
     registry,
     slots: createInProcessSlots(registry.leasesOf),
-    // They die with their node.
+    // Sockets die with their node: nothing keeps their leases alive.
     sockets: { ...createInProcessSlots(), keepAlive: () => undefined },
     windows: createInProcessWindows(),
     bus: createInProcessBus(onError),

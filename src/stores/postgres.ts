@@ -32,7 +32,7 @@ import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
 import { createPostgresWebhooks } from './webhooks/postgres.ts';
 
-/** The durable stores of one database, and what builds before this one wrote there. */
+/** The durable stores of one database, and the tables that earlier builds wrote. */
 export interface PostgresStores extends DurableStores {
   readonly formerTables: FormerTables;
 }

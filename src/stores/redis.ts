@@ -23,22 +23,22 @@ export interface RedisStoresOptions {
   /** The id of this node. */
   readonly node: string;
   readonly dueAt: DueAt;
-  /** Longer than any deadline or lease is away, in milliseconds. */
+  /** Longer than the time to any deadline or end of a lease, in milliseconds. */
   readonly keepMs: number;
   /** The subject's sessions that hold a slot, from the history. */
   readonly slotHolders: (subject: string) => Promise<readonly Holder[]>;
   readonly localClock: Clock;
   readonly clockAgreements: ClockAgreements;
   readonly onClockStep: (step: ClockStep) => void;
-  /** Gets faults that no caller can be told of. */
+  /** Gets errors that cannot be reported to any caller. */
   readonly onError: (error: unknown) => void;
-  /** Told once an outage that edge limits are counted in this process alone, with the reason. */
+  /** Called once in an outage, with the reason, when edge limits are only counted in this process. */
   readonly onEdgeLocal: (reason: unknown) => void;
-  /** Told when they are shared again. */
+  /** Called when they are shared again. */
   readonly onEdgeShared: () => void;
 }
 
-/** A bus alone, for commands; it uses Redis as soon as that is there. */
+/** Only a bus, for commands; it uses Redis as soon as Redis is available. */
 export function openRedisBus(
   options: Pick<RedisStoresOptions, 'urls' | 'prefix' | 'deadlineMs'>,
   onError: (error: unknown) => void,
@@ -54,7 +54,7 @@ export function openRedisBus(
   };
 }
 
-/** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
+/** The live stores that all nodes share. Resolves even when Redis is away, and uses it as soon as it is available. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
   const { dueAt, keepMs, slotHolders, localClock, clockAgreements, onClockStep, onError, onEdgeLocal, onEdgeShared } =
     options;

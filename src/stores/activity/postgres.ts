@@ -13,20 +13,20 @@ import {
 
 type Fragment = ReturnType<Sql>;
 
-/** Each row says how many were read; one is of nothing, and says only that. */
+/** Each row tells how many rows were read; the row with kind null tells only that. */
 interface ScannedRow {
   readonly scanned: number;
   readonly kind: string | null;
 }
 
-/** Of a code or of a bucket: the other one is null. */
+/** Counts either a code or a bucket: the field of the other is null. */
 interface RefusedRow extends ScannedRow {
   readonly label: string | null;
   readonly atMs: number | null;
   readonly count: number;
 }
 
-/** Activity in PostgreSQL. Rows are added to in the order of their key, so that nodes which share a shard cannot wait for each other in a ring. */
+/** Activity in PostgreSQL. Rows are written in the order of their key, so that nodes that share a shard cannot deadlock. */
 export function createPostgresActivity(database: Database): ActivityStore {
   return {
     async add(counted, atMs, shard) {
@@ -117,7 +117,7 @@ function sums(sql: Sql, midMs: number, scan: Fragment) {
     from scanned group by grouping sets ((kind, label), ()) order by kind, label`;
 }
 
-/** What no index leads to: rows that are not meant count as read. */
+/** No index serves this filter: rows that it leaves out count as read too. */
 function refusedRows(sql: Sql, scan: Fragment, { keyId, code, shard }: RefusedFilter) {
   return sql<RefusedRow[]>`
     with scanned as materialized (${scan})
@@ -130,12 +130,12 @@ function refusedRows(sql: Sql, scan: Fragment, { keyId, code, shard }: RefusedFi
     group by grouping sets ((kind, label), (kind, bucket_ms), ()) order by bucket_ms, label`;
 }
 
-/** One row more than may be read tells that there are more. */
+/** Reads one row more than allowed, to tell that there are more. */
 function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
   return sql`${buckets(sql, span, fromMs, toMs, tenants)} limit ${MAX_ROWS + 1}`;
 }
 
-/** The rows of tenants are found by an index of theirs. */
+/** An index finds the rows of named tenants. */
 function buckets(
   sql: Sql,
   span: Span,

@@ -4,7 +4,7 @@ import { grouped } from '../grouped.ts';
 import type { BudgetUse, CallsOf, ConnectedTime } from './contract.ts';
 
 const MAX_AT_ONCE = 500;
-/** Spans of the last hours are no longer than this. */
+/** Spans that cover only the last hours are no longer than this. */
 const SHORT_MS = 2 * HOUR_MS;
 
 type Fragment = ReturnType<TransactionSql>;
@@ -15,7 +15,7 @@ interface ConnectedQuery {
   readonly untilMs: number;
 }
 
-/** How the calls that are asked for are found: what is asked of one kind goes in one statement, in which one index finds them. */
+/** How calls are looked up. Queries of one kind share a statement, in which one index finds the calls. */
 const WAYS = ['session', 'subject', 'tenant', 'installation'] as const;
 
 type Way = (typeof WAYS)[number];
@@ -27,13 +27,13 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
       WAYS.map((way) => [
         way,
         grouped(
-          // In a transaction, which compiles no statements: it is asked every second.
+          // In a transaction, where JIT compilation is off: this runs every second.
           (asked: readonly ConnectedQuery[]) => database.transaction((sql) => sumConnected(sql, way, asked), PATIENT),
           MAX_AT_ONCE,
         ),
       ]),
     );
-  // What looks through a month of calls holds up nothing that is read every second.
+  // Separate groups, so that a query over a month of calls does not delay those that run every second.
   const [ofHours, ofMore] = [reads(), reads()];
   return (of, fromMs, untilMs) => {
     const read = (untilMs - fromMs <= SHORT_MS ? ofHours : ofMore).get(wayOf(of));
@@ -42,7 +42,7 @@ export function createPostgresConnected(database: Database): BudgetUse['connecte
   };
 }
 
-/** How long the call of a row was connected between two instants; closed_at_ms alone tells of calls whose closing no version noted. */
+/** How long the call of a row was connected between two instants. Calls whose closing no version noted have only `closed_at_ms`. */
 export function connectedMs(sql: AnySql, fromMs: Fragment, untilMs: Fragment): Fragment {
   return sql`
     greatest(0, least(coalesce(closing_at_ms, closed_at_ms), provider_ends_at_ms, ${untilMs}) - greatest(opened_at_ms, ${fromMs}))`;

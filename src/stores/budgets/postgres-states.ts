@@ -9,7 +9,7 @@ import { INSTALLATION } from '../tenants/installation.ts';
 
 const MAX_AT_ONCE = 500;
 
-/** What operators were told of budgets, in PostgreSQL; what is asked of several at once goes in one statement. */
+/** What operators were told about budgets, in PostgreSQL; reads of several budgets at once share a statement. */
 export function createPostgresBudgetStates(database: Database): BudgetStates {
   const ofBudget = grouped((asked: readonly StatesQuery[]) => database.run((sql) => readAll(sql, asked)), MAX_AT_ONCE);
   return {
@@ -74,7 +74,7 @@ function toRecord(row: StateRow): BudgetRecord {
   return { ...row, id: budgetRecordId(row) };
 }
 
-/** The statement that saves a record and tells webhooks of it; it answers a row where it did. */
+/** The statement that saves a record and tells webhooks; it returns a row if it saved. */
 function saveState(sql: AnySql, record: BudgetRecord, expectedVersion: number, fact: BudgetTold | undefined) {
   const { budgetId, period, account, toldPercent, exceededAtMs, closedAtMs, budgetVersion, resetAtMs, version } =
     record;

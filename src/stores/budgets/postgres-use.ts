@@ -25,14 +25,14 @@ interface DaysQuery {
 }
 
 /**
- * What was used of budgets, summed from the rows that every entry writes anyway: `usage_total` of each day for subjects and keys, `usage_hour`
- * in its shards for all else, and the entries themselves for a session. Minutes are those of the calls.
+ * What was used of budgets, summed from rows that are written with every entry anyway: `usage_total` per day for subjects and keys, the shards of
+ * `usage_hour` for everything else, and the entries themselves for a session. Minutes come from the records of calls.
  */
 export function createPostgresBudgetUse(database: Database): BudgetUse {
   const days = grouped((asked: readonly DaysQuery[]) => database.run((sql) => sumDays(sql, asked)), MAX_AT_ONCE);
   const sums = (place: 'usage_hour' | 'usage_entry', isOfTenants: boolean) =>
     grouped(
-      // In a transaction, which compiles no statements: this one is asked every second, and looks as dear as all of its hours.
+      // In a transaction, where JIT compilation is off: this runs every second, and the planner estimates it at the cost of all its hours.
       (asked: readonly SpanQuery[]) => database.transaction((sql) => sumSpans(sql, place, isOfTenants, asked), PATIENT),
       MAX_AT_ONCE,
     );
@@ -52,7 +52,7 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
       const [hours, entries] = scope.tenantId === null ? ofAll : ofTenants;
       const whole = hours({ ...scope, fromMs: wholeMs, untilMs: untilMs ?? null });
       if (wholeMs === fromMs) return whole;
-      // Hours are those of UTC: where a day begins within one, its entries tell which of them are of the day.
+      // `usage_hour` holds hours of UTC: if a day begins within an hour, the entries tell which usage belongs to the day.
       const part = entries({ ...scope, fromMs, untilMs: Math.min(wholeMs, untilMs ?? wholeMs) });
       const [ofHours, ofEntries] = await Promise.all([whole, part]);
       return {
@@ -101,13 +101,13 @@ export function createPostgresBudgetUse(database: Database): BudgetUse {
   };
 }
 
-/** Without a bound in one of them the others decide alone. */
+/** A null bound matches nothing, so the others decide alone. */
 function isOver(sql: AnySql, { microDollars, tokens, microMinutes }: LeastUsed) {
   return sql`used."microDollars" >= ${microDollars}::bigint or used.tokens >= ${tokens}::bigint
     or connected."connectedMs" * 50 >= ${microMinutes}::bigint * 3`;
 }
 
-/** How long some calls were connected; nobody looks them up where there is no bound. */
+/** How long calls were connected; not looked up if there is no bound on minutes. */
 function connected(
   sql: AnySql,
   { microMinutes }: LeastUsed,
@@ -130,7 +130,7 @@ function sumDays(sql: AnySql, asked: readonly DaysQuery[]) {
     group by n order by n`;
 }
 
-/** In one statement, so that both are of one instant. */
+/** One statement, so that both sums are of the same instant. */
 async function sumSessions(sql: AnySql, asked: readonly SessionQuery[]) {
   const rows = await sql<(UsageTotals & { readonly dayTokens: number; readonly dayMicroDollars: number })[]>`
     select used.*, coalesce(total.tokens, 0) as "dayTokens", coalesce(total.micro_dollars, 0) as "dayMicroDollars"
@@ -148,7 +148,7 @@ async function sumSessions(sql: AnySql, asked: readonly SessionQuery[]) {
   }));
 }
 
-/** @param isOfTenants whether each is of a tenant, whose rows an index has; else all rows of the span are looked through */
+/** @param isOfTenants whether each query names a tenant, whose rows an index finds; otherwise all rows of the span are read */
 function sumSpans(sql: AnySql, place: 'usage_hour' | 'usage_entry', isOfTenants: boolean, asked: readonly SpanQuery[]) {
   const at = place === 'usage_hour' ? sql`hour_ms` : sql`at_ms`;
   const isOf = sql`

@@ -16,7 +16,7 @@ export function createPostgresBudgets(database: Database): Budgets {
     insert: (budget, most) =>
       database.transaction(async (sql) => {
         const tenantId = budget.tenantId ?? INSTALLATION;
-        // Who makes budgets of one tenant takes turns, so that two together do not pass what each alone would not.
+        // Inserts for one tenant take turns, so that two at once cannot together exceed the limit.
         await sql`select pg_advisory_xact_lock(${LOCK_CLASSES.budgets}::integer, hashtext(${tenantId}))`;
         const ids = await sql<{ id: string }[]>`select id from budget where tenant_id = ${tenantId}`;
         if (ids.some(({ id }) => id === budget.id)) return 'taken';
@@ -60,12 +60,12 @@ export function createPostgresBudgets(database: Database): Budgets {
   };
 }
 
-/** What has no first day of its own begins with the day of its first merge, whatever a later merge says of other fields. */
+/** A budget that counts once and names no first day begins on the day of its first merge, even if a later merge changes other fields. */
 async function mergeAll(sql: TransactionSql, budgets: readonly NewBudget[], day: string): Promise<void> {
   const rows = budgets.map((budget) => {
     const { of, period, from, microDollars, tokens, microMinutes, warnAt, atLimit, tell } = budget;
     const begins = from ?? (period === 'once' ? day : null);
-    // Left out where there are none: an entry that a version without minutes has merged has not changed.
+    // Left out if null, so that entries merged by a version without minutes do not look changed.
     const minutes = microMinutes === null ? {} : { microMinutes };
     return {
       ...rowOf(budget),

@@ -3,15 +3,16 @@ import type { BusMessage } from '../../protocol/bus.ts';
 /** How nodes tell each other what changed. A message may be lost: what must hold is in the stores. */
 export interface Bus {
   /**
-   * Always tells this node. A message about a session goes to the nodes that follow it, where that is possible; any other goes to all. It
-   * never throws: the bus is a hint, the store is the truth.
+   * Always delivers to this node. A message about a session goes to the nodes that follow it, where possible; any other goes to all nodes. Never
+   * throws: the bus is a hint, the stores have the truth.
    */
   publish(message: BusMessage): void;
-  /** @returns the way to stop listening. `isOwn`: this node published the message. */
+  /** @returns a function that stops listening. `isOwn`: this node published the message. */
   subscribe(listener: (message: BusMessage, isOwn: boolean) => void): () => void;
   /**
-   * The listener is told each time that messages of other nodes may have been missed, when it is over: this node gets them again,
-   * or another one can speak again. @returns the way to stop listening.
+   * Calls the listener after each gap in which messages of other nodes may have been missed: this node receives them again, or another node can send
+   * again.
+   * @returns a function that stops listening.
    */
   onGap(listener: () => void): () => void;
   /** False while this node is known to be cut off from the others. */
@@ -20,13 +21,13 @@ export interface Bus {
   readonly followed?: FollowedSessions;
 }
 
-/** The sessions of which a node hears what others publish: those with a socket or a call there. */
+/** The sessions about which a node receives the messages of others: those with a socket or a call on this node. */
 export interface FollowedSessions {
-  /** The node hears of the session until `remove` was called as often; what is asked of its record afterwards misses nothing. */
+  /** The node receives messages about the session until `remove` was called equally often; reading its record after `add` misses nothing. */
   add(sessionId: string): void;
   remove(sessionId: string): void;
-  /** Whether others may tell this node alone; else it hears of all sessions, and says so. */
+  /** Whether others can address this node alone; otherwise it receives messages about all sessions, and announces that. */
   readonly isDirected: boolean;
-  /** Whether the node is told at once what others publish of the session: it is known to follow it, and connected. */
+  /** Whether messages of others about the session arrive at once: the node is connected, and Redis is known to list it as a follower. */
   hears(sessionId: string): boolean;
 }

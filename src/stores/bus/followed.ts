@@ -3,18 +3,18 @@ import type { Redis } from '../../redis/connection.ts';
 import { tagged, tagOfSession } from '../../redis/tags.ts';
 
 const RENEW_MS = 30_000;
-/** What no node renews is forgotten after this, in milliseconds. */
+/** A follower that its node does not renew expires after this, in milliseconds. */
 const KEEP_MS = 120_000;
-/** Renewals of one call, so that sessions that came together do not keep Redis busy together. */
+/** The least number of renewals allowed per call. They are limited so that sessions that came together do not burden Redis together. */
 const MIN_RENEWED_AT_ONCE = 1000;
-/** Of all sessions, the part that one call renews at least: all of them within half of KEEP_MS. */
+/** The least part of all sessions that one call may renew: all are renewed within half of KEEP_MS. */
 const RENEWED_PART = 1 / 20;
 const CHUNK = 1000;
 
 interface Followed {
   /** How often it was added. */
   times: number;
-  /** Whether Redis is known to have this node among its followers: until then others may not tell it. */
+  /** Whether Redis is known to list this node as a follower: until then others may not address it alone. */
   isKnown: boolean;
   askedAtMs: number;
 }
@@ -22,15 +22,15 @@ interface Followed {
 export interface FollowedInRedisDeps {
   readonly redis: Pick<Redis, 'run'>;
   readonly node: string;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
-/** The sessions that this node follows, and which of them Redis is known to have. */
+/** The sessions that this node follows, and for which of them Redis is known to list it. */
 export class FollowedInRedis {
   readonly #deps: FollowedInRedisDeps;
   readonly #sessions = new Map<string, Followed>();
-  /** Grows with each `forget`: an older answer tells nothing of what Redis has now. */
+  /** Grows with each `forget`: answers to earlier requests do not tell what Redis has now. */
   #epoch = 0;
   #hasFailed = false;
 
@@ -63,11 +63,11 @@ export class FollowedInRedis {
     present.times -= 1;
     if (present.times > 0) return;
     this.#sessions.delete(sessionId);
-    // What is not removed expires, or is told in vain.
+    // If this fails the entry expires; until then messages arrive for nothing.
     this.#ask('unfollow', sessionId, [this.#deps.node]).catch(() => undefined);
   }
 
-  /** Redis may have lost all of them, and messages with them: they are registered anew. */
+  /** Redis may have lost all registrations, and messages with them: the next `renew` registers all sessions again. */
   forget(): void {
     this.#epoch += 1;
     this.#hasFailed = this.#sessions.size > 0;
@@ -78,8 +78,8 @@ export class FollowedInRedis {
   }
 
   /**
-   * Registers what Redis is not known to have, and renews what is due; call it about every second. Never rejects.
-   * @returns whether messages may have been missed that are heard again from now on
+   * Registers what Redis is not known to have, and renews what is due; call it about once a second. Never rejects.
+   * @returns whether messages may have been missed, and arrive again from now on
    */
   async renew(): Promise<boolean> {
     const now = this.#deps.now();

@@ -4,13 +4,13 @@ import type { BusMessage } from '../../protocol/bus.ts';
 type Listen = (message: BusMessage, isOwn: boolean) => unknown;
 
 export interface InProcessBus extends Bus {
-  /** Tells this node's listeners what another node published. */
+  /** Delivers another node's message to this node's listeners. */
   relay(message: BusMessage): void;
 }
 
 /**
- * The bus of a single process: listeners get a message before `publish` returns.
- * A listener that throws or rejects affects neither the publisher nor the others: `onError` is told.
+ * The bus of a single process: listeners get a message before `publish` returns. A listener that throws or rejects affects neither the publisher nor
+ * other listeners: its error goes to `onError`.
  */
 export function createInProcessBus(onError: (error: unknown) => void = warn): InProcessBus {
   const listeners = new Set<{ readonly listen: Listen }>();
@@ -21,7 +21,7 @@ export function createInProcessBus(onError: (error: unknown) => void = warn): In
 
   return {
     isConnected: true,
-    // No other node publishes.
+    // There are no other nodes whose messages could be missed.
     onGap: () => () => undefined,
 
     publish: (message) => tell(message, true),
@@ -29,7 +29,7 @@ export function createInProcessBus(onError: (error: unknown) => void = warn): In
     relay: (message) => tell(message, false),
 
     subscribe(listen) {
-      // An object of its own, so that one function that listens twice can stop once.
+      // An object per subscription, so that a function that listens twice can stop once.
       const listener = { listen };
       listeners.add(listener);
       return () => {

@@ -6,14 +6,14 @@ import { type BusMessage, readBusMessage, sessionOf } from '../../protocol/bus.t
 import { FollowedInRedis, followersOf } from './followed.ts';
 import { createInProcessBus } from './in-process.ts';
 
-/** Every node listens to it. */
+/** Every node listens on it. */
 const CHANNEL = 'bus';
-/** Says that messages were lost, of its sender or with what Redis held. */
+/** Announces that messages were lost: those of its sender, or those lost together with Redis' data. */
 const GAP = 'gap';
 const TICK_MS = 1000;
 /**
- * For so long after an older build was heard, and after this node began to hear, there may be nodes that do not follow sessions: each says
- * every five seconds that it is here.
+ * For this long after an older build was heard, and after this node began to listen, there may be nodes that do not follow sessions: every node
+ * announces itself every five seconds.
  */
 const OLDER_MS = 15_000;
 const HOW_TO_ALLOW =
@@ -21,36 +21,36 @@ const HOW_TO_ALLOW =
 
 export interface RedisBusDeps {
   readonly redis: Pick<Redis, 'publish' | 'listen' | 'run' | 'onLost'>;
-  /** The id of this node, with which its messages begin: what it published itself it has heard already. */
+  /** The id of this node, with which its messages begin; it skips its own on arrival, because its listeners had them already. */
   readonly node: string;
-  /** Told of listeners that throw, and of messages that did not get out: Unavailable. */
+  /** Gets the errors of listeners, and `Unavailable` for each message that could not be sent. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
 export interface RedisBus extends Bus {
   readonly followed: FollowedSessions;
-  /** Redis was found to have lost what it held: all nodes follow their sessions anew, and look for what they missed. */
+  /** Call it when Redis has lost its data: all nodes then follow their sessions anew and look for what they missed. */
   noteLoss(): void;
-  /** Lets what was published go out, then stops listening. */
+  /** Waits until published messages are sent, then stops listening. */
   close(): Promise<void>;
 }
 
 /**
- * The bus over Redis' channels: one of all nodes, and one of each node for what concerns the sessions that it follows. This node's own
- * listeners get a message before `publish` returns, also while Redis is away; what other nodes publish meanwhile is lost to it.
+ * The bus over Redis channels: one for all nodes, and one for each node with messages about the sessions that it follows. This node's own listeners
+ * get a message before `publish` returns, even while Redis is away; what other nodes publish meanwhile is lost to it.
  */
 export function createRedisBus({ redis, node: me, onError, now = () => performance.now() }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
   const underWay = new Set<Promise<unknown>>();
   const gapListeners = new Set<{ readonly listen: () => void }>();
   const sessions = new FollowedInRedis({ redis, node: me, now });
-  /** Messages that did not get out, and of which nobody was told yet. */
+  /** Messages that could not be sent, and whose loss was not announced yet. */
   let unsent = 0;
-  /** Whether this node may use channels of single nodes. */
+  /** Whether this node may use the channels of single nodes. */
   let isDirected = false;
-  /** Until then an older build may be here, which hears of sessions over the channel of all nodes only. */
+  /** Until then there may be an older build, which receives messages about sessions only on the channel of all nodes. */
   let olderUntilMs = now() + OLDER_MS;
 
   function announceGap(): void {
@@ -73,7 +73,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     local.relay(message);
   }
 
-  /** Redis may have come back without what it knew: first this node is told of its sessions again, then it looks for what it missed. */
+  /** Redis may have come back without its data: registers this node's sessions again, then lets listeners look for what they missed. */
   async function returned(): Promise<void> {
     olderUntilMs = now() + OLDER_MS;
     sessions.forget();
@@ -109,7 +109,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     void returned();
   });
   redis.onLost(() => sessions.forget());
-  // It fails as often as Redis is still away.
+  // It fails on every tick while Redis is away.
   const stopTicking = every(TICK_MS, tick, () => undefined);
 
   return {
@@ -134,7 +134,7 @@ export function createRedisBus({ redis, node: me, onError, now = () => performan
     },
 
     noteLoss() {
-      // The others are told with the next tick.
+      // The next tick tells the other nodes.
       unsent += 1;
       void returned();
     },

@@ -8,7 +8,7 @@ interface Row {
   readonly sessionId: string;
 }
 
-/** Tickets in PostgreSQL, kept together where they are made together: to spend one is to delete its row, which one of two can. */
+/** Tickets in PostgreSQL; those made together are inserted together. Spending one deletes its row, which only one of two attempts can do. */
 export function createPostgresCallTickets(database: Database): CallTickets {
   return {
     insert: grouped(async (tickets: readonly CallTicket[]) => {

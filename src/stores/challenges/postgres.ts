@@ -76,7 +76,7 @@ function scan(sql: Sql, state: ChallengeState | undefined, atMs: number, before:
     where "isHit" or place = ${MAX_SCANNED} order by ordinal desc limit ${limit}`;
 }
 
-/** What a challenge is issued with never changes; only this does. */
+/** Saves the only fields that change after a challenge is issued. */
 async function saveChallenge(
   sql: AnySql,
   { id, attempts, outcome, version }: ChallengeRecord,

@@ -1,11 +1,11 @@
 import { uptime } from 'node:os';
 
-/** Two clocks of one machine that nobody sets differ by less, unless the machine slept. */
+/** Two clocks of one machine that nobody sets differ by less than this, unless the machine slept. */
 const SLEPT_MS = 250;
 
 /**
- * Milliseconds that have passed since any origin. Nobody can set it, and what the machine slept through counts: the monotonic clock of
- * Linux stands still meanwhile, the machine's uptime does not.
+ * Milliseconds since an arbitrary origin. Nobody can set it, and time asleep counts: during sleep Linux' monotonic clock stands still, the machine's
+ * uptime does not.
  */
 export class ElapsedTime {
   readonly #monotonicMs: () => number;
@@ -13,7 +13,7 @@ export class ElapsedTime {
   #aheadMs: number;
   #sleptMs = 0;
 
-  /** @param uptimeMs since the machine started, sleep included; it is asked by `look` alone */
+  /** @param uptimeMs since the machine started, sleep included; only this constructor and `look` read it */
   constructor(monotonicMs = () => performance.now(), uptimeMs = () => uptime() * 1000) {
     this.#monotonicMs = monotonicMs;
     this.#uptimeMs = uptimeMs;
@@ -24,7 +24,7 @@ export class ElapsedTime {
     return this.#monotonicMs() + this.#sleptMs;
   }
 
-  /** Looks whether the machine slept; @returns for how long: from now on it counts */
+  /** Checks whether the machine slept, and counts that time from now on. @returns for how long it slept */
   look(): number {
     const aheadMs = this.#uptimeMs() - this.#monotonicMs();
     const sleptMs = aheadMs - this.#aheadMs;

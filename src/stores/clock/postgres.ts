@@ -7,7 +7,7 @@ interface Row extends Omit<ClockAgreement, 'leads'> {
   readonly databaseLeadMs: number;
 }
 
-/** What nodes agree on about the time, in the one row of a table. */
+/** What nodes agree on about the time, in a table with one row. */
 export function createPostgresClockAgreements(database: Database): ClockAgreements {
   return {
     async read() {

@@ -8,24 +8,24 @@ import type { ClockAgreement, ClockAgreements, ClockLeads } from './contract.ts'
 import { STEP_MS, StoreTime, type Reading } from './store-time.ts';
 
 export interface SharedClockDeps {
-  /** The time of the live stores, in milliseconds since the Unix epoch; of a process alone its machine's. */
+  /** Time of the live stores, in milliseconds since the Unix epoch; for a process alone that of its machine. */
   readonly readStoreTimeMs: () => Promise<number>;
-  /** What nodes agree on, with the database's time, which is the second witness. Without it a step is never believed. */
+  /** What nodes agree on, with the database's time, which is the second witness. Without it, no step is believed. */
   readonly agreements?: ClockAgreements;
-  /** For a start at which no store tells the time. */
+  /** Used if no store tells the time at the start. */
   readonly local?: Clock;
   readonly elapsed?: ElapsedTime;
   readonly onStep?: (step: ClockStep) => void;
-  /** Gets faults of the agreements that are no outage. */
+  /** Gets the errors of `agreements` other than outages. */
   readonly onError?: (error: unknown) => void;
 }
 
 export interface SharedClock extends Clock {
-  /** Finds the time, and then looks regularly; resolves also when the stores are away. */
+  /** Finds the time, then checks it regularly; resolves even when the stores are away. */
   start(): Promise<void>;
   /** Asks the stores now. @throws what reading the live store's time throws */
   sync(): Promise<void>;
-  /** How far this time is ahead of the live store's own, because that was set; in milliseconds. */
+  /** How far this time is ahead of the live store's own clock because that clock was set, in milliseconds. */
   readonly leadMs: number;
   stop(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export interface SharedClock extends Clock {
 const LOOK_MS = 1000;
 /** How often the stores are asked. */
 const SYNC_MS = 5000;
-/** Long enough for every other node to have said that the leads hold. */
+/** Long enough for every other node to have confirmed the leads. */
 const DOUBT_MS = 2 * SYNC_MS + 1000;
-/** Nobody is there who vouched for leads that long ago. */
+/** If no node confirmed the leads for this long, none is running, and they no longer count. */
 const FORGOTTEN_MS = MINUTE_MS;
-/** The database's lead is noted anew when it is wrong by more: clocks drift apart. */
+/** The database's lead is noted anew once it is off by more than this: clocks drift apart. */
 const DRIFT_MS = 50;
-/** Leads shrink by this part of the time that passes, so that nodes come back to the store's time. */
+/** Leads shrink by this fraction of the time that passes, so that nodes return to the store's time. */
 const SHRINK = MAX_SLEW / 2;
 
 /** The live store's lead at a time that nodes agree on. */
@@ -49,10 +49,10 @@ function leadAt({ registryMs, sinceMs }: ClockLeads, atMs: number): number {
 }
 
 /**
- * A clock that all nodes share. It goes on with the time that passes on this node, which nobody can set, and is steered towards the live
- * store's time plus its lead, never faster than `MAX_SLEW`: nodes whose clocks differ by minutes agree within half a round trip, and what is
- * measured by it is as long as it was. A store whose clock steps is not followed: its lead takes the step, and every node learns the lead
- * from the database. Only a node that stood still itself is set, when another says that the leads hold (docs/architecture.md, section 4).
+ * A clock that all nodes share. It advances by the time that passes on this node, which nobody can set, and is steered towards the live store's time
+ * plus its lead, never faster than `MAX_SLEW`. So nodes whose clocks differ by minutes agree within half a round trip, and measured durations stay
+ * right. When a store's clock steps, this clock does not follow: the store's lead takes up the step, and every node learns the lead from the
+ * database. Only a node that itself stood still is set, once another node confirms the leads (docs/architecture.md, section 4).
  */
 export function createSharedClock(deps: SharedClockDeps): SharedClock {
   const { readStoreTimeMs, agreements, local = systemClock, elapsed = new ElapsedTime(), onStep, onError } = deps;
@@ -63,11 +63,11 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
   let version = 0;
   let isSet = false;
   let syncedAtMs = -Infinity;
-  /** Both stores' clocks went on as time here did not. */
+  /** Set while both stores' clocks have advanced differently from the time here. */
   let doubt: { readonly sinceMs: number; readonly vouched: number } | undefined;
   let stopRepeating: (() => Promise<void>) | undefined;
 
-  /** By how much this time is ahead of the time that passed. */
+  /** How far this time is ahead of the elapsed time. */
   const baseMs = (): number => time.now() - elapsed.now();
   const registryLeadMs = (): number => (leads === undefined ? 0 : leadAt(leads, time.now()));
 
@@ -114,7 +114,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     if (isMoved && isOtherMoved) return resolve(ofRegistry, ofDatabase);
     doubt = undefined;
     time.coast();
-    // One witness alone does not tell whose clock it was, or whether this node stood still.
+    // One witness alone does not tell whether its clock was set or this node stood still.
     if (isMoved && agreements !== undefined && ofDatabase === undefined) return;
     if (isOtherMoved && ofRegistry === undefined) return;
     if (isMoved) {
@@ -132,7 +132,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     if (agreement.vouchedAgoMs < FORGOTTEN_MS) leads = agreement.leads ?? leads;
   }
 
-  /** Finds the time for the first time. */
+  /** Sets the time from the first readings. */
   function begin(ofRegistry: Reading | undefined, ofDatabase: Reading<ClockAgreement> | undefined): void {
     const foundMs = ofRegistry && elapsed.now() + registry.believe(ofRegistry);
     const otherMs = ofDatabase && elapsed.now() + ofDatabase.offsetMs + (leads?.databaseMs ?? 0);
@@ -141,7 +141,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     isSet = (foundMs ?? otherMs) !== undefined;
   }
 
-  /** Notes the first leads: this node's time is the one that others find. */
+  /** Notes the first leads: this node's time becomes the one that others find. */
   async function agree(
     ofRegistry: Reading | undefined,
     ofDatabase: Reading<ClockAgreement> | undefined,
@@ -152,7 +152,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     await note({ registryMs, sinceMs: time.now(), databaseMs });
   }
 
-  /** Notes leads for all nodes. Where another was first, or the database is away, the next look tells. */
+  /** Notes leads for all nodes. If another node was first, or the database is away, the next look finds out. */
   async function note(next: ClockLeads, onNoted?: () => void): Promise<void> {
     const isNoted = agreements === undefined || (await agreements.note(next, version).catch(tellUnlessAway));
     if (isNoted !== true) return;
@@ -161,7 +161,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     onNoted?.();
   }
 
-  /** The leads hold, or another node noted others: what the store tells counts. */
+  /** The leads hold, or another node noted new ones: the store's time counts. */
   function follow(ofRegistry: Reading): void {
     const errorMs = registry.believe(ofRegistry) + registryLeadMs() - baseMs();
     if (isStep(errorMs)) set(errorMs);
@@ -173,7 +173,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     onStep?.({ of: 'node', ms: byMs });
   }
 
-  /** Tells the others that the leads hold, and by how much the database's clock is off. @param steppedMs undefined where it did not step */
+  /** Confirms the leads to the other nodes, and notes how far the database's clock is off. @param steppedMs undefined if it did not step */
   async function bearWitness(ofDatabase: Reading<ClockAgreement>, steppedMs: number | undefined): Promise<void> {
     const databaseMs = baseMs() - database.believe(ofDatabase);
     if (leads === undefined || agreements === undefined) return;
@@ -183,7 +183,10 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     if (steppedMs !== undefined) onStep?.({ of: 'database', ms: steppedMs });
   }
 
-  /** Both stores say that this node stood still, or both were set: the other nodes know, and where there are none it is as if both were set. */
+  /**
+   * Both stores contradict this node: it stood still, or both were set. If another node confirms the leads, it stood still; if none does within
+   * `DOUBT_MS`, both stores count as set.
+   */
   async function resolve(ofRegistry: Reading, ofDatabase: Reading<ClockAgreement>): Promise<void> {
     time.coast();
     doubt ??= { sinceMs: elapsed.now(), vouched: ofDatabase.told.vouched };
@@ -213,7 +216,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
     return sleptMs > 0;
   }
 
-  /** Looks whether this machine slept, and asks the stores where that is due. */
+  /** Checks whether this machine slept, and asks the stores if that is due. */
   async function look(): Promise<void> {
     const isUnsure = noticeSleep() || doubt !== undefined || leads === undefined;
     if (isUnsure || elapsed.now() - syncedAtMs >= SYNC_MS) await sync();

@@ -1,9 +1,9 @@
-/** A duration that is measured by a time under correction is wrong by at most this part of it. */
+/** A duration measured by a time under correction is off by at most this fraction. */
 export const MAX_SLEW = 0.001;
 
 /**
- * A time that goes on with a clock that nobody sets, and takes small corrections gradually: it runs a little faster or slower until
- * it is right, and never jumps. Only `set` makes it jump.
+ * A time that advances with a clock that nobody sets, and takes small corrections gradually: it runs a little faster or slower until it is right, and
+ * never jumps. Only `set` makes it jump.
  */
 export class SlewedTime {
   readonly #elapsedMs: () => number;
@@ -22,13 +22,13 @@ export class SlewedTime {
     return Math.floor(this.#atMs + (this.#elapsedMs() - this.#atElapsedMs) * this.#rate);
   }
 
-  /** Runs faster or slower, so that an error is gone within so many milliseconds, or as much of it as the bound allows. */
+  /** Runs faster or slower so that the error is gone within `withinMs`, or as much of it as `MAX_SLEW` allows. */
   steer(errorMs: number, withinMs: number): void {
     this.#hold();
     this.#rate = 1 + Math.min(MAX_SLEW, Math.max(-MAX_SLEW, errorMs / withinMs));
   }
 
-  /** Goes on without corrections. */
+  /** Advances without corrections. */
   coast(): void {
     this.steer(0, 1);
   }

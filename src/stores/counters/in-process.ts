@@ -6,10 +6,10 @@ interface Count {
   taken: number;
 }
 
-/** Keys that are held before the first look for windows that are over. */
+/** Expired windows are first cleaned up when this many keys are held. */
 const FIRST_CLEANING = 1024;
 
-/** Counters in this process's memory, for what need not survive it: a replay of what happened. */
+/** Counters in this process's memory, for what need not survive it: a replay of past events. */
 export function createInProcessCounters(): Counters {
   const counts = new Map<string, Count>();
   let cleaningSize = FIRST_CLEANING;

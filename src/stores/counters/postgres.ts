@@ -12,10 +12,10 @@ interface Ask {
   readonly atMs: number;
 }
 
-/** Takes of one window under one limit: they are counted in one step, and the first of them are admitted. */
+/** Takes of one window under the same limit: they are counted in one step, and the first of them are admitted. */
 interface Batch {
   readonly first: Ask;
-  /** Positions in the group. */
+  /** Their indexes in the group. */
   readonly takes: number[];
 }
 
@@ -64,7 +64,7 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
   });
 }
 
-/** Rows are locked in the order in which takes lock them, so that nobody waits in a circle. */
+/** Locks rows in the same order as takes do, to avoid deadlocks. */
 function giveAllBack(sql: Sql, counts: readonly TakenCount[]) {
   return sql`
     update counter set count = greatest(0, counter.count - locked.taken) from (
@@ -81,7 +81,7 @@ function giveAllBack(sql: Sql, counts: readonly TakenCount[]) {
     where counter.key = locked.key and counter.window_start_ms = locked.window_start_ms`;
 }
 
-/** False for a take of a window that is there under another limit: a statement changes a row once, so it waits for the next. */
+/** False if the window is already batched under another limit: a statement changes a row once, so this take waits for the next. */
 function join(batches: Map<string, Batch>, ask: Ask, index: number): boolean {
   const name = nameOf(ask.key, ask.windowStartMs);
   const batch = batches.get(name);
@@ -96,8 +96,8 @@ function nameOf(key: string, windowStartMs: number): string {
 }
 
 /**
- * Counts as many of each batch as the limit leaves; a batch of which none is admitted does not come back.
- * A row is locked before its count is looked at, so that no two statements see the same count, and rows are locked in order.
+ * Counts as many takes of each batch as the limit leaves; a batch of which none is admitted returns no row. A row is locked before its count is read,
+ * so that no two statements see the same count, and rows are locked in order.
  */
 function count(sql: Sql, batches: readonly Batch[]) {
   const all = <K extends keyof Ask>(field: K) => batches.map(({ first }) => first[field]);

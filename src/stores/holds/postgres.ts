@@ -29,8 +29,8 @@ interface StandingRow extends UsageTotals {
 type Fragment = ReturnType<TransactionSql>;
 
 /**
- * What sessions hold back, in PostgreSQL beside the totals and the history. Triggers keep the sums of each account (`hold_sum`) true to the
- * holds, in the transaction of whoever writes those.
+ * What sessions hold, in PostgreSQL beside the totals and the history. Triggers keep each account's sums (`hold_sum`) equal to its holds, in the
+ * transaction that writes the holds.
  */
 export function createPostgresHolds(database: Database): Holds {
   const standings = grouped(
@@ -60,11 +60,11 @@ export function createPostgresHolds(database: Database): Holds {
   };
 }
 
-/** Whoever asks for the same account waits until this has been committed, and so do entries that add to its total. */
+/** Other takes of the same account wait until this one has committed, and so do entries that add to its total. */
 async function take(sql: TransactionSql, asked: TakeRequest): Promise<boolean> {
   const { sessionId, accounts, wanted, atMs } = asked;
   await lockTotals(sql, accounts);
-  // A statement of its own: it sees what others held while this one waited for the totals.
+  // A separate statement: it sees what others came to hold while this one waited for the totals.
   const rows = await readStandings(
     sql,
     accounts.map(({ account, day }) => ({ account, day, sessionId, atMs })),
@@ -75,7 +75,7 @@ async function take(sql: TransactionSql, asked: TakeRequest): Promise<boolean> {
   return true;
 }
 
-/** What is wanted or left, whichever is less; undefined when nothing is left. */
+/** What is wanted or what is left, whichever is less; undefined if nothing is left. */
 function partOf(ceilings: UsageTotals, wanted: UsageTotals, row: StandingRow): UsageTotals | undefined {
   const tokens = ceilings.tokens - row.usedTokens - row.tokens;
   const microDollars = ceilings.microDollars - row.usedMicroDollars - row.microDollars;
@@ -83,7 +83,7 @@ function partOf(ceilings: UsageTotals, wanted: UsageTotals, row: StandingRow): U
   return { tokens: Math.min(wanted.tokens, tokens), microDollars: Math.min(wanted.microDollars, microDollars) };
 }
 
-/** In the order in which entries of the ledger lock them, so that nobody waits in a circle. */
+/** Locks the totals in the order in which entries of the ledger lock them, to avoid deadlocks. */
 async function lockTotals(sql: TransactionSql, accounts: readonly HeldAccount[]): Promise<void> {
   await sql`
     insert into usage_total as total (subject, day, tokens, micro_dollars)
@@ -95,8 +95,8 @@ async function lockTotals(sql: TransactionSql, accounts: readonly HeldAccount[])
 }
 
 /**
- * One statement sees one instant: what a session uses moves from its hold to the total, and is never in both or neither. A hold counts on
- * every day: a session that goes on after midnight uses what the new day has. What has lapsed and was not deleted yet is in the sum still.
+ * One statement sees one instant: what a session uses moves from its hold to the total, and is never in both or neither. A hold counts on every day,
+ * because a session that goes on after midnight uses up the new day. Lapsed holds that were not deleted yet are still in the sum, and are taken off.
  */
 function readStandings(sql: AnySql, asked: readonly StandingRequest[]) {
   return sql<StandingRow[]>`
@@ -145,10 +145,7 @@ async function releaseOne(sql: Sql, sessionId: string): Promise<void> {
       or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`;
 }
 
-/**
- * Part of a statement that writes entries of calls: what they use is held no more.
- * @param used rows (session_id, tokens, micro_dollars)
- */
+/** Part of a statement that writes entries of calls: lowers the holds by what was used. */
 export function lowered(sql: AnySql, used: Fragment): Fragment {
   return sql`
     lowered as (
@@ -163,24 +160,21 @@ export function lowered(sql: AnySql, used: Fragment): Fragment {
     )`;
 }
 
-/**
- * Part of a statement that saves sessions: those that are engaged no more hold nothing.
- * @param over rows (id)
- */
+/** Part of a statement that saves sessions: deletes the holds of those that are no longer engaged. */
 export function givenBack(sql: AnySql, over: Fragment): Fragment {
   return sql`given_back as (delete from usage_hold as hold where ${ofLocked(sql, over)})`;
 }
 
 /**
- * The holds of some sessions, locked in one order first, so that no two statements wait in a circle. By arrays, because an index finds each
- * then, however many there are.
+ * The holds of some sessions, locked in a fixed order first, to avoid deadlocks. Sessions are given as arrays, because then an index finds each of
+ * them, however many there are.
  */
 function ofLocked(sql: AnySql, sessionIds: Fragment): Fragment {
   return sql`hold.session_id = any(array(
     select session_id from usage_hold where session_id = any(array(${sessionIds})) order by session_id, account for update))`;
 }
 
-/** What is left behind by ends of which only a build that knows no sums has heard. */
+/** Deletes holds that were left because only a build that does not know the sums heard of the session's end. */
 async function releaseDormant(sql: Sql): Promise<void> {
   await sql`
     with ${givenBack(
@@ -193,8 +187,8 @@ async function releaseDormant(sql: Sql): Promise<void> {
 }
 
 /**
- * Holds and sums are read in one snapshot, in which they agree: their difference is what is wrong, whatever goes on meanwhile. Two nodes that
- * added it would make it wrong again.
+ * Holds and sums are read in one snapshot, in which they should agree: any difference is an error, whatever happens meanwhile. Only one node may add
+ * the difference: if two did, the sums would be wrong again.
  */
 async function mendSums(sql: TransactionSql): Promise<number | undefined> {
   const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.holdSums}) as "isMine"`;

@@ -5,7 +5,7 @@ import type { Installation } from './contract.ts';
 
 const SECRET_BYTES = 32;
 
-/** A write that is slow once is no outage; requests have deadlines of their own. */
+/** One slow write is not an outage; requests have deadlines of their own. */
 const TRIAL_PATIENCE = { deadlineMs: 3_000 };
 
 /** Installation secrets in PostgreSQL, and whether it takes writes. */
@@ -13,7 +13,7 @@ export function createPostgresInstallation(database: Database): Installation {
   return {
     async secret(name) {
       const proposal = randomBytes(SECRET_BYTES);
-      // The update changes nothing: it makes the row that was first come back, whoever wrote it, also one committed just now.
+      // The update changes nothing: it makes the statement return the first row, whoever wrote it, even if it was committed just now.
       const [row] = await database.run(
         (sql) => sql<{ value: Buffer }[]>`
           insert into installation_secret as kept (name, value) values (${name}, ${proposal})

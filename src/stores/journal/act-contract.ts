@@ -1,4 +1,4 @@
-/** What operators do. Names are never changed, because the journal keeps them. */
+/** What operators do. Names must never change, because the journal keeps them. */
 export const ACT_ACTIONS = [
   'session.end',
   'sessions.end',
@@ -32,7 +32,7 @@ export const ACT_ACTIONS = [
 
 export type ActAction = (typeof ACT_ACTIONS)[number];
 
-/** What came of it; null while that is not known, and for ever where a process died over it. */
+/** The result of an act; null while it is not known, and forever if the process died during the act. */
 export const ACT_RESULTS = ['done', 'unchanged', 'failed'] as const;
 
 export type ActResult = (typeof ACT_RESULTS)[number];
@@ -40,10 +40,10 @@ export type ActResult = (typeof ACT_RESULTS)[number];
 export type ActRole = 'operator' | 'service' | 'viewer' | 'tenant_admin' | 'cli';
 
 export interface ActDetail {
-  /** Null for what was kept before roles were. */
+  /** Null for entries that are older than roles. */
   readonly role: ActRole | null;
   readonly reason: string | null;
   readonly result: ActResult | null;
-  /** How many it concerned, where that is said. */
+  /** How many things the act affected, if that was reported. */
   readonly count: number | null;
 }

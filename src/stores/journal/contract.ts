@@ -13,7 +13,7 @@ export type MachineName = (typeof MACHINES)[number];
 
 export type FlatDetail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What a machine did with the event that is the entry's code. */
+/** What a machine did with the event named by the entry's code. */
 export interface TransitionDetail {
   readonly change: Exclude<ActorEventKind, NoteKind>;
   /** Null when the event opened the actor. */
@@ -21,53 +21,53 @@ export interface TransitionDetail {
   readonly to: string;
   readonly steps: readonly TransitionStep[];
   readonly guards: readonly GuardTold[];
-  /** Of the record after it. */
+  /** The record's version after it. */
   readonly version: number;
   readonly record: FlatDetail;
 }
 
-/** Entries for which a node had no room: from `fromMs` until the entry's own time. */
+/** Entries that a node had no room for, from `fromMs` until the entry's own time. */
 export interface LostDetail {
   readonly fromMs: number;
   readonly count: number;
 }
 
-/** Of a request that was refused: without addresses, e-mail addresses, codes, tokens, and without what it said. */
+/** About a refused request: no addresses, e-mail addresses, codes or tokens, and nothing that the request said. */
 export type RefusalDetail = RefusalFacts['detail'] & {
   readonly status: number;
   /** The keyed hash of the caller's address. */
   readonly addressHash: string | null;
-  /** Of the address: its /24, or /48. */
+  /** The network of the address: its /24 or /48. */
   readonly network: string | null;
   readonly retryAfter?: number | undefined;
 };
 
-/** What operators are told of a budget: the codes of its facts. */
+/** The codes of the facts about budgets that operators are told. */
 export type FactCode = 'budget.warned' | 'budget.exceeded' | 'budget.raised';
 
-/** A process that serves, or did. */
+/** A process that serves, or served. */
 export interface ProcessDetail {
   readonly host: string;
   readonly version: string;
   readonly configHash: string;
-  /** Of its rows in the activity. */
+  /** The shard of its rows in the activity. */
   readonly shard: number;
 }
 
-/** What there is to say of each kind beside what all kinds have. */
+/** The details of each kind of entry, beside what all kinds have. */
 export interface Details {
   /** What a machine did. */
   readonly transition: TransitionDetail;
-  /** What happened to a voice session beside what its machine did. */
+  /** What happened to a voice session, other than its machine's transitions. */
   readonly note: FlatDetail;
   /** Transitions and notes that a node had no room for. */
   readonly lost: LostDetail;
   readonly refusal: RefusalDetail;
   /** What an operator did. */
   readonly act: ActDetail;
-  /** What became true of something that is no actor of its own, once over all nodes. */
+  /** What became true of something that is no actor; written once over all nodes. */
   readonly fact: FlatDetail;
-  /** The start or the stop of a process. */
+  /** The start or stop of a process. */
   readonly process: ProcessDetail;
 }
 
@@ -83,39 +83,39 @@ interface Codes {
   readonly process: 'started' | 'stopped';
 }
 
-/** Whose it is, and what it happened to; what is not known is absent. Whole ids of voice sessions are never here. */
+/** Whom an entry concerns and what it happened to; unknown fields are absent. Whole ids of voice sessions are never here. */
 export interface About {
   readonly tenantId?: string | null;
   readonly keyId?: string | null;
   readonly subject?: string | null;
-  /** Of transitions and notes: which machine the target is an actor of. */
+  /** For transitions and notes: the machine whose actor the target is. */
   readonly machine?: MachineName;
   /**
-   * The ref of a voice session, the id of a call, code or login, `<tenant>/<id>` of a key or budget, the filter of many sessions, the hash of an address,
-   * or what the request ids of a process begin with.
+   * The ref of a voice session; the id of a call, code or login; `<tenant>/<id>` of a key or budget; the filter that chose many sessions; the hash of
+   * an address; or the prefix of a process's request ids.
    */
   readonly target?: string;
-  /** Who did it: an operator's e-mail address, `service:` and what tells one service token from another, or `cli`. */
+  /** Who did it: an operator's e-mail address, `service:` and what identifies the service token, or `cli`. */
   readonly actor?: string;
-  /** What was done together. */
+  /** Shared by acts that were done together. */
   readonly batchId?: string | null;
   /**
-   * Of an act that is a part of one that has an entry as well: whose that entry is, the tenant's of this one or the installation's. Whoever is
-   * shown that tenant, or everything, is shown the act as a whole.
+   * For an act that is part of a larger one with an entry of its own: whether that entry belongs to this act's tenant or to the installation. Readers
+   * who are shown that tenant, or everything, are shown the larger act.
    */
   readonly partOf?: 'tenant' | 'installation' | null;
 }
 
 interface NewEntryOf<K extends EntryKind> {
-  /** Unique, and made by whoever writes: an entry that is there already is not written again. */
+  /** Unique, and made by the writer: an entry whose id exists is not written again. */
   readonly id: string;
   readonly kind: K;
   readonly atMs: number;
-  /** The process that saw it; null for acts. */
+  /** The process that observed it; null for acts. */
   readonly node: string | null;
   readonly requestId: string | null;
   readonly of: About;
-  /** What happened, in a word: the event of a machine, the code of a refusal, the action of an operator. */
+  /** What happened, in a word: a machine's event, a refusal's code, an operator's action. */
   readonly code: Codes[K];
   readonly detail: Details[K];
 }
@@ -124,7 +124,7 @@ interface NewEntryOf<K extends EntryKind> {
 export type NewEntry<K extends EntryKind = EntryKind> = { [One in K]: NewEntryOf<One> }[K];
 
 export type Entry<K extends EntryKind = EntryKind> = NewEntry<K> & {
-  /** Tells apart what happened in one millisecond: it grows with the order in which entries were kept. */
+  /** Orders the entries of one millisecond: it grows in the order in which entries were kept. */
   readonly ordinal: number;
 };
 
@@ -146,17 +146,17 @@ export interface JournalQuery<K extends EntryKind> {
   readonly subject?: string | undefined;
   readonly network?: string | undefined;
   readonly actor?: string | undefined;
-  /** Without the parts of acts that `tenants` are shown as a whole. */
+  /** Leaves out parts of acts that `tenants` are shown as a whole. */
   readonly isFolded?: boolean | undefined;
 }
 
-/** Where a page ends, and the next one begins after it. */
+/** Where a page ends; the next one begins after it. */
 export interface JournalPosition {
   readonly atMs: number;
   readonly ordinal: number;
 }
 
-/** How many entries there are of a target, by kind and code. */
+/** How many entries a target has, by kind and code. */
 export interface TargetTally {
   readonly target: string;
   readonly kind: EntryKind;
@@ -165,58 +165,58 @@ export interface TargetTally {
 }
 
 export interface JournalPage<K extends EntryKind> {
-  /** The newest first. */
+  /** Newest first. */
   readonly entries: readonly Entry<K>[];
   /** Undefined on the last page. */
   readonly next: JournalPosition | undefined;
-  /** Whether it is short because enough was looked through. */
+  /** Whether the page is short because enough rows were scanned. */
   readonly isPartial: boolean;
 }
 
 /** What happened, of every kind. @throws Unavailable when the database is away. */
 export interface Journal {
-  /** Keeps entries in their order, but for those that are kept already: by their id, and refusals by their request as well. */
+  /** Keeps entries in the given order, except those that are kept already (found by id, and refusals also by request). */
   append(entries: readonly NewEntry[]): Promise<void>;
-  /** Says what came of acts. */
+  /** Records the result of acts. */
   settle(ids: readonly string[], result: ActResult, count?: number): Promise<void>;
   list<K extends EntryKind>(
     query: JournalQuery<K>,
     after: JournalPosition | undefined,
     limit: number,
   ): Promise<JournalPage<K>>;
-  /** How many transitions, notes and acts targets have, up to 10,000 together. */
+  /** How many transitions, notes and acts the targets have; counts up to 10,000 in all. */
   tally(targets: readonly string[]): Promise<readonly TargetTally[]>;
-  /** The actors of a machine that a request did something to, the latest first. */
+  /** The actors of a machine that a request affected, latest first. */
   actorsOf(machine: MachineName, requestId: string, limit: number): Promise<string[]>;
-  /** Times in which transitions and notes may be missing, within a span, the newest first; at most 100. */
+  /** Periods in which transitions and notes may be missing, within a span, newest first; at most 100. */
   lostWithin(fromMs: number, toMs: number): Promise<Entry<'lost'>[]>;
-  /** The last act of an action on a target up to a time, the first of several at one instant; undefined when there is none. */
+  /** The latest act of an action on a target up to a time (if several are of one instant, the first); undefined if there is none. */
   latestAct(action: ActAction, target: string, untilMs: number): Promise<Entry<'act'> | undefined>;
-  /** Everybody who did something that is kept. */
+  /** Everybody whose acts are kept. */
   whoActed(): Promise<string[]>;
-  /** Who began to end many sessions as the act of this id; undefined where nobody did. */
+  /** Who began to end many sessions with the act of this id; undefined if nobody did. */
   beginnerOf(batchId: string): Promise<string | undefined>;
 }
 
-/** Something that happened to a voice session beside what its machine did, as it is told by whoever sees it. */
+/** Something that happened to a voice session other than its machine's transitions, as reported by the code that observes it. */
 export interface SessionNote {
   readonly sessionId: string;
-  /** Null where whoever noted it does not know. */
+  /** Null if the observer does not know it. */
   readonly tenantId: string | null;
   readonly atMs: number;
   readonly kind: NoteKind;
   readonly detail: FlatDetail;
 }
 
-/** Takes a note in, at once and without a fault: nobody waits for it. */
+/** Takes in a note at once and never throws: nobody waits for it. */
 export type NoteSession = (note: SessionNote) => void;
 
-/** Where acts are kept before they happen, and what came of them after. */
+/** Where acts are written before they happen, and their results afterwards. */
 export type ActLog = Pick<Journal, 'append' | 'settle'>;
 
 /** Who asks for a change, and why. */
 export interface ChangedBy {
-  /** An operator's e-mail address, `service:` and what tells one token from another, or `cli`. */
+  /** An operator's e-mail address, `service:` and what identifies the service token, or `cli`. */
   readonly actor: string;
   readonly role: ActRole;
   readonly reason?: string | null | undefined;
@@ -228,11 +228,11 @@ export interface ActInput extends ChangedBy {
   readonly atMs: number;
   readonly action: ActAction;
   readonly target: string;
-  /** Whose it is; null for what is of the installation. */
+  /** The tenant concerned; null for the installation. */
   readonly tenantId: string | null;
-  /** What is changed together. */
+  /** Shared by acts that are done together. */
   readonly batchId?: string | null | undefined;
-  /** See About. */
+  /** See `About`. */
   readonly partOf?: About['partOf'];
 }
 
@@ -252,9 +252,9 @@ export function newAct(input: ActInput): NewEntry<'act'> {
 }
 
 /**
- * Makes a change that is kept: its entry before it, for an entry whose change then failed can be explained and a change without an entry can
- * not; and what came of it after it.
- * @param resultOf null where nobody knows what came of it
+ * Makes a change that is kept in the journal. The entry is written before the change, because an entry whose change failed can be explained and a
+ * change without an entry cannot; the result is written after it.
+ * @param resultOf null if the result is not known
  * @throws what `change` throws, and Unavailable when the entry cannot be written: then nothing is changed
  */
 export async function audited<T>(
@@ -264,7 +264,7 @@ export async function audited<T>(
   resultOf: (changed: Awaited<T>) => ActResult | null,
 ): Promise<Awaited<T>> {
   await acts.append([act]);
-  // The change is made, whether or not that can be said of it.
+  // The change is made, whether or not its result can be written.
   const settle = (result: ActResult) => acts.settle([act.id], result).catch(ifAway(() => undefined));
   try {
     const changed = await change();
@@ -277,7 +277,10 @@ export async function audited<T>(
   }
 }
 
-/** Whether a change may be made for all its fault: of what the database did not answer nobody knows, and a session whose end it does not keep yet is over. */
+/**
+ * Whether a change may have been made despite its error: if the database did not answer, nobody knows, and a session is over even if its end is not
+ * saved yet.
+ */
 export function mayHaveHappened(fault: unknown): boolean {
   return fault instanceof Unavailable && fault.dependency === 'database';
 }

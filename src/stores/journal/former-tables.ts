@@ -1,18 +1,18 @@
 import { CHUNK_ROWS, PATIENT, type Database, type Sql } from '../../database/database.ts';
 
 /**
- * The result of an act is written where the act is: one that has none stays for so long with the older build that may still write it. No act
- * takes longer, and until it is carried over operators do not see it.
+ * The result of an act is written to its row. An act without a result stays in the old table for this long, because the older build may still write
+ * its result. No act takes longer. Until an act is carried over, operators do not see it.
  */
 const UNSETTLED_MS = 120_000;
 
 interface Source {
   readonly table: string;
-  /** What of it may be carried; all where that is not said. */
+  /** Which rows may be carried over; all by default. */
   readonly which?: (sql: Sql, atMs: number) => ReturnType<Sql>;
-  /** What tells its newest rows; their number where that is not said. */
+  /** The column that tells which rows are newest; `ordinal` by default. */
   readonly newest?: string;
-  /** What its rows are in the journal. */
+  /** The SQL that makes journal entries of its rows. */
   readonly entries: string;
 }
 
@@ -57,7 +57,7 @@ const sources: readonly Source[] = [
   {
     table: 'node_run',
     newest: 'started_at_ms',
-    // A stop that an older build tells of later has no place any more: nothing reads it.
+    // A stop that an older build reports later is not kept: nothing reads it.
     entries: `
       select 'node_run ' || prefix || ' ' || happened, 0, 'process', happened_at_ms, node, null, null, null, null, null, prefix, null, null,
         happened, jsonb_build_object('host', host, 'version', version, 'configHash', config_hash, 'shard', shard)
@@ -66,11 +66,11 @@ const sources: readonly Source[] = [
   },
 ];
 
-/** The tables that the journal takes the place of. Builds before it go on writing to them as long as some of their nodes run. */
+/** The tables that the journal replaces. Older builds keep writing to them as long as some of their nodes run. */
 export interface FormerTables {
   /**
-   * Carries some rows of each table into the journal, the newest first. A statement takes rows away and puts them into the journal, so that
-   * it does both or nothing; what another node carries at this moment is passed over.
+   * Carries some rows of each table into the journal, newest first. One statement deletes the rows and adds them to the journal, so that it does both
+   * or nothing; rows that another node is carrying at this moment are skipped.
    * @param atMs the present
    * @returns whether there may be more
    * @throws Unavailable when the database is away
@@ -93,7 +93,7 @@ export function createPostgresFormerTables(database: Database, chunk = CHUNK_ROW
   };
 }
 
-/** Asked first: nearly always there are none, and to look costs less than to carry nothing. */
+/** Checked first: the tables are nearly always empty, and checking costs less than carrying nothing. */
 function filledTables(sql: Sql) {
   const each = sources.map(({ table }) => sql`select ${table} as table where exists (select from ${sql(table)})`);
   return sql<{ table: string }[]>`${each.reduce((all, one) => sql`${all} union all ${one}`)}`;

@@ -16,8 +16,8 @@ const MAX_LOST = 100;
 type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F] | null };
 
 /**
- * The journal in PostgreSQL: rows are only ever added, and what came of acts is filled in.
- * @param maxScanned how many rows a page of a list looks through
+ * The journal in PostgreSQL: rows are only ever added, and the results of acts are filled in.
+ * @param maxScanned how many rows a page of a list scans at most
  */
 export function createPostgresJournal(database: Database, maxScanned = MAX_SCANNED): Journal {
   return {
@@ -37,7 +37,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
     async list<K extends EntryKind>(query: JournalQuery<K>, after: JournalPosition | undefined, limit: number) {
       const most = maxScannedOf(query, maxScanned);
       const ask = (sql: AnySql) => scan(sql, query, after, limit + 1, most);
-      // No plan goes past the rows of other actors, or of other requests.
+      // With these filters, no query plan walks through rows of other actors or other requests.
       const isExact = query.machine !== undefined || query.requestId !== undefined;
       const found = await (isExact ? database.run(ask) : runScan(database, ask));
       const { hits, last, isPartial } = pageOfScans(found, limit, most);
@@ -86,7 +86,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
     },
 
     async whoActed() {
-      // One look into the index for each of them, however much they did.
+      // One index lookup for each actor, however many acts there are.
       const rows = await database.run(
         (sql) => sql<{ actor: string }[]>`
           with recursive each (actor) as (
@@ -111,7 +111,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
   };
 }
 
-/** The statement that appends entries, also as a part of the transaction of what they tell of. */
+/** The statement that appends entries; it can also be part of the transaction of the change that they report. */
 export function appended(sql: AnySql, entries: readonly NewEntry[]) {
   const rows = entries.map(({ of, ...entry }) => ({ ...entry, ...of }));
   return sql`
@@ -125,15 +125,15 @@ export function appended(sql: AnySql, entries: readonly NewEntry[]) {
     on conflict do nothing`;
 }
 
-/** Of each tenant that is asked for. */
+/** How many rows may be scanned for each of the requested tenants. */
 function maxScannedOf({ tenants }: JournalQuery<EntryKind>, maxScanned: number): number {
   return tenants === '*' ? maxScanned : Math.max(1, Math.floor(maxScanned / Math.max(1, tenants.length)));
 }
 
 /**
- * The hits of a page, and where so many rows were looked through the last of these, hit or not. Of some tenants each is scanned by itself:
- * how far a scan through what is of others came would tell how much that is. What no index holds is a condition of a hit and none of the
- * scan, which would not end where nothing is like that.
+ * The hits of a page and, if `maxScanned` rows were scanned, the last of those, hit or not. Named tenants are scanned one by one: how far a scan
+ * through other tenants' rows came would reveal how many there are. A condition that no index covers decides what is a hit but does not narrow the
+ * scan, which otherwise would not end if nothing matches.
  */
 export function scan(
   sql: AnySql,
@@ -165,7 +165,7 @@ export function scan(
       ${when(beforeMs, sql`and at_ms < ${beforeMs ?? 0}`)}
       ${when(after, sql`and (at_ms, ordinal) < (${after?.atMs ?? 0}, ${after?.ordinal ?? 0})`)}
     order by at_ms desc, ordinal desc limit ${maxScanned}`;
-  // What somebody did has an index of its own, and so have refusals: a subject has few of them, which are found by nothing else.
+  // Acts have an index by actor, and refusals have their own indexes: a subject has few refusals, and only the index by subject finds them.
   const [ofAll, ofOwn, others] = !areRefusals
     ? [ofActor, sql``, sql`${ofSubject} ${ofCode} ${ofKey}`]
     : subject === undefined
@@ -188,7 +188,7 @@ function isOneOf(sql: AnySql, column: ReturnType<typeof columns>, wanted: string
   return typeof wanted === 'string' ? sql`${column} = ${wanted}` : sql`${column} = any(${[...wanted]}::text[])`;
 }
 
-/** In words that the conditions of partial indexes are compared with. */
+/** As literals, which PostgreSQL can match with the conditions of partial indexes. */
 function ofKinds(sql: AnySql, kinds: readonly EntryKind[]) {
   const words = kinds.map((kind) => `'${kind}'`);
   return sql.unsafe(words.length === 1 ? `kind = ${words.join()}` : `kind in (${words.join()})`);

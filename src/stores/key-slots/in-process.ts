@@ -3,18 +3,18 @@ import { keyAccount, tenantAccount } from '../ledger/contract.ts';
 import type { Leases } from '../slots/contract.ts';
 import type { KeyName, KeySlots } from './contract.ts';
 
-/** Where the sessions of a key are counted, and those of all keys of its tenant. */
+/** The accounts under which the sessions of a key, and of all keys of its tenant, are counted. */
 function accountsOf({ tenantId, keyId }: KeyName): { readonly key: string; readonly tenant: string } {
   return { key: keyAccount(tenantId, keyId), tenant: tenantAccount(tenantId) };
 }
 
-/** Beside what a create asks: what is known to be open, and what is known to be over. */
+/** Beside what a create asks: takes what is known to be open (`hold`) and to be over (`end`). */
 export interface InProcessKeySlots extends Pick<KeySlots, 'take'> {
   hold(key: KeyName, sessionId: string, untilMs: number): void;
   end(key: KeyName, sessionId: string): void;
 }
 
-/** Key slots in this process's memory, for what need not survive it: a replay of what happened, in which each lease ends with its slot. */
+/** Key slots in this process's memory, for what need not survive it: a replay of past events, in which each lease ends with its slot. */
 export function createInProcessKeySlots(leases: AtOnce<Leases>): InProcessKeySlots {
   const hold = (key: KeyName, sessionId: string, untilMs: number): void => {
     for (const account of Object.values(accountsOf(key))) leases.renew(account, sessionId, untilMs);

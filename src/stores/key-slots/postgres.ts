@@ -15,7 +15,7 @@ interface Take extends Confirmation {
   readonly atMs: number;
 }
 
-/** The open sessions of widget keys in PostgreSQL, beside the history: what is asked together is answered together. */
+/** The open sessions of widget keys in PostgreSQL, beside the history; requests that arrive together are answered together. */
 export function createPostgresKeySlots(database: Database): KeySlots {
   const take = grouped((takes: readonly Take[]) => database.transaction((sql) => takeAll(sql, takes)), MAX_ASKS);
   const confirm = grouped(
@@ -62,7 +62,7 @@ interface CountedFor {
   readonly limit: number;
 }
 
-/** What a session is counted for: what has a limit. */
+/** What a session is counted for: each of key and tenant that has a limit. */
 function countedFor({ tenantId, keyId, limits }: Confirmation): CountedFor[] {
   const both = [
     { whose: 'key', keyId, limit: limits.key },
@@ -73,7 +73,7 @@ function countedFor({ tenantId, keyId, limits }: Confirmation): CountedFor[] {
   );
 }
 
-/** The note is there unless a take has dropped it; no take of the key is under way meanwhile, so it has either counted the session or not. */
+/** The note is there unless a take has dropped it. No take of the key runs meanwhile, so each take has either counted the session or not. */
 async function confirmAll(sql: TransactionSql, asked: readonly Confirmation[]): Promise<boolean[]> {
   await lock(sql, asked);
   const rows = await sql<{ sessionId: string }[]>`
@@ -83,7 +83,7 @@ async function confirmAll(sql: TransactionSql, asked: readonly Confirmation[]): 
   return asked.map(({ sessionId }) => confirmed.has(sessionId));
 }
 
-/** Those who count the same key or tenant take turns until their transactions end; all are locked in one order, so nobody waits in a circle. */
+/** Transactions that count the same key or tenant take turns until they end; locks are taken in a fixed order, to avoid deadlocks. */
 async function lock(sql: AnySql, asked: readonly Confirmation[]): Promise<void> {
   const names = asked.flatMap(countedFor).map(({ name }) => name);
   await sql`
@@ -92,8 +92,8 @@ async function lock(sql: AnySql, asked: readonly Confirmation[]): Promise<void> 
 }
 
 /**
- * Drops the notes whose leases have lapsed and counts the rest, each session once: by its row in the history, else by its note. Both in one
- * statement, so that a session that comes into the history meanwhile is seen in neither, and then cannot be confirmed.
+ * Drops the notes whose leases have lapsed and counts the rest, each session once: by its row in the history, otherwise by its note. One statement
+ * does both: a session that enters the history meanwhile is seen in neither place, and then cannot be confirmed.
  */
 function countHeld(sql: AnySql, takes: readonly Take[]) {
   const asked = takes.flatMap((take) => countedFor(take).map((one) => ({ ...one, tenantId: take.tenantId })));
@@ -123,7 +123,7 @@ function countHeld(sql: AnySql, takes: readonly Take[]) {
     ))::integer as count from asked`;
 }
 
-/** Ids are never empty, so that a tenant is told apart from its keys. */
+/** Key ids are never empty, so a tenant's name differs from those of its keys. */
 function nameOf(tenantId: string, keyId: string | null): string {
   return `${tenantId}:${keyId ?? ''}`;
 }

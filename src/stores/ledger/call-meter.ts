@@ -1,16 +1,16 @@
 import { sumOf } from '../../protocol/price.ts';
 import { chargeOf, picoOfTime, type Basis, type CallMeter, type CallUsage, type UsageTotals } from './contract.ts';
 
-/** A call's meter as it is kept: what it is charged for, by where it is known from, in millionths of a micro-dollar. */
+/** A call's meter as stored: its charges, by how they are known, in millionths of a micro-dollar. */
 export interface Meter extends Pick<CallMeter, 'callId' | 'basis' | 'tokens' | 'microDollars' | 'gapMs'> {
   readonly measured: bigint;
   readonly estimated: bigint;
   readonly reported: bigint;
-  /** The highest total of a cumulative meter. */
+  /** The highest total that a cumulative meter has shown. */
   readonly totalMs: number;
 }
 
-/** An entry that is kept under the key of a usage. */
+/** An entry that is stored under the key of a usage. */
 export interface KeptEntry {
   readonly basis: Basis;
   readonly picoDollars: bigint;
@@ -19,26 +19,26 @@ export interface KeptEntry {
 
 export interface Advance {
   readonly meter: Meter;
-  /** What is added to the totals. */
+  /** What the usage adds to the totals. */
   readonly added: UsageTotals;
-  /** The price of the usage alone. */
+  /** The price of this usage alone. */
   readonly picoDollars: bigint;
 }
 
-/** A meter that knows no more than this does not tell yet how the call's usage is known. */
+/** A meter that has only seen this basis does not tell yet how the call's usage is known. */
 function isOfPart(basis: Basis): boolean {
   return basis === 'reported' || basis === 'tool';
 }
 
 /**
- * The meter after a usage, and what it adds (docs/contract.md, section 5.12): the charge is what was measured, and the greater of what was
+ * The meter after a usage, and what the usage adds (docs/contract.md, section 5.12): the charge is what was measured plus the greater of what was
  * estimated and what was reported, rounded up. It never falls.
  * @param kept entries under the key of the usage
- * @returns undefined for what adds nothing: its key was counted, or its total is not above the highest
+ * @returns undefined if it adds nothing: its key was counted already, or its total is not above the highest so far
  */
 export function advance(meter: Meter, usage: CallUsage, kept: readonly KeptEntry[]): Advance | undefined {
   const isReport = usage.basis === 'reported';
-  // The provider's own word takes the place of a client's; all else under a known key is a repeat.
+  // What the provider says replaces a client's report; anything else under a known key is a repeat.
   if (kept.some(({ basis }) => isReport || basis !== 'reported')) return undefined;
   const totalMs = Math.max(meter.totalMs, usage.total?.ms ?? 0);
   if (usage.total !== null && totalMs === meter.totalMs) return undefined;

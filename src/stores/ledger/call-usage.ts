@@ -22,19 +22,19 @@ interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 're
   readonly audioOut: number;
   readonly imageIn: number;
   readonly imageCached: number;
-  /** numeric comes as text. */
+  /** PostgreSQL's numeric arrives as text. */
   readonly measured: string;
   readonly estimated: string;
   readonly reported: string;
 }
 
-/** An account's total of a day. */
+/** An account's total on a day. */
 interface TotalRow extends UsageTotals {
   readonly account: string;
   readonly day: string;
 }
 
-/** What a usage came to, and the totals right after it. */
+/** How a usage was counted, and the totals right after it. */
 type CountedUsage = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTotals' | 'tenantTotals'> & {
   readonly usage: CallUsage;
   readonly step: Advance | undefined;
@@ -42,16 +42,15 @@ type CountedUsage = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTota
 };
 
 /**
- * Counts usage of calls in the caller's transaction, in the given order; each is answered as if it had come alone. The meters are locked
- * first, so that whoever counts for one of the calls waits; then the totals and what is rolled up, in the order in which reports lock them;
- * then what is held, last of all.
+ * Counts usage of calls in the caller's transaction, in the given order; each is answered as if it had come alone. Meters are locked first, so that
+ * others who count for one of the calls wait; then the totals and roll-ups, in the order in which reports lock them; holds last.
  */
 export async function recordCallUsages(
   sql: TransactionSql,
   usages: readonly CallUsage[],
 ): Promise<readonly CallUsageAnswer[]> {
   const meters = await lockMeters(sql, usages);
-  // Only whoever holds the meter writes entries of the call, and this statement began after it was locked.
+  // Entries of a call are only written under its meter's lock, and this statement began after the lock was taken.
   const steps = advanceAll(usages, meters, await findEntries(sql, usages));
   const counted = withTotals(steps, await addToTotals(sql, steps));
   const written = counted.filter(({ step }) => step !== undefined);
@@ -63,7 +62,7 @@ export async function recordCallUsages(
 
 type Step = Pick<CountedUsage, 'usage' | 'step' | 'meter'>;
 
-/** What each usage does to its call's meter, after those before it. */
+/** What each usage does to its call's meter, given those before it. */
 function advanceAll(
   usages: readonly CallUsage[],
   meters: ReadonlyMap<string, Meter>,
@@ -89,7 +88,7 @@ function nameOf({ callId, key }: Pick<CallUsage, 'callId' | 'key'>): string {
   return `${callId} ${key}`;
 }
 
-/** The totals right after each usage, from those after all of them: what came later is taken off again. */
+/** The totals right after each usage, worked out backwards from the totals after all of them. */
 function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): CountedUsage[] {
   const running = new Map(
     rows.map(({ account, day, tokens, microDollars }) => [`${day} ${account}`, { tokens, microDollars }]),
@@ -119,7 +118,7 @@ export async function readMeters(sql: AnySql, callIds: readonly string[]): Promi
   return rows.map((row) => viewOf(meterOf(row)));
 }
 
-/** Of two nodes that make a meter at once the second waits for the first. */
+/** If two nodes create a meter at once, the second waits for the first. */
 async function lockMeters(sql: TransactionSql, usages: readonly CallUsage[]): Promise<Map<string, Meter>> {
   const first = new Map(usages.toReversed().map((usage) => [usage.callId, usage]));
   const locked = await lockKnownMeters(sql, [...first.keys()]);
@@ -187,7 +186,7 @@ async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): P
   return entries;
 }
 
-/** @returns the totals after all that is added; those to which nothing is added are asked for, too */
+/** @returns the totals after all additions, including totals to which nothing is added */
 function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
   const rows = steps.flatMap(({ usage: { subject, keyAccount, tenantAccount, day }, step }) =>
     [subject, keyAccount, tenantAccount].flatMap((account) =>
@@ -206,7 +205,7 @@ function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
     returning subject as account, day, tokens, micro_dollars as "microDollars"`;
 }
 
-/** The meters as they are now, the entries, and what follows from them. */
+/** Writes the meters as they are now, the entries, and what follows from them. */
 async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Promise<void> {
   const meters = [...new Map(counted.map(({ meter }) => [meter.callId, meter])).values()];
   await sql`
@@ -272,7 +271,7 @@ function flatEntry({ usage, step, added, totals, keyTotals, tenantTotals }: Coun
     basis,
     priceVersion,
     isEstimated,
-    // Half a character, which a page may have put into a name, is none that JSON can have.
+    // JSON cannot hold half of a surrogate pair, which a page may have put into a name.
     model: model.toWellFormed(),
     tokensAfter: totals.tokens,
     microDollarsAfter: totals.microDollars,

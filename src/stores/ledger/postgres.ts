@@ -11,11 +11,11 @@ import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 const KEY_MEMORY_MS = 24 * HOUR_MS;
 
 const MAX_ENTRIES = 500;
-/** Of calls: one transaction of several statements has them all, and must be done within the deadline of one. */
+/** Fewer for calls: a transaction of several statements records them all, and must be done within the deadline of one. */
 const MAX_CALL_ENTRIES = 200;
 
 interface Totals extends UsageTotals {
-  /** Position in the group of entries. */
+  /** Index in the group of entries. */
   readonly n: number;
   readonly day: string;
   /** Null for an entry without a widget key. */
@@ -31,7 +31,7 @@ interface KeptReport extends Totals {
   readonly bodyHash: string;
 }
 
-/** The usage ledger in PostgreSQL: reports that arrive together are committed together, and read alike. */
+/** The usage ledger in PostgreSQL: reports that arrive together are committed together, and reads are grouped too. */
 export function createPostgresLedger(database: Database): Ledger {
   const totals = grouped((asked: readonly Account[]) => database.run((sql) => readTotals(sql, asked)), MAX_ENTRIES);
   return {
@@ -77,7 +77,7 @@ async function recordAll(sql: AnySql, entries: readonly UsageEntry[]): Promise<L
   }));
   const answers = new Map<number, LedgerAnswer>();
   for (const row of await count(sql, JSON.stringify(flat))) answers.set(row.n, answerOf('counted', row));
-  // A key that was not free was kept by a report that is committed by now: only a later statement sees it.
+  // A key that was not free belongs to a report that is committed by now: only a later statement sees it.
   const rest = flat.filter(({ n }) => !answers.has(n));
   if (rest.length > 0) {
     for (const row of await recall(sql, JSON.stringify(rest))) {
@@ -108,10 +108,9 @@ function totalsOrNull(tokens: number | null, microDollars: number | null): Usage
 }
 
 /**
- * Keys, entries and totals of all entries whose key is free, in one statement and so in one transaction.
- * Of two nodes with one key the second waits in `claimed` for the first, and then finds the key taken. Rows are locked keys first,
- * then totals (those of subjects, widget keys and tenants are one table), then what is rolled up, each in order, so that no two groups wait in a
- * circle.
+ * Writes keys, entries and totals for all entries whose key is free, in one statement and so in one transaction. If two nodes use one key, the second
+ * waits in `claimed` for the first, and then finds the key taken. Rows are locked in a fixed order to avoid deadlocks: keys first, then totals (those
+ * of subjects, widget keys and tenants are in one table), then roll-ups.
  */
 function count(sql: AnySql, entries: string) {
   return sql<Totals[]>`
@@ -183,7 +182,7 @@ function count(sql: AnySql, entries: string) {
       tenant_micro_dollars_after as "tenantMicroDollars" from counted`;
 }
 
-/** The reports that keep the keys of these entries. */
+/** The earlier reports under the keys of these entries. */
 function recall(sql: AnySql, entries: string) {
   return sql<KeptReport[]>`
     select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars",

@@ -3,7 +3,7 @@ import { thisNode } from '../../node/identity.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
-/** The key and the agent of a session, beside the rows that name it; null where there is none. An index finds each. */
+/** Joins the key and agent of a session to the rows that name it; null if there is none. An index finds each session. */
 export function withSession(sql: AnySql, sessionId: Fragment): Fragment {
   return sql`
     left join lateral (
@@ -12,9 +12,8 @@ export function withSession(sql: AnySql, sessionId: Fragment): Fragment {
 }
 
 /**
- * Part of a statement that writes entries: what is added to the sums of hours and days. Totals are locked first, then days, then hours, each
- * in their order, so that no two statements wait in a circle: days wait for whatever `entries` reads, which must be all totals, and hours
- * for the days.
+ * Part of a statement that writes entries: adds them to the sums of hours and days. To avoid deadlocks, totals are locked first, then days, then
+ * hours, each in a fixed order: days wait for whatever `entries` reads, which must be all totals, and hours wait for the days.
  * @param entries rows (day, at_ms, subject, tenant_id, key_id, agent_id, tokens, micro_dollars)
  */
 export function rolledUp(sql: AnySql, entries: Fragment): Fragment {

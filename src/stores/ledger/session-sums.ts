@@ -1,7 +1,7 @@
 import type { TransactionSql } from '../../database/database.ts';
 import { NOTHING_USED, type UsageEntry, type UsageTotals } from './contract.ts';
 
-/** An entry of a session whose client may report only so much. */
+/** An entry of a session for which clients may only report up to a bound. */
 interface BoundedEntry extends UsageEntry {
   readonly sessionId: string;
   readonly sessionAtMost: UsageTotals;
@@ -12,8 +12,8 @@ export function isBounded(entry: UsageEntry): entry is BoundedEntry {
 }
 
 /**
- * Positions of the entries that would carry their session's sum over what it may report. The sums are held until the transaction ends, so
- * that reports on other nodes wait. A repeat is never picked: it adds nothing.
+ * Indexes of the entries that would raise their session's sum above its bound. The sums stay locked until the transaction ends, so that reports on
+ * other nodes wait. A repeat is never included: it adds nothing.
  */
 export async function findImplausible(
   sql: TransactionSql,
@@ -39,7 +39,7 @@ export async function findImplausible(
   return implausible;
 }
 
-/** Adds entries that were counted to the sums, which `findImplausible` holds. */
+/** Adds counted entries to the sums that `findImplausible` has locked. */
 export async function addToSums(sql: TransactionSql, counted: readonly UsageEntry[]): Promise<void> {
   const added = new Map<string, UsageTotals>();
   for (const entry of counted.filter(isBounded)) added.set(entry.sessionId, plus(added.get(entry.sessionId), entry));
@@ -52,7 +52,7 @@ export async function addToSums(sql: TransactionSql, counted: readonly UsageEntr
     where kept.session_id = added.session_id`;
 }
 
-/** Locks the sums in the order of their sessions, so that no two groups wait in a circle; a first report makes its sum. */
+/** Locks the sums in the order of their sessions, to avoid deadlocks; a session's first report creates its sum. */
 async function holdSums(sql: TransactionSql, bounded: readonly BoundedEntry[]): Promise<Map<string, UsageTotals>> {
   const sinceMs = new Map(bounded.map(({ sessionId, atMs }) => [sessionId, atMs]));
   const rows = await sql<(UsageTotals & { readonly sessionId: string })[]>`
@@ -64,7 +64,7 @@ async function holdSums(sql: TransactionSql, bounded: readonly BoundedEntry[]): 
   return new Map(rows.map(({ sessionId, tokens, microDollars }) => [sessionId, { tokens, microDollars }]));
 }
 
-/** Which of the entries' keys are kept: only who holds the session's sum can add one for its client. */
+/** Which of the entries' keys are stored already: a key can be added only under the lock of its session's sum. */
 async function findKeys(
   sql: TransactionSql,
   bounded: readonly BoundedEntry[],

@@ -1,7 +1,7 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
 
-/** Where a page ends, and the next one begins after it. */
+/** Where a page ends; the next one begins after it. */
 export interface LoginPosition {
   readonly atMs: number;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface LoginPage {
   readonly logins: readonly AuthRecord[];
   /** Undefined on the last page. */
   readonly next: LoginPosition | undefined;
-  /** Whether it is short because enough was looked through. */
+  /** Whether the page is short because enough rows were scanned. */
   readonly isPartial: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface Logins extends RecordStore<AuthRecord> {
   load(id: string): Promise<AuthRecord | undefined>;
   save(record: AuthRecord, expectedVersion: number): Promise<boolean>;
   insert(record: AuthRecord): Promise<void>;
-  /** The newest logins of an address; those that are active at a time, where one is given. */
+  /** The newest logins of an e-mail address; only those active at `activeAtMs` if it is given. */
   ofEmail(email: string, limit: number, activeAtMs?: number): Promise<AuthRecord[]>;
-  /** Logins that are in a state at a time, or all, the newest first. */
+  /** Logins in a state at a time, or all, newest first. */
   list(state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number): Promise<LoginPage>;
 }

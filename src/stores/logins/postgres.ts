@@ -15,7 +15,7 @@ export function createPostgresLogins(database: Database): Logins {
     },
 
     async save({ id, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }, expectedVersion) {
-      // Whose login it is and when it began never changes; only this does.
+      // The other fields never change: whose login it is, and when it began.
       const { count } = await database.run(
         (sql) => sql`
           update login set renewed_at_ms = ${renewedAtMs}, expires_at_ms = ${expiresAtMs},
@@ -69,8 +69,8 @@ function columns(sql: AnySql) {
 }
 
 /**
- * Inserts a login, on its own or in a transaction with what opens it, which is told then.
- * @param subject as whom its address is known
+ * Inserts a login, alone or in a transaction with the challenge that opens it; with a subject, webhooks are told of it.
+ * @param subject the subject of its address
  */
 export async function insertLogin(
   sql: AnySql,

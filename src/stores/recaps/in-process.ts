@@ -3,7 +3,7 @@ import type { Recaps } from './contract.ts';
 
 /** Recaps in this process's memory. */
 export function createInProcessRecaps(): AtOnce<Recaps> {
-  /** In the order in which they were kept, so that those that lapsed come first. */
+  /** In the order in which they were kept, so that expired ones come first. */
   const recaps = new Map<string, { readonly sealed: string; readonly untilMs: number }>();
   return {
     keep(sessionId, sealed, untilMs, atMs) {

@@ -3,7 +3,7 @@ import type { Redis } from '../../redis/connection.ts';
 import { tagged, tagOfSession } from '../../redis/tags.ts';
 import type { Recaps } from './contract.ts';
 
-/** Recaps that all nodes share: whichever opens a session's next call has them. */
+/** Recaps that all nodes share: any node that opens a session's next call finds them. */
 export function createRedisRecaps(redis: Pick<Redis, 'run'>): Promised<Recaps> {
   const ask = (name: string, sessionId: string, args: readonly string[] = []): Promise<unknown> => {
     const tag = tagOfSession(sessionId);
@@ -15,7 +15,7 @@ export function createRedisRecaps(redis: Pick<Redis, 'run'>): Promised<Recaps> {
       if (untilMs > atMs) await ask('keepRecap', sessionId, [sealed, String(untilMs - atMs)]);
     },
 
-    // A script answers false for a key that is not there, which comes as null.
+    // A script returns false for a missing key, which arrives as null.
     async find(sessionId) {
       return ((await ask('recap', sessionId)) as string | null) ?? undefined;
     },

@@ -20,7 +20,7 @@ interface ModelRow {
   readonly isUnclassed: boolean;
 }
 
-/** The reconciled days in PostgreSQL, beside the ledger that they are counted from. */
+/** Reconciled days in PostgreSQL, beside the ledger that they are counted from. */
 export function createPostgresReconciliations(database: Database): Reconciliations {
   return {
     async counted(providers, fromMs, toMs) {
@@ -110,7 +110,7 @@ export function createPostgresReconciliations(database: Database): Reconciliatio
   };
 }
 
-/** The drifts of a day that are new, or greater than in the report before. */
+/** The drifts of a day that are new, or greater than in the previous report. */
 function grownSince(report: string | null, { drifts }: ReconciledDay): readonly Drift[] {
   const { drifts: before = [] } = (report === null ? {} : JSON.parse(report)) as Partial<ReconciledDay>;
   const known = new Map(before.map(({ model, microDollars }) => [model, microDollars]));
@@ -127,7 +127,7 @@ function factOf({ model, microDollars }: Drift, reconciled: ReconciledDay): Give
   return { type: 'meter.drift', tenantId: null, atMs: askedAtMs, data };
 }
 
-/** Snapshots of a model are billed under its name, or under theirs: they are one here. */
+/** Snapshots of a model are billed under its name or under their own: here they count as one model. */
 function byModel(rows: readonly ModelRow[]): CountedModel[] {
   const models = new Map<string, CountedModel>();
   for (const { model: name, classes, estimated } of rows) {

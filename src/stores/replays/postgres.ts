@@ -18,7 +18,7 @@ interface Row {
   readonly untilMs: number;
 }
 
-/** Kept replies in PostgreSQL: looks that come together are one statement. */
+/** Kept replies in PostgreSQL: looks that arrive together share one statement. */
 export function createPostgresReplays(database: Database): Replays {
   const lookAt = grouped((looks: readonly Look[]) => database.run((sql) => lookAtAll(sql, looks)), MAX_LOOKS);
   const look = (keyHash: string, bodyHash: string, atMs: number) => lookAt({ keyHash, bodyHash, atMs });
@@ -27,7 +27,7 @@ export function createPostgresReplays(database: Database): Replays {
 
     async claim(keyHash, bodyHash, claimMs, atMs) {
       const token = randomId();
-      // One step: the row is taken when there is none, or when the claim or the reply in it has lapsed.
+      // In one step: takes the row if there is none, or if the claim or the reply in it has lapsed.
       const { count } = await database.run(
         (sql) => sql`
           insert into replay as held (key_hash, body_hash, token, sealed, until_ms)
@@ -38,7 +38,7 @@ export function createPostgresReplays(database: Database): Replays {
       );
       if (count === 1) return { kind: 'claimed', token };
       const found = await look(keyHash, bodyHash, atMs);
-      // Given up meanwhile: somebody may have it by now.
+      // Given up meanwhile: another request may have claimed it by now.
       return found.kind === 'free' ? { kind: 'pending' } : found;
     },
 

@@ -1,14 +1,14 @@
-/** The time in which a process gave the request id of a number. */
+/** When a process issued the request id with a certain number. */
 export interface RequestTime {
-  /** Undefined where it was among the first that are known. */
+  /** Undefined if it is among the first that are known. */
   readonly fromMs: number | undefined;
   readonly toMs: number;
 }
 
-/** When processes gave which request ids, by what these begin with. @throws Unavailable when the database is away. */
+/** When processes issued their request ids, by the prefix of the ids. @throws Unavailable when the database is away. */
 export interface RequestTimes {
-  /** By `atMs` the process had given so many request ids. */
+  /** Notes how many request ids the process had issued by `atMs`. */
   note(prefix: string, requests: number, atMs: number): Promise<void>;
-  /** Undefined for a number that is not known to have been given. */
+  /** Undefined for a number that is not known to have been issued. */
   of(prefix: string, request: number): Promise<RequestTime | undefined>;
 }

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Database } from '../../database/database.ts';
 import type { RequestTimes } from './contract.ts';
 
-/** Times of request ids in PostgreSQL: a row a minute. */
+/** Times of request ids in PostgreSQL: one row for each minute. */
 export function createPostgresRequestTimes(database: Database): RequestTimes {
   return {
     async note(prefix, requests, atMs) {

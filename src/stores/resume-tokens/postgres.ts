@@ -8,11 +8,14 @@ interface Row {
   readonly sessionId: string;
 }
 
-/** Resume tokens in PostgreSQL: to spend one is to delete its row, which one of two can. Pages that attach together are kept together. */
+/**
+ * Resume tokens in PostgreSQL: spending one deletes its row, which only one of two attempts can do. Tokens of pages that attach together are saved
+ * together.
+ */
 export function createPostgresResumeTokens(database: Database): ResumeTokens {
   return {
     replace: grouped(async (tokens: readonly ResumeToken[]) => {
-      // Of two of one session the later one is kept, as if they had come one after the other.
+      // If two are for one session the later one is kept, as if they had come one after the other.
       const newest = new Map(tokens.map((token) => [token.sessionId, token]));
       const rows = await database.run((sql) => replaceAll(sql, [...newest.values()]));
       const kept = new Set(rows.map(({ sessionId }) => sessionId));

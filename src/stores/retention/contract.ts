@@ -31,30 +31,30 @@ export type Purgeable =
   | 'budgetStates'
   | 'facts';
 
-/** What is kept by calendar days. */
+/** What is kept by calendar day. */
 export type KeptByDay = 'usageTotals' | 'usageDays';
 
-/** Rows that one call deletes at most: it holds its locks, and in the embedded engine the only connection, for no longer. */
+/** The most rows that one call deletes: this limits how long it holds its locks and, in the embedded engine, the only connection. */
 export const CHUNK = 1000;
 
-/** Deletes what is over, some at a time; sessions and calls only once they have ended. */
+/** Deletes expired rows, some at a time; sessions and calls only once they have ended. */
 export interface Retention {
   /**
-   * Deletes some of what was over before a time: sessions and calls by their end, nodes, logins, codes, counters, replies and tickets by
-   * their expiry, all else by
-   * when it was written. Rows that somebody works on are passed over, so that nodes that delete at once never wait for each other.
-   * @returns how many rows were deleted; fewer than CHUNK says that nothing more is over
+   * Deletes some rows that expired before a time. What counts is, for sessions and calls, their end; for nodes, logins, codes, counters, replies and
+   * tickets, their expiry; for all others, when they were written. Rows that are locked are skipped, so that nodes that delete at once never wait for
+   * each other.
+   * @returns how many rows were deleted; fewer than CHUNK means that nothing more has expired
    * @throws Unavailable when the database is away
    */
   deleteSome(kind: Exclude<Purgeable, KeptByDay>, beforeMs: number): Promise<number>;
-  /** The same for what is of calendar days before `day` (YYYY-MM-DD). */
+  /** As `deleteSome`, for rows of calendar days before `day` (YYYY-MM-DD). */
   deleteDays(kind: KeptByDay, day: string): Promise<number>;
-  /** When the oldest of the newest `most` refusals was; undefined where there are fewer. */
+  /** The time of the oldest of the newest `most` refusals; undefined if there are fewer. */
   refusalsBeyond(most: number): Promise<number | undefined>;
   /**
-   * Deletes some addresses of logins that nobody logged in by, or lifted, since a time; not those with wrong codes in a row, which count
-   * whatever the time between them.
-   * @param rowPrefix what the counters of these begin with, before the subject of the address
+   * Deletes some login addresses that were neither used nor lifted since a time, except those with wrong codes in a row, which count however long ago
+   * they were.
+   * @param rowPrefix what the keys of those counters begin with, before the subject of the address
    * @returns as `deleteSome`
    */
   deleteAddresses(beforeMs: number, rowPrefix: string): Promise<number>;

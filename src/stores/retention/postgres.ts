@@ -2,8 +2,8 @@ import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { CHUNK, type Purgeable, type Retention } from './contract.ts';
 
 /**
- * Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. Kinds that share
- * a table have a condition.
+ * The table of each kind, and the indexed column that tells when a row expires; null if rows are numbered in the order of time. Kinds that share a
+ * table have a condition.
  */
 const places: Readonly<Record<Purgeable, readonly [table: string, over: string | null, which?: string]>> = {
   sessions: ['voice_session', 'ended_at_ms'],
@@ -33,13 +33,13 @@ const places: Readonly<Record<Purgeable, readonly [table: string, over: string |
   callTickets: ['call_ticket', 'until_ms'],
   resumeTokens: ['resume_token', 'until_ms'],
   sessionSetups: ['session_setup', 'created_at_ms'],
-  // With their deliveries.
+  // Their deliveries are deleted with them.
   webhookEvents: ['webhook_event', 'at_ms'],
   budgetStates: ['budget_state', 'until_ms'],
   facts: ['journal', 'at_ms', "kind = 'fact'"],
 };
 
-/** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is, but for the small one of addresses. */
+/** Retention in PostgreSQL. Each statement finds its rows by an index, however large the table is, except in the small table of addresses. */
 export function createPostgresRetention(database: Database): Retention {
   const run = async (kind: Purgeable, before: number | string): Promise<number> => {
     const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENT);
@@ -79,7 +79,7 @@ function earliest(sql: Sql, table: string, over: string, before: number | string
       for update skip locked))`;
 }
 
-/** Rows that are only ever added need no index by time: what is over is among those with the lowest numbers. */
+/** Tables that only grow need no index by time: expired rows are among those with the lowest numbers. */
 function oldestNumbered(sql: Sql, table: string, before: number | string) {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
@@ -88,7 +88,7 @@ function oldestNumbered(sql: Sql, table: string, before: number | string) {
       for update skip locked))`;
 }
 
-/** So many entries of an index are passed at once. */
+/** How many index entries one statement skips. */
 const STRIDE = 100_000;
 
 interface Place {
@@ -96,7 +96,7 @@ interface Place {
   readonly ordinal: number;
 }
 
-/** Whether the journal may have so many refusals, by what is known of its size without counting. */
+/** Whether the journal may have this many refusals, judged by PostgreSQL's statistics rather than by counting. */
 async function mayHave(database: Database, most: number): Promise<boolean> {
   const [size] = await database.run(
     (sql) => sql<{ rows: number }[]>`
@@ -106,7 +106,7 @@ async function mayHave(database: Database, most: number): Promise<boolean> {
   return size !== undefined && size.rows >= most;
 }
 
-/** The refusal that is so many places after another one, or after the beginning, from the newest to the oldest. */
+/** The refusal that comes `places` places after another one, or from the beginning, from the newest to the oldest. */
 function refusalAfter(sql: Sql, last: Place | undefined, places: number) {
   return sql<Place[]>`
     select at_ms as "atMs", ordinal from journal
@@ -114,7 +114,7 @@ function refusalAfter(sql: Sql, last: Place | undefined, places: number) {
     order by at_ms desc, ordinal desc offset ${places - 1} limit 1`;
 }
 
-/** Read from end to end: a row is short, and there is one for each address that ever logged in. */
+/** Scans the whole table: rows are short, and there is one for each address that ever logged in. */
 function addressesOf(sql: Sql, beforeMs: number, rowPrefix: string) {
   return sql`
     delete from login_address where ctid = any(array(

@@ -1,9 +1,9 @@
-/** A list with a filter and an order, under a name. */
+/** A named list with a filter and an order. */
 export interface SavedView {
   readonly id: string;
   /** Who saved it, as a keyed hash. */
   readonly owner: string;
-  /** Whose operators see it as well; null for its owner alone. */
+  /** The tenant whose operators see it too; null for its owner alone. */
   readonly tenantId: string | null;
   readonly name: string;
   /** The path and query of the list in the console. */
@@ -14,12 +14,12 @@ export interface SavedView {
 /** Views that operators saved. @throws Unavailable when the database is away */
 export interface SavedViews {
   /**
-   * Keeps a view, in the place of another of its owner and name.
-   * @param most how many views one owner has at most
-   * @returns the view under the id that it has from now on; undefined, and keeps nothing, where the owner has as many already
+   * Saves a view, replacing the owner's view of the same name.
+   * @param most how many views one owner may have
+   * @returns the view with the id that it has from now on; undefined, with nothing saved, if the owner has that many already
    */
   save(view: SavedView, most: number): Promise<SavedView | undefined>;
-  /** By name: those of an owner and those of the tenants; of all tenants where none are named. At most 500. */
+  /** The views of an owner and of the tenants (of all tenants if none are named): the owner's first, then by name. At most 500. */
   list(owner: string, tenants?: readonly string[]): Promise<readonly SavedView[]>;
   /** Deletes a view of an owner. @returns whether there was one */
   delete(owner: string, id: string): Promise<boolean>;

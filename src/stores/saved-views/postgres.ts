@@ -6,7 +6,7 @@ export function createPostgresSavedViews(database: Database): SavedViews {
   return {
     save({ id, owner, tenantId, name, href, createdAtMs }, most) {
       return database.transaction(async (sql) => {
-        // Of one owner one is saved at a time: else several could each be the last that there is room for.
+        // Saves of one owner take turns: otherwise several at once could each take the last free place.
         await sql`select pg_advisory_xact_lock(hashtext(${`saved_view ${owner}`}))`;
         const [saved] = await sql<SavedView[]>`
           insert into saved_view (id, owner, tenant_id, name, href, created_at_ms)

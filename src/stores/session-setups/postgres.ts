@@ -2,12 +2,12 @@ import type { Database } from '../../database/database.ts';
 import { groupedById } from '../grouped.ts';
 import type { SessionSetup, SessionSetups } from './contract.ts';
 
-/** Setups that are read in one statement: instructions may be long. */
+/** Setups read in one statement; not more, because instructions may be long. */
 const MAX_AT_ONCE = 100;
 
 export function createPostgresSessionSetups(database: Database): SessionSetups {
   return {
-    // Whoever takes over what a dead node held asks for all of it at once.
+    // A node that takes over a dead node's calls asks for all of them at once.
     find: groupedById(
       (ids) =>
         database.run(

@@ -5,7 +5,7 @@ import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
 import type { DeliveryState } from '../webhooks/contract.ts';
 
-/** A session that is over, and all that is kept of what happened in it. Times are milliseconds since the Unix epoch. */
+/** A session that is over, and everything that was kept about it. Times are milliseconds since the Unix epoch. */
 export interface TracedSession extends Pick<VoiceRecord, 'caller' | 'tenantId' | 'agentId' | 'keyId' | 'provider'> {
   readonly ref: string;
   readonly trace: KeptTrace;
@@ -16,7 +16,7 @@ export interface TracedSession extends Pick<VoiceRecord, 'caller' | 'tenantId' |
   readonly endReason: EndReason;
   readonly tokens: number;
   readonly microDollars: number;
-  /** The oldest first, as all lists here. */
+  /** Oldest first, as all lists here. */
   readonly calls: readonly TracedCall[];
   readonly responses: readonly TracedResponse[];
   readonly tools: readonly TracedTool[];
@@ -28,7 +28,7 @@ export interface TracedCall {
   readonly provider: string;
   readonly model: string;
   readonly createdAtMs: number;
-  /** When the provider answered; null where it did not, or that was not kept. */
+  /** When the provider answered; null if it did not, or if that was not kept. */
   readonly answeredAtMs: number | null;
   readonly openedAtMs: number | null;
   readonly closingAtMs: number | null;
@@ -36,19 +36,19 @@ export interface TracedCall {
   readonly closeReason: CloseReason | null;
   readonly hangup: Hangup;
   readonly hangupTries: number;
-  /** How often a node took the call over. */
+  /** How often another node took the call over. */
   readonly takeovers: number;
 }
 
-/** What one response used, when that was told. */
+/** What one response used, if that was reported. */
 export interface TracedResponse {
   readonly callId: string;
-  /** Names it within its call. */
+  /** Names the response within its call. */
   readonly key: string;
   readonly model: string | null;
   readonly atMs: number;
   readonly microDollars: number;
-  /** Null where it was not told by classes. */
+  /** Null if it was not reported by classes. */
   readonly tokens: TokenClasses | null;
 }
 
@@ -59,11 +59,11 @@ export interface TracedTool {
   readonly state: ToolCallState;
   readonly code: string | null;
   readonly askedAtMs: number;
-  /** Null where nobody saw its end. */
+  /** Null if nobody saw its end. */
   readonly ms: number | null;
 }
 
-/** What one endpoint was told: its last request. */
+/** What one endpoint was told: the last request to it. */
 export interface TracedWebhook {
   readonly eventId: string;
   readonly endpointId: string;
@@ -77,14 +77,14 @@ export interface TracedWebhook {
 }
 
 export interface TraceClaim {
-  /** Sessions that ended up to then; of those whose calls nobody here hears, up to `directBeforeMs`. */
+  /** Takes sessions that ended up to this time; those whose calls no node hears, up to `directBeforeMs`. */
   readonly heardBeforeMs: number;
   readonly directBeforeMs: number;
   readonly limit: number;
 }
 
-/** What sessions that are over leave for their traces (docs/operations.md, Traces). @throws Unavailable when the database is away */
+/** What finished sessions leave for their traces (docs/operations.md, Traces). @throws Unavailable when the database is away */
 export interface SessionTraces {
-  /** Takes sessions whose spans are due, and whose calls are all over: no node gets them again. */
+  /** Takes sessions whose spans are due and whose calls are all over; no node gets them again. */
   take(claim: TraceClaim): Promise<readonly TracedSession[]>;
 }

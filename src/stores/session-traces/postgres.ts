@@ -5,7 +5,7 @@ import type { SessionTraces, TracedResponse, TracedSession } from './contract.ts
 
 type Fragment = ReturnType<TransactionSql>;
 
-/** Of one session, the first of each: no trace is read that has more. */
+/** For each session only the first of each are read: nobody reads a trace that has more. */
 const MAX_RESPONSES = 1000;
 const MAX_TOOLS = 200;
 const MAX_WEBHOOKS = 100;
@@ -75,7 +75,7 @@ function toolsOf(sql: AnySql): Fragment {
     from tool_call where tool_call.session_id = its.id order by asked_at_ms, id limit ${MAX_TOOLS}`;
 }
 
-/** No mails: their addresses are in the place of an endpoint. */
+/** Without mails, whose deliveries have an address in place of the endpoint. */
 function webhooksOf(sql: AnySql): Fragment {
   return sql`
     select event_id as "eventId", endpoint_id as "endpointId", type, state, attempts, last_at_ms as "lastAtMs", coalesce(ms, 0) as ms,

@@ -5,23 +5,23 @@ import type { Slots } from './contract.ts';
 type LeaseEnds = Map<string, number>;
 
 /**
- * The leases of a subject that saves in the registry renewed, which count like those that are held here (`src/stores/in-process.ts` joins
+ * The leases of a subject that were renewed by saves in the registry. They count like those that are held here (`src/stores/in-process.ts` joins
  * both).
  */
 export type SavedLeases = (subject: string) => Iterable<readonly [holder: string, untilMs: number]>;
 
-/** Subjects that are held before the first look for forgotten ones. */
+/** Forgotten subjects are first cleaned up when this many are held. */
 const FIRST_CLEANING = 1024;
 
 /**
  * Concurrency slots in this process's memory; a lease has lapsed from its end on.
- * @param savedLeases a lease that is here and there counts once, until the later of both has lapsed; only those that are here can be freed
+ * @param savedLeases a lease that is in both places counts once, until the later of the two has lapsed; only those held here can be freed
  */
 export function createInProcessSlots(savedLeases: SavedLeases = () => []): AtOnce<Slots> {
   const subjects = new Map<string, LeaseEnds>();
   let cleaningSize = FIRST_CLEANING;
 
-  /** Forgets subjects whose holders were never freed. It waits until their number has doubled, so that it costs next to nothing. */
+  /** Removes subjects whose holders were never freed. It waits until their number has doubled, so that it costs next to nothing. */
   function clean(atMs: number): void {
     for (const [subject, leases] of subjects) {
       dropLapsed(leases, atMs);
@@ -38,7 +38,7 @@ export function createInProcessSlots(savedLeases: SavedLeases = () => []): AtOnc
     return leases;
   }
 
-  /** Who holds a lease by a save, and none here. */
+  /** Holders that have a lease by a save and none here. */
   function savedOnly(subject: string, leases: LeaseEnds | undefined, atMs: number): readonly string[] {
     const found: string[] = [];
     for (const [holder, untilMs] of savedLeases(subject))
@@ -46,7 +46,7 @@ export function createInProcessSlots(savedLeases: SavedLeases = () => []): AtOnc
     return found;
   }
 
-  /** Never backwards: what arrives late, or from a node whose clock is behind, shortens no lease. */
+  /** Never moves a lease backwards: a renewal that is late, or from a node whose clock is behind, shortens nothing. */
   function hold(subject: string, holder: string, untilMs: number): void {
     const leases = leasesOf(subject);
     leases.set(holder, Math.max(untilMs, leases.get(holder) ?? untilMs));

@@ -2,13 +2,13 @@ import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagged, tagOfSession } from '../../redis/tags.ts';
 import type { NodeLeases } from './contract.ts';
 
-/** What nobody renews or frees is forgotten after this, in milliseconds: longer than any lease. */
+/** What is neither renewed nor freed expires after this, in milliseconds: longer than any lease. */
 const KEEP_MS = 600_000;
 
 /**
- * Leases that all nodes share, where Redis may forget: after it has lost them the limit may be exceeded until their holders have
- * renewed them. Concurrency slots need more (see `redis.ts`). Nodes say that they are alive in every tag, since a script knows only its own.
- * @param what is leased, as a prefix of keys; subjects are ids of sessions
+ * Leases that all nodes share, for uses in which Redis may forget: after a loss the limit may be exceeded until the holders have renewed their
+ * leases. Concurrency slots need more (see `redis.ts`). Nodes announce in every tag that they are alive, since a script sees only its own.
+ * @param what is leased, as a prefix of keys; subjects are session ids
  */
 export function createRedisLeases(redis: Pick<Redis, 'run'>, what: string): NodeLeases {
   const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {

@@ -20,17 +20,17 @@ export interface RedisSlotsDeps {
   readonly keepMs: number;
 }
 
-/** More losses during one take than this are no accident. */
+/** More losses during one take than this are not chance. */
 const MAX_REBUILDS = 3;
 const LOST = -1;
 const REFUSED = 0;
-/** Takes of this node that were not confirmed yet; beyond it the oldest are forgotten and will not be confirmed. */
+/** How many unconfirmed takes this node remembers; beyond that the oldest are forgotten and cannot be confirmed. */
 const MAX_UNCONFIRMED = 10_000;
 
 /**
- * Concurrency slots that all nodes share. A take is answered only from a set that is known to be whole: after Redis lost it, the
- * holders are counted from the history first (see `src/redis/lua/slots.ts`). A session that Redis lost before it was in the
- * history is caught by `confirm`. So a loss admits nobody too many.
+ * Concurrency slots that all nodes share. A take is answered only from a set that is known to be complete: after Redis lost it, the holders are first
+ * counted from the history (see `src/redis/lua/slots.ts`). A session that Redis lost before it was in the history is caught by `confirm`. So a loss
+ * never lets too many in.
  */
 export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Promised<Slots> {
   const keep = String(keepMs);
@@ -54,7 +54,7 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Pr
         const answer = await ask('slot', subject, args);
         if (answer === REFUSED) return false;
         if (answer !== LOST) return admitted(holder, answer as string);
-        // Read after the token was left: what is lost from here on takes the token along, and the adoption fails.
+        // Read after the token was set: a loss after that removes the token too, and the adoption fails.
         const holders = await rebuild(subject);
         const leases = holders.flatMap((one) => [one.holder, String(one.leaseUntilMs)]);
         await ask('adopt', subject, [token, keep, String(holders.length), ...leases]);

@@ -7,7 +7,7 @@ export function createPostgresTenantSecrets(database: Database): TenantSecrets {
     insert(secret) {
       const { tenantId, name, version, sealed, createdAtMs, createdBy } = secret;
       return database.transaction(async (sql) => {
-        // Of two who set it at once the primary key lets one pass.
+        // If two set the secret at once, the primary key lets one pass.
         const { count } = await sql`
           insert into tenant_secret (tenant_id, name, version, sealed, created_at_ms, created_by)
           select ${tenantId}, ${name}, ${version}::integer, ${sealed}, ${createdAtMs}, ${createdBy}

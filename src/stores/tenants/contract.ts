@@ -5,33 +5,33 @@ import type { KeyBots } from '../../protocol/key-bots.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
 import type { ActRole } from '../journal/act-contract.ts';
 
-/** Some tenants, or `*`: all of them, and what is of none. */
+/** Some tenants, or `*`: all tenants, and what belongs to none. */
 export type TenantScope = '*' | readonly string[];
 
-/** Whether what is of a tenant, or of none (null), is of the scope. */
+/** Whether the scope covers what belongs to a tenant, or to none (null). */
 export function covers(scope: TenantScope, tenantId: string | null): boolean {
   return scope === '*' || (tenantId !== null && scope.includes(tenantId));
 }
 
 export interface Agent extends AgentSettings {
   readonly id: string;
-  /** What LiveKit calls the agent that it sends to rooms of its sessions; without it those come that ask for every room. */
+  /** The name by which LiveKit knows the agent that it sends to rooms of its sessions; without it, agents that ask for every room come. */
   readonly agentName?: string | undefined;
-  /** How the calls of its sessions are opened, where the key does not say; without either CALL_MODE holds. */
+  /** How the calls of its sessions are opened, unless the key says; if neither does, CALL_MODE applies. */
   readonly call?: CallMode | undefined;
-  /** Of brokered calls, where the key does not say; without either it is `open`. */
+  /** For brokered calls, unless the key says; if neither does, it is `open`. */
   readonly dataChannel?: DataChannel | undefined;
-  /** Of its model; without one the list of prices holds. */
+  /** The price of its model; without one the price list applies. */
   readonly price?: ModelPrice | undefined;
-  /** How the element of a page looks and speaks for it; its sessions are the same with another. */
+  /** How the element on a page looks and speaks for it; it makes no difference to its sessions. */
   readonly element?: ElementSettings | undefined;
-  /** What its provider cannot do of it is an error, no warning. */
+  /** Whatever its provider cannot do is an error, not a warning. */
   readonly strict?: boolean | undefined;
-  /** Calls of its server tools in one session, together; without it 50. */
+  /** How many calls of server tools one session may make in all; 50 if not given. */
   readonly toolsPerSession?: number | undefined;
 }
 
-/** What a widget key overrides of the WIDGET_* limits. */
+/** The WIDGET_* limits that a widget key overrides. */
 export interface KeyOverrides {
   readonly sessionsPerMinute?: number | undefined;
   readonly dailyTokens?: number | undefined;
@@ -41,11 +41,11 @@ export interface KeyOverrides {
 
 /** The limits of a widget key for each of its visitors. */
 export interface KeyLimits extends KeyOverrides {
-  /** How long a session of a new visitor lasts before words of the visitor were heard (docs/contract.md, section 4.5). */
+  /** How long a session of a new visitor lasts until words of the visitor are heard (docs/contract.md, section 4.5). */
   readonly newVisitorSeconds?: number | undefined;
 }
 
-/** Ceilings over all subjects of a widget key together, or of all keys of a tenant; one that is left out does not exist. */
+/** Ceilings over all subjects of a widget key, or over all keys of a tenant; one that is left out does not apply. */
 export interface KeyTotals {
   readonly sessionsPerMinute?: number | undefined;
   readonly concurrentSessions?: number | undefined;
@@ -62,71 +62,71 @@ export interface WidgetKey {
   readonly key: string;
   readonly origin: string;
   readonly label: string;
-  /** Pins the key to these agents; null is any. */
+  /** Restricts the key to these agents; null: any agent. */
   readonly agents: readonly string[] | null;
   readonly allowOverrides: boolean;
-  /** How the calls of its sessions are opened; null is as the agent or CALL_MODE says. */
+  /** How the calls of its sessions are opened; null: as the agent or CALL_MODE says. */
   readonly call: CallMode | null;
-  /** Of brokered calls; null is as the agent says. */
+  /** For brokered calls; null: as the agent says. */
   readonly dataChannel: DataChannel | null;
   /** For each subject. */
   readonly limits: KeyLimits;
   readonly totals: KeyTotals;
-  /** How its callers are challenged, where that is not as the installation says. */
+  /** How its callers are challenged, if that differs from the installation. */
   readonly bots?: KeyBots | undefined;
-  /** Opens no sessions until it is resumed; null is in use. Only `pause` and `resume` change it. */
+  /** When the key was paused: it opens no sessions until it is resumed. Null while it is in use. Only `pause` and `resume` change it. */
   readonly pausedAtMs: number | null;
   /** Revocation is one-way. */
   readonly revokedAtMs: number | null;
 }
 
-/** What the admins of a tenant may do beside what every admin may: set limits above those of the installation, direct calls, and words for agents. */
+/** What the admins of a tenant may do beyond what every admin may: limits above those of the installation, direct calls, and words for agents. */
 export const ADMIN_RIGHTS = ['limits', 'direct', 'whisper'] as const;
 
 export type AdminRight = (typeof ADMIN_RIGHTS)[number];
 
-/** A webhook as the tenants file names it; the database has it as an endpoint (`stores/webhooks`). */
+/** A webhook as the tenants file names it; in the database it is an endpoint (`stores/webhooks`). */
 export interface TenantWebhook {
   /** Unique in its tenant. */
   readonly id: string;
   readonly url: string;
   readonly types: readonly string[];
-  /** When it was read. */
+  /** When the file was read. */
   readonly createdAtMs: number;
 }
 
-/** A customer, whole: an object that is never changed, so that a changed tenant is another object. */
+/** A customer with everything that belongs to it. The object never changes: a changed tenant is another object. */
 export interface Tenant {
   readonly id: string;
   readonly name: string;
   readonly agents: readonly Agent[];
-  /** The only console users for this tenant; null is every console user. */
+  /** The only console users for this tenant; null: every console user. */
   readonly admins: readonly string[] | null;
   readonly adminsMay?: readonly AdminRight[] | undefined;
   /** Over all its keys together. */
   readonly totals?: KeyTotals | undefined;
-  /** How many keys it may have that are not revoked; any number without it. */
+  /** How many keys that are not revoked it may have; any number if not given. */
   readonly maxKeys?: number | undefined;
-  /** Of a tenant that was read from the file. */
+  /** Only in a tenant that was read from the file. */
   readonly webhooks?: readonly TenantWebhook[] | undefined;
   readonly keys: readonly WidgetKey[];
 }
 
-/** An emergency stop: while it is there no session is opened, and those that were open are ended. */
+/** An emergency stop: while it holds no session is opened, and sessions that were open are ended. */
 export interface Stop {
   /** Null for the whole installation. */
   readonly tenantId: string | null;
   readonly atMs: number;
-  /** Who stopped it, as the journal names who acts. */
+  /** Who stopped it, named as in the journal. */
   readonly actor: string;
   readonly role: ActRole;
   readonly reason: string | null;
 }
 
-/** When a key is changed, and by whom: what is told of it. */
+/** When, by whom and why a key is changed: this is told about the change. */
 export interface KeyChange {
   readonly atMs: number;
-  /** The role of who changes it, or the tenants file. */
+  /** The role of the person who changes it, or the tenants file. */
   readonly by: ActRole | 'file';
   readonly reason: string | null;
 }
@@ -147,23 +147,23 @@ export interface Tenants {
   merge(tenants: readonly Tenant[]): Promise<void>;
   /**
    * Adds keys of one tenant, all of them or none.
-   * @throws KeyTaken when an id or a key is in use, TooManyKeys when the tenant may not have so many
-   * @returns false when the tenant is unknown
+   * @throws KeyTaken if an id or a key is in use, TooManyKeys if the tenant may not have that many
+   * @returns false if the tenant is unknown
    */
   issue(keys: readonly WidgetKey[], change: KeyChange): Promise<boolean>;
-  /** Revokes by tenant and id; undefined when there is no such key. A key that is revoked already keeps its time, and nothing is told of it. */
+  /** Revokes by tenant and id; undefined if there is no such key. A key that is already revoked keeps its time, and webhooks are not told again. */
   revoke(tenantId: string, keyId: string, change: KeyChange): Promise<WidgetKey | undefined>;
-  /** Pauses as `revoke` revokes. A key that is revoked stays as it is. */
+  /** Pauses as `revoke` revokes. A revoked key stays as it is. */
   pause(tenantId: string, keyId: string, change: KeyChange): Promise<WidgetKey | undefined>;
-  /** Undoes a pause; undefined when there is no such key. */
+  /** Undoes a pause; undefined if there is no such key. */
   resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined>;
-  /** The stops that are not lifted, that of the installation first. */
+  /** The stops that hold, that of the installation first. */
   stops(): Promise<readonly Stop[]>;
   /**
-   * @returns the stop that holds: an earlier one stays as it is, but for one of a tenant's admin, whose place that of anybody else takes:
-   *   what stops a tenant is lifted by whoever may lift the stop that holds
+   * @returns the stop that holds. An earlier stop stays as it is, except that anybody else's stop replaces one by a tenant's admin: a tenant can go
+   *   on only when somebody lifts the stop who may lift the one that holds
    */
   addStop(stop: Stop): Promise<Stop>;
-  /** @returns whether there was one. @param tenantId null for that of the installation, which leaves those of tenants as they are */
+  /** Lifts a stop. @returns whether there was one @param tenantId null for the installation's stop; lifting that leaves those of tenants */
   liftStop(tenantId: string | null): Promise<boolean>;
 }

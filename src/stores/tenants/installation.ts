@@ -1,2 +1,2 @@
-/** What stands for the whole installation in columns of tenants' ids: no tenant has this id. */
+/** Stands for the whole installation in columns with tenants' ids: no tenant has this id. */
 export const INSTALLATION = '';

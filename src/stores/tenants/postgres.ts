@@ -15,12 +15,12 @@ import {
 import { INSTALLATION } from './installation.ts';
 
 const UNIQUE_VIOLATION = '23505';
-/** What a tenant does not say is null. */
+/** Fields that a tenant does not set are null. */
 type TenantRow = Omit<Tenant, 'keys' | 'adminsMay' | 'totals' | 'maxKeys'> & {
   readonly [K in 'adminsMay' | 'totals' | 'maxKeys']: NonNullable<Tenant[K]> | null;
 };
 
-/** What a key does not say is null. */
+/** Fields that a key does not set are null. */
 type KeyRow = Omit<WidgetKey, 'bots'> & { readonly bots: NonNullable<WidgetKey['bots']> | null };
 
 function toKey({ bots, ...key }: KeyRow): WidgetKey {
@@ -29,7 +29,7 @@ function toKey({ bots, ...key }: KeyRow): WidgetKey {
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
-  /** What the key was before is read under a lock, so that of two who change it at once the second sees what the first did. */
+  /** Reads what the key was before under a lock, so that of two simultaneous changes the second sees the first. */
   async function change(
     tenantId: string,
     keyId: string,
@@ -49,7 +49,7 @@ export function createPostgresTenants(database: Database): Tenants {
     return key && toKey(key);
   }
 
-  /** A page of all keys by tenant and id; what changes meanwhile is in the next look. */
+  /** A page of all keys by tenant and id; changes made meanwhile are seen by the next read of all. */
   const keysAfter = async (last: WidgetKey | undefined): Promise<readonly WidgetKey[]> => {
     const rows = await database.run(
       (sql) => sql<KeyRow[]>`
@@ -87,8 +87,8 @@ export function createPostgresTenants(database: Database): Tenants {
       refuseDuplicates(keys);
       await naming(keys, () =>
         database.transaction(async (sql) => {
-          // Writers of keys take turns and readers go on: ON CONFLICT watches one of the two unique indexes only, and in the other
-          // one a key that is issued at this moment would make the merge fail.
+          // Writers of keys take turns, and readers go on. ON CONFLICT watches only one of the two unique indexes: through the other, a key that is
+          // issued at this moment would make the merge fail.
           await sql`lock table widget_key in share row exclusive mode`;
           for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeTenants(sql, some);
           for (const some of chunksOf(keys, CHUNK_ROWS)) await mergeKeys(sql, some);
@@ -173,7 +173,7 @@ async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<vo
           excluded.max_keys)`;
 }
 
-/** Writes what differs alone: a start with an unchanged file writes no row. */
+/** Writes only what differs: a start with an unchanged file writes no row. */
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
   const [taken] = await sql<{ key: string }[]>`
     with given as materialized (
@@ -205,7 +205,7 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
     throw new KeyTaken(`widget key ${taken.key} is in use by another tenant or under another id`);
 }
 
-/** Whether a stop takes the place of one that an admin of the tenant could lift. */
+/** Whether a stop replaces one that an admin of the tenant could lift. */
 function isRaised(sql: AnySql) {
   return sql`kept.role = 'tenant_admin' and excluded.role <> 'tenant_admin'`;
 }
@@ -221,8 +221,8 @@ function columns(sql: AnySql) {
 }
 
 /**
- * Those who issue keys of one tenant take turns, so that two together do not pass what each alone would not. The table is locked before
- * the tenant, as a merge does, so that nobody waits in a circle.
+ * Issues of keys for one tenant take turns, so that two at once cannot together exceed the limit. The table is locked before the tenant, as a merge
+ * does, to avoid deadlocks.
  */
 async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
   const tenantId = keys[0]?.tenantId ?? '';
@@ -259,7 +259,7 @@ function refuseDuplicates(keys: readonly WidgetKey[]): void {
   }
 }
 
-/** Runs work that writes keys; a unique index that refuses becomes `KeyTaken`. */
+/** Runs work that writes keys; a violation of a unique index becomes `KeyTaken`. */
 async function naming<T>(keys: readonly WidgetKey[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,10 +1,10 @@
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { Basis, UsageTotals } from '../ledger/contract.ts';
 
-/** Rows of sums and entries that one report reads at most: the embedded engine serves nobody else meanwhile. */
+/** The most rows of sums and entries that one report reads: the embedded engine serves nobody else meanwhile. */
 export const MAX_SCANNED = 20_000;
 
-/** When it was: whole calendar days, both included, or hours of UTC and entries from one instant to before another. */
+/** The period: whole calendar days, both inclusive; for hours of UTC and for entries, [fromMs, toMs). */
 export interface UsageRange {
   readonly fromDay: string;
   readonly toDay: string;
@@ -14,11 +14,11 @@ export interface UsageRange {
 
 export interface UsageAsked extends UsageRange {
   readonly by: UsageBy;
-  /** What the series is by; sums of subjects are kept by days alone, and entries serve sessions whatever the span. */
+  /** The unit of the series. Sums of subjects are kept by day only, and sessions are read from entries whatever the span. */
   readonly span: 'hour' | 'day';
-  /** Whose usage counts; undefined is everybody's. */
+  /** Whose usage counts; undefined: everybody's. */
   readonly tenants: readonly string[] | undefined;
-  /** From an earlier page. */
+  /** From the previous page. */
   readonly cursor: string | undefined;
   readonly limit: number;
 }
@@ -26,7 +26,7 @@ export interface UsageAsked extends UsageRange {
 export interface UsageRow extends UsageTotals {
   /** A subject, a tenant, `<tenant>/<key>`, `<tenant>/<agent>` or the ref of a session. */
   readonly id: string;
-  /** Null where it used as several, or as none. */
+  /** Null if the usage is of several tenants, or of none. */
   readonly tenantId: string | null;
   readonly keyId: string | null;
 }
@@ -37,18 +37,18 @@ export interface UsagePoint extends UsageTotals {
 }
 
 export interface UsageReport {
-  /** What used most comes first. */
+  /** Highest usage first. */
   readonly rows: readonly UsageRow[];
   /** Undefined on the last page. */
   readonly nextCursor: string | undefined;
-  /** All that was used, by when, the earliest first; a day or an hour without usage is left out. */
+  /** All usage over time, earliest first; days or hours without usage are left out. */
   readonly series: readonly UsagePoint[];
   readonly total: UsageTotals;
-  /** What is in the total and in no row of any page: usage without a key, for example. */
+  /** Usage that is in the total but in no row of any page: usage without a key, for example. */
   readonly unattributed: UsageTotals;
 }
 
-/** Whose usage a sum is, on one day: empty where it is nobody's. */
+/** Whose usage a sum of one day is; fields are empty if it is nobody's. */
 export interface UsageDayKey {
   readonly subject: string;
   readonly tenantId: string;
@@ -79,13 +79,14 @@ export interface CountedUsage extends UsageTotals, EntryPosition {
   readonly sessionId: string | null;
 }
 
-/** What was used, for those who ask afterwards. @throws Unavailable when the database is away */
+/** What was used, for questions asked afterwards. @throws Unavailable when the database is away */
 export interface UsageReports {
-  /** @returns what is wrong instead: more than MAX_SCANNED rows, or a cursor of no earlier page */
+  /** @returns what is wrong instead: more than MAX_SCANNED rows to read, or a cursor that no earlier page returned */
   read(asked: UsageAsked): Promise<UsageReport | 'too_broad' | 'bad_cursor'>;
   /**
-   * What was used from an instant on, by id as in a report's rows, and what is nobody's under the empty id; undefined where that is in more than MAX_SCANNED rows.
-   * Entries tell of subjects and sessions, whole hours of all else: the time must be the begin of one then.
+   * What was used from an instant on, by id as in a report's rows; what is nobody's is under the empty id. Undefined if that means more than
+   * MAX_SCANNED rows. Subjects and sessions are read from entries, everything else from whole hours: for these `sinceMs` must be the beginning of an
+   * hour.
    */
   since(
     by: UsageBy,
@@ -93,9 +94,9 @@ export interface UsageReports {
     tenants: readonly string[] | undefined,
   ): Promise<ReadonlyMap<string, UsageTotals> | undefined>;
   /**
-   * What was used on one calendar day, in the order of their keys.
-   * @param tenants whose usage counts; undefined is everybody's
-   * @param after the last of an earlier page
+   * What was used on one calendar day, ordered by key.
+   * @param tenants whose usage counts; undefined: everybody's
+   * @param after the last row of the previous page
    */
   ofDay(
     day: string,
@@ -104,9 +105,9 @@ export interface UsageReports {
     limit: number,
   ): Promise<readonly (UsageDayKey & UsageTotals)[]>;
   /**
-   * Entries of a tenant in their order, from one instant to before another. Those of other tenants are read as well, and count towards
-   * the limit: a page may be short, or empty, and not be the last.
-   * @param after where an earlier page ended
+   * Entries of a tenant in order, within [fromMs, toMs). Entries of other tenants are read as well and count towards the limit: a page may be short,
+   * or empty, without being the last.
+   * @param after where the previous page ended
    * @returns `next` is undefined on the last page
    */
   entries(
@@ -116,12 +117,12 @@ export interface UsageReports {
     after: EntryPosition | undefined,
     limit: number,
   ): Promise<{ readonly rows: readonly CountedUsage[]; readonly next: EntryPosition | undefined }>;
-  /** What sessions used in all, of those that used something. */
+  /** What each session used in all; sessions that used nothing are left out. */
   ofSessions(ids: readonly string[]): Promise<ReadonlyMap<string, UsageTotals>>;
-  /** What a session used, one by one, the newest first. @param after the last of an earlier page */
+  /** The entries of a session that used something, newest first. @param after the last of the previous page */
   entriesOf(sessionId: string, after: EntryPosition | undefined, limit: number): Promise<readonly SessionUsage[]>;
-  /** How many of these there are, up to 10,000. */
+  /** How many such entries there are, up to MAX_SCANNED. */
   countEntries(sessionId: string): Promise<number>;
-  /** Of subjects with a session that is kept: how the latest began. */
+  /** For subjects with a session that is kept: which kind of caller began one of their sessions. */
   callersOf(subjects: readonly string[]): Promise<ReadonlyMap<string, 'widget' | 'console'>>;
 }

@@ -23,7 +23,7 @@ interface Named extends UsageTotals {
   readonly id: string;
 }
 
-/** Usage reports from what is rolled up, and from the entries of sessions. */
+/** Usage reports from the rolled-up sums, and from the entries of sessions. */
 export function createPostgresUsageReports(database: Database): UsageReports {
   return {
     async read(asked) {
@@ -87,7 +87,7 @@ export function createPostgresUsageReports(database: Database): UsageReports {
     },
 
     async entriesOf(sessionId, after, limit) {
-      // Materialized: in the order of their time they would be looked for among those of all sessions.
+      // Materialized: otherwise the planner would look for them among the entries of all sessions, in the order of time.
       const rows = await database.run(
         (sql) => sql<SessionUsage[]>`
           with own as materialized (
@@ -131,7 +131,7 @@ function byId(rows: readonly Named[]): Map<string, UsageTotals> {
   return new Map(rows.map(({ id, tokens, microDollars }) => [id, { tokens, microDollars }]));
 }
 
-/** Page, series and sums in one statement, so that they agree. */
+/** Page, series and sums come from one statement, so that they agree. */
 function report(sql: Sql, asked: UsageAsked, after: Pick<UsageRow, 'microDollars' | 'tokens' | 'id'> | null) {
   const amounts = sql`
     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"`;
@@ -168,7 +168,7 @@ function sumSince(sql: Sql, by: UsageBy, sinceMs: number, tenants: readonly stri
 /** The last row of a page: the next page begins after it. */
 export type Position = Pick<UsageRow, 'microDollars' | 'tokens' | 'id'>;
 
-/** A cursor that callers hand back unread. */
+/** A cursor; callers hand it back without reading it. */
 function writeCursor({ microDollars, tokens, id }: Position): string {
   return Buffer.from(JSON.stringify([microDollars, tokens, id])).toString('base64url');
 }
@@ -184,7 +184,7 @@ function readCursor(cursor: string): Position | undefined {
   if (!Array.isArray(parts)) return undefined;
   const [microDollars, tokens, id] = parts as unknown[];
   if (!Number.isSafeInteger(microDollars) || !Number.isSafeInteger(tokens)) return undefined;
-  // PostgreSQL takes no NUL in a text.
+  // PostgreSQL accepts no NUL in a text.
   if (typeof id !== 'string' || id.includes('\0')) return undefined;
   const position = { microDollars: microDollars as number, tokens: tokens as number, id };
   return writeCursor(position) === cursor ? position : undefined;
@@ -193,8 +193,8 @@ function readCursor(cursor: string): Position | undefined {
 type Fragment = ReturnType<TransactionSql>;
 
 /**
- * The rows that a report reads: (at, id, tenant_id, key_id, tokens, micro_dollars, meant), one more than MAX_SCANNED at most. The id is null
- * where the usage is nobody's; what is not meant counts as read and as nothing else.
+ * The rows that a report reads: (at, id, tenant_id, key_id, tokens, micro_dollars, meant), at most one more than MAX_SCANNED. The id is null if the
+ * usage is nobody's; a row that is not `meant` counts as read and towards nothing else.
  */
 function scan(sql: AnySql, asked: UsageAsked): Fragment {
   const { by, span, fromDay, toDay, fromMs, toMs, tenants } = asked;
@@ -207,14 +207,14 @@ function scan(sql: AnySql, asked: UsageAsked): Fragment {
     : fromSums(sql, by, 'usage_hour', sql`hour_ms >= ${fromMs} and hour_ms < ${toMs}`, tenants);
 }
 
-/** The same of what was used from an instant on, by entries where hours do not tell whose it was. */
+/** The same rows for usage from an instant on; read from entries if hours do not tell whose usage it was. */
 function scanSince(sql: AnySql, by: UsageBy, sinceMs: number, tenants: readonly string[] | undefined): Fragment {
   return by === 'subject' || by === 'session'
     ? fromEntries(sql, by, sql`at_ms`, sql`at_ms >= ${sinceMs}`, tenants)
     : fromSums(sql, by, 'usage_hour', sql`hour_ms >= ${sinceMs}`, tenants);
 }
 
-/** Sums of tenants are found by an index of theirs. */
+/** An index finds the sums of tenants. */
 function fromSums(
   sql: AnySql,
   by: UsageBy,
@@ -228,7 +228,7 @@ function fromSums(
     from ${sql(table)} where ${within} and ${meant(sql, tenants)} limit ${MAX_SCANNED + 1}`;
 }
 
-/** Entries are found by their time alone, so that those of other tenants are read as well, and count. */
+/** Entries are found by time alone, so those of other tenants are read as well, and count towards the limit. */
 function fromEntries(
   sql: AnySql,
   by: UsageBy,
@@ -246,14 +246,14 @@ function meant(sql: AnySql, tenants: readonly string[] | undefined): Fragment {
   return tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
 }
 
-/** Keys and agents are named within their tenant; ids hold no slash. */
+/** Keys and agents are named together with their tenant; ids hold no slash. */
 function idOf(sql: AnySql, by: UsageBy): Fragment {
   const ids: Readonly<Record<UsageBy, () => Fragment>> = {
     subject: () => sql`subject`,
     tenant: () => sql`nullif(tenant_id, '')`,
     key: () => sql`case when key_id <> '' then tenant_id || '/' || key_id end`,
     agent: () => sql`case when agent_id <> '' then tenant_id || '/' || agent_id end`,
-    // Its ref: the whole id is its caller's proof.
+    // Only its ref: the whole id is its caller's proof.
     session: () => sql`left(session_id, 42)`,
   };
   return ids[by]();

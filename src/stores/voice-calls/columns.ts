@@ -1,6 +1,6 @@
 import type { AnySql } from '../../database/database.ts';
 
-/** The columns of a call's record by the names of its fields. */
+/** The columns of a call's record, named like its fields. */
 export function columns(sql: AnySql) {
   return sql`
     id, session_id as "sessionId", subject, tenant_id as "tenantId", key_id as "keyId", provider, fingerprint, model, state,

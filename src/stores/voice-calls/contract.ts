@@ -2,16 +2,16 @@ import type { CallRecord, CallState, Hangup } from '../../../machines/voice-call
 import type { RecordStore } from '../../actors/host.ts';
 import type { Position } from '../voice-history/contract.ts';
 
-/** A call whose owner is no live node. */
+/** A call whose owner is not a live node. */
 export interface Orphan {
   readonly id: string;
   readonly sessionId: string;
   readonly provider: string;
   readonly fingerprint: string | null;
   readonly ownerNode: string;
-  /** As it was seen: whoever takes the call over first changes it. */
+  /** The fence that was read: the first node to take the call over changes it. */
   readonly fence: number;
-  /** Until when its owner's lease ran; null for a node that left, or that nobody remembers. */
+  /** When its owner's lease ends or ended; null if the owner left, or is no longer known. */
   readonly ownerUntilMs: number | null;
 }
 
@@ -19,29 +19,29 @@ export interface Orphan {
 export interface CallsElsewhere {
   readonly provider: string;
   readonly count: number;
-  /** When the provider itself has ended the last of them. */
+  /** When the provider itself will have ended the last of them. */
   readonly endsAtMs: number;
-  /** The ids of some. */
+  /** The ids of some, newest first. */
   readonly newest: readonly string[];
 }
 
-/** Which calls a list has. */
+/** Which calls a list contains. */
 export interface CallFilter {
   /** In one of these states. */
   readonly states?: readonly CallState[] | undefined;
-  /** Of whose hang-up one of these is known. */
+  /** With one of these hang-up outcomes. */
   readonly hangups?: readonly Hangup[] | undefined;
   readonly tenantId?: string | undefined;
-  /** One of these tenants, where they are named. */
+  /** Of one of these tenants; all if not given. */
   readonly tenants?: readonly string[] | undefined;
   readonly keyId?: string | undefined;
-  /** Of a session of this agent. */
+  /** Of sessions of this agent. */
   readonly agentId?: string | undefined;
 }
 
 export interface ListedCall {
   readonly record: CallRecord;
-  /** Of its session; null where that has none, or is kept no more. */
+  /** The agent of its session; null if that has none, or is no longer kept. */
   readonly agentId: string | null;
 }
 
@@ -49,36 +49,39 @@ export interface CallPage {
   readonly rows: readonly ListedCall[];
   /** The next page begins after it; undefined on the last page. */
   readonly next: Position | undefined;
-  /** Whether it is short because enough was looked through, up to `next`. */
+  /** Whether the page is short because enough rows were scanned, up to `next`. */
   readonly isPartial: boolean;
 }
 
-/** Calls at providers: what must be found again when the node that holds one dies. @throws Unavailable when the database is away. */
+/** Calls at providers, which must be found again when the node that holds one dies. @throws Unavailable when the database is away. */
 export interface VoiceCalls extends RecordStore<CallRecord> {
   load(id: string): Promise<CallRecord | undefined>;
   save(record: CallRecord, expectedVersion: number): Promise<boolean>;
   /**
-   * Inserts a call of a session, whole or not at all.
-   * @param most calls that the session may have had, this one included
-   * @returns `in_progress` while another call of the session is being created, `too_many` when there were that many
+   * Inserts a call of a session, as a whole or not at all.
+   * @param most how many calls the session may have had, including this one
+   * @returns `in_progress` while another call of the session is being created, `too_many` if it would exceed the limit
    */
   insert(record: CallRecord, most: number): Promise<'inserted' | 'in_progress' | 'too_many'>;
-  /** All of a session's, the newest first. */
+  /** All calls of a session, newest first. */
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
-  /** The newest first. @param after where an earlier page ended */
+  /** Newest first. @param after where the previous page ended */
   list(filter: CallFilter, after: Position | undefined, limit: number): Promise<CallPage>;
-  /** How many calls are not over: those that go on, or are being opened, and those to be hung up. @param tenants whose; undefined: of all */
+  /**
+   * How many calls are not over: those that go on or are being opened (`open`), and those still to be hung up (`closing`).
+   * @param tenants undefined: all
+   */
   countUnclosed(tenants?: readonly string[]): Promise<{ readonly open: number; readonly closing: number }>;
   /**
-   * How many calls are still to be hung up that were so at `beforeMs` already, and of which nobody has said since that they are over.
-   * @param tenants whose; undefined: of all
+   * How many calls that were to be hung up by `beforeMs` still are, and have not been reported over since then.
+   * @param tenants undefined: all
    */
   countClosing(beforeMs: number, tenants?: readonly string[]): Promise<number>;
-  /** The node's calls whose next deadline (see `nextDeadline`) has come, the longest due first. */
+  /** The node's calls whose next deadline (see `nextDeadline`) has come, longest due first. */
   due(node: string, atMs: number, limit: number): Promise<readonly CallRecord[]>;
   /**
-   * Calls that are not over, or whose session is still to end, and whose owner is not among the live nodes.
-   * @param fingerprints of accounts that the node can ask; calls of theirs that their owner cannot ask for are orphans as well
+   * Calls that are not over, or whose session has still to end, and whose owner is not a live node.
+   * @param fingerprints accounts that this node has access to; calls of these accounts are orphans too if their owner has no access
    */
   orphans(atMs: number, fingerprints: readonly string[], limit: number): Promise<readonly Orphan[]>;
   /** Calls that may still be open at other providers than this one, by provider. */
@@ -90,12 +93,12 @@ export interface LiveNode {
   readonly untilMs: number;
 }
 
-/** The nodes that are alive: one row each, so that a node that holds a thousand calls renews one. @throws Unavailable */
+/** The live nodes, one row each, so that a node that holds a thousand calls renews one row. @throws Unavailable */
 export interface LiveNodes {
-  /** @returns the other nodes that are alive */
+  /** @returns the other live nodes */
   renew(node: string, untilMs: number, atMs: number): Promise<readonly LiveNode[]>;
-  /** The node stops: others may take its calls at once. */
+  /** The node is stopping: others may take its calls at once. */
   leave(node: string): Promise<void>;
-  /** Whether another node is alive, which takes the calls of one that stops. */
+  /** Whether another node is alive, which can take the calls of this one when it stops. */
   hasOther(node: string, atMs: number): Promise<boolean>;
 }

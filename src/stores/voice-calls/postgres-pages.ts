@@ -6,7 +6,7 @@ import type { CallFilter, CallPage, ListedCall } from './contract.ts';
 
 type Listed = ListedCall['record'] & Pick<ListedCall, 'agentId'>;
 
-/** A page of calls, newest first, as `VoiceCalls.list` promises it. */
+/** A page of calls, newest first, as described at `VoiceCalls.list`. */
 export async function listCalls(
   sql: AnySql,
   filter: CallFilter,
@@ -26,7 +26,7 @@ export async function listCalls(
   };
 }
 
-/** The hits of all scans, and of each scan that read its limit the last row, hit or not. */
+/** The hits of all scans; of each scan that reached its limit also the last row, hit or not. */
 export function scanCalls(
   sql: AnySql,
   filters: readonly CallFilter[],
@@ -49,7 +49,7 @@ export function scanCalls(
     order by page."createdAtMs" desc, page.id desc`;
 }
 
-/** The part of a filter that one index has in the order of the list. */
+/** The part of a filter that one index covers in the order of the list. */
 function scannedBy(sql: AnySql, { states, hangups, tenantId, keyId }: CallFilter) {
   if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
   if (tenantId !== undefined) return sql`tenant_id = ${tenantId}`;
@@ -57,7 +57,7 @@ function scannedBy(sql: AnySql, { states, hangups, tenantId, keyId }: CallFilter
   return states !== undefined && !states.includes('closed') ? sql`state <> 'closed'` : sql`true`;
 }
 
-/** The whole filter. The agent is its session's. */
+/** The whole filter. The agent is that of the call's session. */
 function hits(sql: AnySql, { states, hangups, tenantId, keyId, agentId }: CallFilter) {
   const always = sql`true`;
   return sql`(

@@ -8,18 +8,18 @@ import { columns } from './columns.ts';
 import type { CallsElsewhere, LiveNode, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 import { listCalls } from './postgres-pages.ts';
 
-/** Records that are read in one statement. */
+/** The most records that are read in one statement. */
 const MAX_FOUND = 500;
 
-/** Of the calls of another provider so many are named. */
+/** How many calls of another provider are named. */
 const NAMED = 3;
-/** The simulated provider, whose calls ended with the process that held them. */
+/** The simulated provider, whose calls end with the process that holds them. */
 const IN_PROCESS = 'local';
 
-/** Calls in PostgreSQL. @param maxScanned how many rows a page of the list looks through */
+/** Calls in PostgreSQL. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SCANNED): VoiceCalls {
   return {
-    // Whoever takes over what a dead node held asks for all of it at once.
+    // A node that takes over a dead node's calls asks for all of them at once.
     load: groupedById(
       (ids) =>
         database.run(
@@ -36,7 +36,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
 
     insert(record, most) {
       return database.transaction(async (sql) => {
-        // While this row is being created no other of the session is inserted, so the count that follows is exact.
+        // While this row is being created no other call of the session can be inserted, so the count that follows is exact.
         const { count } = await insertOne(sql, record);
         if (count === 0) return 'in_progress';
         const [had] = await sql<{ calls: number }[]>`
@@ -112,7 +112,7 @@ export function createPostgresVoiceCalls(database: Database, maxScanned = MAX_SC
   };
 }
 
-/** The nodes that are alive, in PostgreSQL. */
+/** The live nodes, in PostgreSQL. */
 export function createPostgresLiveNodes(database: Database): LiveNodes {
   return {
     async renew(node, untilMs, atMs) {
@@ -139,7 +139,9 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
   };
 }
 
-/** Whose call it is and where never changes; only this does. What it tells of the call goes with it. */
+/**
+ * Saves only the fields that change: which session the call belongs to, and at which provider, never does. Facts about the call are written with it.
+ */
 function saveOne(sql: Sql, record: CallRecord, expectedVersion: number) {
   return sql<{ id: string }[]>`
     with saved as (
@@ -171,7 +173,7 @@ function insertOne(sql: AnySql, record: CallRecord) {
     on conflict (session_id) where state = 'creating' do nothing`;
 }
 
-/** As the indexes of what is due and of owners have it. */
+/** Written as in the indexes of what is due and of owners. */
 function isUnfinished(sql: AnySql) {
   return sql`(state <> 'closed' or grace_until_ms is not null)`;
 }

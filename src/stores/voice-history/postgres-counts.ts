@@ -4,7 +4,7 @@ import type { HistoryCounts, KeyCount, EndingFilter } from './contract.ts';
 
 interface Group {
   readonly state: VoiceState;
-  /** Null for the sessions that have ended: they count by state alone. */
+  /** Null for the sessions that have ended: they are counted by state alone. */
   readonly caller: VoiceRecord['caller'] | null;
   readonly tenantId: string | null;
   readonly sessions: number;
@@ -44,11 +44,12 @@ export async function countOpenByKey(sql: Sql, tenants: readonly string[] | unde
   return [...rows];
 }
 
-/** No more are counted: the embedded engine does one thing at a time. */
+/** At most this many are counted: the embedded engine does one thing at a time. */
 const MAX_ENDING = 10_000;
 
 /**
- * See `VoiceHistory.countEnding`. Those that are engaged or stale are among the sessions that began longest ago: who is stale since a time has begun before it.
+ * See `VoiceHistory.countEnding`. All of them are among the sessions that began longest ago, which an index finds: a session that has been stale
+ * since a time began before it.
  */
 export async function countEnding(
   sql: Sql,

@@ -4,13 +4,13 @@ import type { OpenedSession } from './contract.ts';
 import { toldStarted } from '../webhooks/session-facts.ts';
 import { tallied } from './postgres-tally.ts';
 
-/** What one session brings along for all tables; what it has not is absent. */
+/** What one session adds to all tables; parts that it does not have are absent. */
 interface InsertedRow extends VoiceRecord, Pick<OpenedSession, 'state'> {
   readonly setup: Omit<NonNullable<OpenedSession['setup']>, 'sessionId'> | undefined;
   readonly ticket: OpenedSession['ticket'];
 }
 
-/** See `VoiceHistory.insert`. One statement, so that of no session a part is there; what none of them has costs nothing. */
+/** See `VoiceHistory.insert`. One statement, so that no session is ever stored in part; a part that none of them has costs nothing. */
 export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
   const given = opened.map(givenOf);
   const hasSetups = opened.some(({ setup }) => setup !== undefined);
@@ -34,7 +34,7 @@ export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
     select 1`;
 }
 
-/** Instructions with half a character in them would be refused within JSON; as text of their own they would lose it just so. */
+/** PostgreSQL refuses JSON with half of a surrogate pair in it, so instructions lose such halves here, as they would in a text. */
 function givenOf({ record, state, setup, ticket }: OpenedSession): InsertedRow {
   if (setup === undefined) return { ...record, state, setup, ticket };
   const { sessionId: _, instructions, ...rest } = setup;

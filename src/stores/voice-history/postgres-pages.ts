@@ -25,7 +25,7 @@ export async function listSessions(
   return { rows: hits.map(toRow), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
-/** The hits of all scans, and of each scan that read its limit the last row, hit or not. */
+/** The hits of all scans; of each scan that reached its limit also the last row, hit or not. */
 export function scanEach(
   sql: AnySql,
   filters: readonly HistoryFilter[],
@@ -54,8 +54,8 @@ export function scanEach(
 }
 
 /**
- * Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index of the
- * newest for it, and scans all sessions to find one; and visitors without an address may have any number of sessions in common.
+ * Ids sort by their bytes, and none has a tilde. The limit makes PostgreSQL read this range of the primary key by itself: otherwise it might use the
+ * index by start and scan all sessions to find one. It also bounds the sessions that visitors without an address share, which may be any number.
  */
 function named(sql: AnySql, idPrefix: string, tenantId: string | undefined, maxScanned: number) {
   return sql`(
@@ -68,18 +68,18 @@ function endedBy(sql: AnySql, { tenantId }: HistoryFilter) {
   return sql`ended_at_ms is not null ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}`;
 }
 
-/** The part of a filter that one index has in the order of the list: what is scanned is what this index holds, and no more. */
+/** The part of a filter that one index covers in the order of the list: the scan reads what this index holds, and no more. */
 function scannedBy(
   sql: AnySql,
   { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter,
 ) {
   const [state, otherState] = states;
   const [reason, otherReason] = reasons;
-  // It may have sessions with others as well.
+  // Without `tenants`, because the subject may have sessions with other tenants as well.
   if (subject !== undefined && tenants === undefined) return sql`subject = ${subject}`;
   if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
   if (tenantId !== undefined && agentId !== undefined) return sql`tenant_id = ${tenantId} and agent_id = ${agentId}`;
-  // Before the state: what is live began lately, and so comes first among a tenant's own.
+  // Before the state: live sessions began recently, and so come first among the tenant's own.
   if (tenantId !== undefined) return sql`tenant_id = ${tenantId}`;
   if (state !== undefined && otherState === undefined && state !== 'ended')
     return sql`state = ${state} and ended_at_ms is null`;
@@ -87,7 +87,7 @@ function scannedBy(
   return state !== undefined && !states.includes('ended') ? sql`ended_at_ms is null` : sql`true`;
 }
 
-/** The whole filter, but times and the beginning of the ids. */
+/** The whole filter, except for times and what the ids begin with. */
 function hits(sql: AnySql, { states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter) {
   const always = sql`true`;
   return sql`(
@@ -101,7 +101,7 @@ function hits(sql: AnySql, { states, reasons, tenantId, tenants, keyId, agentId,
     and ${subject === undefined ? always : sql`subject = ${subject}`})`;
 }
 
-/** See `VoiceHistory.silentSince`. No index has the last activity, which heartbeats change. */
+/** See `VoiceHistory.silentSince`. No index covers the last activity, because heartbeats change it. */
 export async function silentSessions(
   sql: AnySql,
   filter: HistoryFilter,
@@ -141,7 +141,7 @@ export async function wordsDueSessions(
 
 type Hit = Listed & Pick<Scanned, 'isHit'>;
 
-/** @param found one more than the page has, where there are more */
+/** @param found one more than fits on the page, if there are more */
 function pageOf(found: readonly Hit[], limit: number, atMsOf: (row: Hit) => number): HistoryPage {
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
@@ -169,7 +169,7 @@ export async function ofUpstream(sql: Sql, upstreamId: string, limit: number): P
   return rows.map(toRow);
 }
 
-/** See `VoiceHistory.countOpen`. It looks at all sessions that are open, which are as many as are under way. */
+/** See `VoiceHistory.countOpen`. It reads all sessions that are open. */
 export async function countOpen(sql: Sql, filter: HistoryFilter): Promise<OpenCounts> {
   const byState = { engaged: 0, idle: 0, stale: 0 };
   const byTenant = new Map<string, number>();
@@ -192,7 +192,7 @@ function toRow({ state, ...record }: Listed): HistoryRow {
   return { record, state };
 }
 
-/** The columns of a record by the names of its fields. */
+/** The columns of a record, named like its fields. */
 export function record(sql: AnySql) {
   return sql`
     id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",

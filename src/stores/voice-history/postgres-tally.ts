@@ -2,14 +2,14 @@ import type { AnySql, TransactionSql } from '../../database/database.ts';
 import { LOCKS } from '../../database/locks.ts';
 import { thisNode } from '../../node/identity.ts';
 
-/** What belongs to no node: what was counted before there were shards, and what is gathered from those that nobody writes any more. */
+/** The shard of no node: what was counted before there were shards, and what is gathered from shards that nobody writes any more. */
 const COMMON_SHARD = 0;
 
 type Fragment = ReturnType<TransactionSql>;
 
 /**
- * Part of a statement that writes sessions: what becomes of the counts of live ones. Deltas of one statement are added up first, so that what
- * moves nothing writes nothing, and counts are locked in their order, after all sessions, so that no two statements wait in a circle.
+ * Part of a statement that writes sessions: updates the counts of live ones. The deltas of a statement are summed first, so that a sum of zero writes
+ * nothing; counts are locked in a fixed order, after all sessions, to avoid deadlocks.
  * @param deltas rows (tenant_id, caller, state, added)
  */
 export function tallied(sql: AnySql, deltas: Fragment): Fragment {
@@ -24,9 +24,9 @@ export function tallied(sql: AnySql, deltas: Fragment): Fragment {
 }
 
 /**
- * See `VoiceHistory.recount`. Sessions and counts are read in one snapshot, and every statement that writes the one writes the other, so
- * that their difference is what is wrong, whatever goes on meanwhile: adding it needs no lock on either. Shards that nobody writes at this
- * moment are gathered in the common one: processes come and go.
+ * See `VoiceHistory.recount`. Sessions and counts are read in one snapshot, and every statement that writes one writes the other, so any difference
+ * is an error, whatever happens meanwhile: adding it needs no lock on either. Shards that nobody is writing at this moment are gathered in the common
+ * one, because processes come and go.
  */
 export async function recount(sql: TransactionSql): Promise<number | undefined> {
   const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.sessionTally}) as "isMine"`;

@@ -18,14 +18,13 @@ import {
 } from './postgres-pages.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
-/** Instructions of agents may be long. */
+/** Not more, because agents' instructions may be long. */
 const MAX_INSERTS = 100;
 const MAX_FOUND = 500;
 
 /**
- * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together
- * found together.
- * @param maxScanned how many rows a page of the list looks through
+ * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those looked up together are found together.
+ * @param maxScanned how many rows a page of the list scans at most
  */
 export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_SCANNED): VoiceHistory {
   return {
@@ -139,11 +138,11 @@ export function createPostgresVoiceHistory(database: Database, maxScanned = MAX_
   };
 }
 
-/** @returns the sessions that ended */
+/** @returns the sessions that this save ended */
 function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
   const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
-  // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
-  // while this statement waited for it counts as it is then.
+  // Locked in the order of the ids, so that nodes with overlapping batches wait for each other without deadlocks. A row that changed while this
+  // statement waited for it counts as it is then.
   return sql<{ readonly id: string }[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],

@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 
-/** The fields that events change. Whoever adds one to the record adds it here, else saves do not carry it. */
+/** The fields that events change. A field of the record that is added must be added here too, otherwise saves do not carry it. */
 type Moving = Pick<
   VoiceRecord,
   | 'version'
@@ -13,7 +13,7 @@ type Moving = Pick<
   | 'endReason'
 >;
 
-/** The part of a record that never changes, written once; nodes of different versions may add fields. */
+/** The part of a record that never changes, written once; nodes of other versions may add fields. */
 export function fixedPart(record: VoiceRecord): string {
   const moving: Record<keyof Moving, undefined> = {
     version: undefined,
@@ -29,9 +29,9 @@ export function fixedPart(record: VoiceRecord): string {
 }
 
 /**
- * The part that every heartbeat changes, small; version, due time and the end of the slot's lease come first, because the script reads
- * them. A session without a slot has a lease of 0. Until when a call is heard follows the lease after a slash, where one ever was, and when
- * words are due after another, where they are: builds from before each of these read no further there.
+ * The small part that every heartbeat changes. Version, due time and the end of the slot's lease come first, because the script reads them. A session
+ * without a slot has a lease of 0. Two more times may follow the lease, each after a slash: until when a call is heard, and when words are due.
+ * Builds from before either of them stop reading at its slash.
  */
 export function movingPart(record: Moving, dueAt: string, leaseUntilMs: number): string {
   const { version, lastSeenAtMs, lastActivityAtMs, heardUntilMs, wordsDueAtMs, settledAtMs, endedAtMs, endReason } =
@@ -39,12 +39,12 @@ export function movingPart(record: Moving, dueAt: string, leaseUntilMs: number):
   const due = wordsDueAtMs === 0 ? '' : `/${wordsDueAtMs}`;
   const lease = heardUntilMs === 0 && due === '' ? leaseUntilMs : `${leaseUntilMs}/${heardUntilMs}${due}`;
   const end = endedAtMs === null ? '' : ` ${endedAtMs} ${endReason ?? ''}`;
-  // These times are close to each other, mostly equal: differences are shorter, and cheaper to write.
+  // These times are close to each other, mostly equal: differences are shorter and cheaper to write.
   const times = `${lastSeenAtMs} ${lastActivityAtMs - lastSeenAtMs} ${settledAtMs - lastSeenAtMs}`;
   return `${version} ${dueAt} ${lease} ${times}${end}`;
 }
 
-/** A record from its two parts. */
+/** Rebuilds a record from its two parts. */
 export function readRecord(fixed: string, moving: string): VoiceRecord {
   const [version, , lease = '', seen, activity, settled, ended, reason] = moving.split(' ');
   const [, heardUntil = 0, wordsDueAt = 0] = lease.split('/');
@@ -62,7 +62,7 @@ export function readRecord(fixed: string, moving: string): VoiceRecord {
   };
 }
 
-/** A due time as Redis sorts it. */
+/** A due time in the form that Redis sorts by. */
 export function dueText(dueAtMs: number): string {
   return dueAtMs === Infinity ? '+inf' : String(dueAtMs);
 }

@@ -6,33 +6,33 @@ import type { UncountedRequest } from '../windows/contract.ts';
 /** When the sweep must look at a record again, in milliseconds since the Unix epoch. */
 export type DueAt = (record: VoiceRecord) => number;
 
-/** What became of a request that was counted together with a save. */
+/** The outcome of a request that was counted together with a save. */
 export interface CountedSave {
-  /** How many its window has counted, with it. */
+  /** How many requests its window has counted, including this one. */
   readonly taken: number;
   readonly isSaved: boolean;
 }
 
 /**
- * Which parts of what all nodes share one node looks at in a sweep: engines have parts that are numbered from 0, or are one part that whoever
- * asks looks at. Without it all are meant.
+ * Which parts of the data that all nodes share one node examines in a sweep. An engine has parts numbered from 0, or is a single part that every node
+ * examines. Without a share all parts are meant.
  */
 export type Share = (part: number) => boolean;
 
 /**
- * The live registry: the records of sessions that are under way, shared by every node and rebuildable from the history.
- * Engines are made with a `DueAt`, so that they index deadlines without knowing the rules.
+ * The live registry: the records of sessions that have not ended, shared by every node and rebuildable from the history. Engines are created with a
+ * `DueAt`, so that they index deadlines without knowing the rules.
  */
 export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   recall(id: string): VoiceRecord | undefined;
   /**
-   * A save that succeeds keeps `slotUntilMs` with the record, and whoever counts the subject's slots finds the lease there; without it this
-   * session's saves lease none.
+   * A successful save stores `slotUntilMs` with the record, where counts of the subject's slots find the lease; without it, this session's saves hold
+   * no lease.
    */
   save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Eventually<boolean>;
   /**
-   * Counts a request and, where its window lets it through, saves a change that moves the deadline later or not at all: in one step.
-   * Undefined, or not there, where this process does not know enough for that, and nothing is counted then.
+   * In one step, counts a request and, if its window lets it through, saves a change that leaves the deadline or moves it later. Undefined, or
+   * absent, if this process does not know enough for that; then nothing is counted.
    */
   saveCounted?(
     record: VoiceRecord,
@@ -41,21 +41,20 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
     request: UncountedRequest,
   ): Promise<CountedSave> | undefined;
   /**
-   * Whether what it holds of a session may be older than what was saved there: it came back with less than it had, and was not restored
-   * since.
+   * Whether the stored record of a session may be older than what was saved: the store came back with less than it had, and was not restored since.
    */
   mayBeOld(id: string): Eventually<boolean>;
-  /** Registers a record unless one with its id is there already; false says that it was. */
+  /** Registers a record unless one with its id is registered already; false if there was one. */
   insert(record: VoiceRecord): Eventually<boolean>;
-  /** Forgets a record; the history keeps it. */
+  /** Removes a record; the history keeps it. */
   remove(id: string): Eventually<void>;
   /**
-   * Ids of records that are due at `atMs`, at most `limit`; each is claimed for `leaseMs`, so that no other sweep gets it meanwhile.
-   * A save of the record ends the claim: what was due is done, and the record is due when its `DueAt` says next.
-   * @param share of which parts
+   * Ids of records that are due at `atMs`, at most `limit`. Each is claimed for `leaseMs`, so that no other sweep gets it meanwhile. Saving the
+   * record ends the claim: what was due is done, and the record is due again when its `DueAt` says.
+   * @param share which parts
    */
   claimDue(atMs: number, limit: number, leaseMs: number, share?: Share): Eventually<string[]>;
-  /** Says of a record that was claimed that it need not be looked at before this time. */
+  /** Notes that a claimed record need not be looked at before this time. */
   postpone(id: string, untilMs: number): Eventually<void>;
   /** Ids of the subject's sessions that have not ended. */
   ofSubject(subject: string): Eventually<string[]>;

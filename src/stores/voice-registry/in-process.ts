@@ -4,14 +4,14 @@ import type { DueAt, VoiceRegistry } from './contract.ts';
 
 interface Entry {
   record: VoiceRecord;
-  /** Not before this time; `UNKNOWN` after a change, so that no heartbeat computes a deadline that the next one moves. */
+  /** Not due before this time; `UNKNOWN` after a change, so that no heartbeat computes a deadline that the next one moves. */
   dueAtMs: number;
-  /** The end of its slot's lease, where its last save told one. */
+  /** The end of its slot's lease, if its last save gave one. */
   slotUntilMs: number | undefined;
 }
 
 export interface InProcessVoiceRegistry extends AtOnce<VoiceRegistry> {
-  /** The leases of a subject's slots that saves renewed. */
+  /** The slot leases of a subject that saves have renewed. */
   readonly leasesOf: (subject: string) => Iterable<readonly [id: string, untilMs: number]>;
 }
 
@@ -83,7 +83,7 @@ export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegist
       if (limit <= 0) return due;
       for (const entry of entries.values()) {
         if (entry.dueAtMs > atMs) continue;
-        // What is here is due, has changed, or its claim has lapsed: the record tells which.
+        // An entry gets here if it is due, has changed, or its claim has lapsed: the record tells which.
         const dueAtMs = dueAt(entry.record);
         entry.dueAtMs = dueAtMs > atMs ? dueAtMs : atMs + leaseMs;
         if (dueAtMs > atMs) continue;
@@ -108,7 +108,7 @@ export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegist
   };
 }
 
-/** Unambiguous, since PostgreSQL lets no NUL into a tenant's id. */
+/** Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
 function keyName(tenantId: string, keyId: string): string {
   return `${tenantId}\0${keyId}`;
 }

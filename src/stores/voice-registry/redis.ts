@@ -9,11 +9,11 @@ import type { DueAt, Share, VoiceRegistry } from './contract.ts';
 export interface RedisRegistryDeps {
   readonly redis: Pick<Redis, 'run'>;
   readonly dueAt: DueAt;
-  /** Live records that no sweep has come to for so long are forgotten, in milliseconds: longer than any deadline is away. */
+  /** Live records that no sweep reaches for this long expire, in milliseconds: longer than the time to any deadline. */
   readonly keepMs: number;
-  /** Ended records that nobody removes are forgotten after this, in milliseconds. */
+  /** Ended records that nobody removes expire after this, in milliseconds. */
   readonly keepEndedMs?: number;
-  /** Records that this process remembers, about a kilobyte each. */
+  /** How many records this process remembers; about a kilobyte each. */
   readonly maxRecent?: number;
 }
 
@@ -30,7 +30,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     return redis.run(tag, name, tagged(tag, id), args);
   };
 
-  /** Remembers what Redis answered. */
+  /** Reads and remembers what Redis answered. */
   function read(id: string, [fixed, moving]: readonly (string | null)[]): VoiceRecord | undefined {
     if (typeof fixed !== 'string' || typeof moving !== 'string') {
       recent.delete(id);
@@ -41,7 +41,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
     return record;
   }
 
-  /** Whether the due time only moves later than that of the version which this save replaces: then the index need not know. */
+  /** Whether this save leaves the due time of the version that it replaces, or moves it later: then the index need not be updated. */
   function isNoEarlier(id: string, expectedVersion: number, dueAtMs: number): boolean {
     const present = recent.get(id);
     return present?.version === expectedVersion && dueAt(present) <= dueAtMs;
@@ -110,7 +110,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
 
     async claimDue(atMs, limit, leaseMs, share) {
       const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs, share });
-      // Whoever claims must act on the present record.
+      // The claimer must act on the current record, not on a remembered one.
       for (const id of ids) recent.delete(id);
       return ids;
     },
@@ -137,7 +137,7 @@ export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<Voic
   };
 }
 
-/** Unambiguous, since PostgreSQL lets no NUL into a tenant's id. */
+/** Unambiguous, since PostgreSQL accepts no NUL in a tenant's id. */
 function keySet(tenantId: string, keyId: string): string {
   return `${tenantId}\0${keyId}`;
 }
@@ -156,8 +156,8 @@ interface DueTag {
 }
 
 /**
- * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many
- * are claimed as were asked for. It begins anywhere, so that nodes that sweep at once do not meet at the same tag.
+ * Claims what is due, over all tags or a share of them: first each tag tells how many may be due (mostly none: one small call), then as many are
+ * claimed as were asked for. It begins at a random tag, so that nodes that sweep at once do not meet at the same one.
  */
 async function claimDue(redis: Pick<Redis, 'run'>, claim: Claim): Promise<string[]> {
   const claimed: string[] = [];

@@ -5,14 +5,14 @@ import { told } from './told.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
-/** Whether a save of the record may be one that is told of. */
+/** Whether saving the record may make a fact true that is told. */
 export function mayBeTold({ state, hangup }: CallRecord): boolean {
   return state === 'open' || state === 'closed' || hangup === 'unconfirmed';
 }
 
 /**
- * Part of the statement that saves a call: `saved` has the id of the record where it was. What the call was before is read from the table, which
- * the statement sees as it was when it began: the version that it changes was there by then.
+ * Part of the statement that saves a call: `saved` has the record's id if it was saved. What the call was before is read from the table, which the
+ * statement sees as it was when it began: the version that it replaces was there by then.
  */
 export function toldCall(sql: AnySql, record: CallRecord): Fragment {
   const { id, sessionId, tenantId, keyId, subject, provider, model, hangup, state, version } = record;

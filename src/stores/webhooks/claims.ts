@@ -7,8 +7,8 @@ type ClaimedRow = Omit<ClaimedEndpoint, 'deliveries'> &
   Pick<ClaimedDelivery, 'eventId' | 'atMs' | 'body' | 'attempts' | 'trace'>;
 
 /**
- * See `Webhooks.claim`. Endpoints that have what waits are found one after the other in the index, each by its first row: however much waits for
- * one that does not answer, it costs one step.
+ * See `Webhooks.claim`. Endpoints with waiting deliveries are found one after the other in the index, each by its first row: however much waits for
+ * an endpoint that does not answer, it costs one step.
  */
 export async function claimDue(sql: Sql, { atMs, untilMs, busy, maxEndpoints, each, eachMissed }: ClaimRequest) {
   const rows = await sql<(ClaimedRow | { readonly id: null })[]>`
@@ -90,15 +90,15 @@ export async function probes(
   return found.map(({ id }) => id);
 }
 
-/** What came of a request, and whose it was. */
+/** The outcome of a request, and the claim under which it was sent. */
 export interface Finish {
   readonly claim: ClaimedDelivery;
   readonly outcome: DeliveryOutcome;
 }
 
 /**
- * See `Webhooks.finish`. What was delivered is delivered, whoever has claimed it since. Locked in one order, so that nodes whose deliveries
- * overlap wait for each other and never in a circle.
+ * See `Webhooks.finish`. A delivery that succeeded counts, whoever has claimed it since. Rows are locked in a fixed order, so that nodes with
+ * overlapping deliveries wait for each other without deadlocks.
  */
 export async function finishAll(sql: Sql, finishes: readonly Finish[]): Promise<void> {
   const ofClaim = <K extends keyof ClaimedDelivery>(field: K) => finishes.map(({ claim }) => claim[field]);
@@ -120,7 +120,7 @@ export async function finishAll(sql: Sql, finishes: readonly Finish[]): Promise<
     from held where delivery.event_id = held.event_id and delivery.endpoint_id = held.endpoint_id`;
 }
 
-/** See `Webhooks.hurry`. Of each endpoint the index has what waits for longer than the shortest that any may. */
+/** See `Webhooks.hurry`. For each endpoint the index finds what waits longer than the shortest of the permitted times. */
 export async function hurryAll(sql: Sql, atMs: number, longestMs: readonly number[]): Promise<void> {
   await sql`
     update webhook_delivery as delivery set next_at_ms = ${atMs} from webhook_endpoint as endpoint

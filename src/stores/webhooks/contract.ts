@@ -4,34 +4,34 @@ import type { KeptTrace } from '../../kernel/trace-context.ts';
 import type { TEST_TYPE, WebhookType } from '../../protocol/webhook-event.ts';
 import type { TenantScope } from '../tenants/contract.ts';
 
-/** Where facts are told to, and how it does. */
+/** Where facts are sent, and how that endpoint is doing. */
 export interface WebhookEndpoint extends EndpointRecord {
-  /** Null for one of the installation, which is told the facts of all tenants. */
+  /** Null for an endpoint of the installation, which is told the facts of all tenants. */
   readonly tenantId: string | null;
   readonly url: string;
   /** The types of facts that it is told (`protocol/webhook-event.ts`). */
   readonly types: readonly string[];
   readonly createdAtMs: number;
-  /** Who made it, as the journal names who acts. */
+  /** Who created it, named as in the journal. */
   readonly createdBy: string;
 }
 
-/** The id of an endpoint that the tenants file names: those that are added otherwise have no colon. */
+/** The id of an endpoint from the tenants file; the ids of other endpoints have no colon. */
 export function namedEndpoint(tenantId: string, name: string): string {
   return `${tenantId}:${name}`;
 }
 
-/** What people are told of webhooks by mail, and nobody by webhook. */
+/** Facts about webhooks that people are told by mail, and nobody by webhook. */
 export type MailedType = 'webhook.failing' | 'webhook.disabled';
 
-/** A fact whose data whoever saves it has made. */
+/** A fact whose data is made by the code that saves it. */
 export interface GivenFact {
   readonly type: WebhookType | MailedType;
-  /** Null for one of the installation, of which its own endpoints are told alone. */
+  /** Null for a fact of the installation, which only the installation's endpoints are told. */
   readonly tenantId: string | null;
   readonly atMs: number;
   readonly data: object;
-  /** Addresses that are told by mail. */
+  /** E-mail addresses to notify. */
   readonly mailTo?: readonly string[];
 }
 
@@ -40,16 +40,16 @@ export interface TroubledWebhooks {
   readonly disabled: number;
 }
 
-/** With an address behind it this is the endpoint of the deliveries that are mails: no id of an endpoint has an @. */
+/** Followed by an address, this is the endpoint of deliveries that are mails: no other endpoint's id has an @. */
 export const MAILBOX = 'mailto:';
 
-/** The code of a mail that waits because there were too many in its hour. */
+/** The code of a mail that is postponed because there were too many in its hour. */
 export const DEFERRED = 'deferred';
 
-/** What may be changed of an endpoint. */
+/** What may be changed about an endpoint. */
 export type EndpointWish = Partial<Pick<WebhookEndpoint, 'url' | 'types'>>;
 
-/** `waiting`: is sent when its time comes; `dead`: all tries failed. */
+/** `waiting`: will be sent when its time comes; `dead`: all attempts failed. */
 export type DeliveryState = 'waiting' | 'delivered' | 'dead';
 
 /** One event for one endpoint. */
@@ -57,17 +57,17 @@ export interface WebhookDelivery {
   readonly eventId: string;
   readonly endpointId: string;
   readonly type: string;
-  /** The ref of the session that the event tells of; null where it tells of none. */
+  /** The ref of the session that the event is about; null if it is about none. */
   readonly session: string | null;
-  /** When what it tells happened. */
+  /** When the event happened. */
   readonly atMs: number;
   readonly state: DeliveryState;
-  /** Requests so far, since it was told or asked for again. */
+  /** Requests so far, since the event was written or was last replayed. */
   readonly attempts: number;
-  /** When it is sent next, or the node that sends it now must be done; null where it is over. */
+  /** When it is sent next, or by when the node that is sending it must be done; null once it is over. */
   readonly nextAtMs: number | null;
   readonly doneAtMs: number | null;
-  /** Of the last request; null where there was none. */
+  /** When the last request was sent; null if there was none. */
   readonly lastAtMs: number | null;
   readonly lastStatus: number | null;
   /** Why there was no status, in a word. */
@@ -76,32 +76,32 @@ export interface WebhookDelivery {
 }
 
 export interface DeliveryWithBody extends WebhookDelivery {
-  /** As it is sent. */
+  /** The body as it is sent. */
   readonly body: string;
 }
 
-/** A delivery that a node may send, until its lease ends. */
+/** A delivery that a node may send until its lease ends. */
 export interface ClaimedDelivery {
   readonly eventId: string;
   readonly endpointId: string;
   readonly atMs: number;
   readonly body: string;
-  /** Of the session that it tells of; null where that has none, absent from mails. */
+  /** The trace of the session that the event is about; null if that has none, absent for mails. */
   readonly trace?: Pick<KeptTrace, 'traceId' | 'isSampled'> | null;
   readonly attempts: number;
-  /** Until when it is this node's; it names the claim as well. */
+  /** Until when the delivery belongs to this node; it also identifies the claim. */
   readonly untilMs: number;
 }
 
-/** A fact that a node may mail, until its lease ends. */
+/** A fact that a node may mail until its lease ends. */
 export interface ClaimedMail extends ClaimedDelivery {
   readonly tenantId: string | null;
   readonly to: string;
-  /** It waited because there were too many in its hour. */
+  /** It was postponed because there were too many in its hour. */
   readonly isDeferred: boolean;
 }
 
-/** What came of a request: `nextAtMs` null with `dead` or `delivered`. */
+/** The outcome of a request: `nextAtMs` is null with `dead` and `delivered`. */
 export interface DeliveryOutcome {
   readonly state: DeliveryState;
   readonly attempts: number;
@@ -115,17 +115,17 @@ export interface DeliveryOutcome {
 export interface ClaimRequest {
   readonly atMs: number;
   readonly untilMs: number;
-  /** Endpoints of which nothing is claimed: this node sends to them already. */
+  /** Endpoints of which nothing is claimed, because this node is sending to them already. */
   readonly busy: readonly string[];
   readonly maxEndpoints: number;
-  /** Deliveries of each endpoint. */
+  /** How many deliveries of each endpoint. */
   readonly each: number;
-  /** Of an endpoint that came back, those that it missed, beside the others: a server that was away is not flooded. */
+  /** How many missed deliveries of an endpoint that has recovered, besides the others: a server that was away is not flooded. */
   readonly eachMissed: number;
 }
 
 export interface ClaimedEndpoint extends Pick<WebhookEndpoint, 'id' | 'tenantId' | 'url' | 'failures' | 'state'> {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly deliveries: readonly ClaimedDelivery[];
 }
 
@@ -142,83 +142,88 @@ export interface DeliveryPosition {
 }
 
 export interface DeliveryPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly rows: readonly WebhookDelivery[];
   readonly next: DeliveryPosition | undefined;
-  /** Whether it is short because enough was looked through. */
+  /** Whether the page is short because enough rows were scanned. */
   readonly isPartial: boolean;
 }
 
-/** Which deliveries of an endpoint are sent again: of what happened from one instant to before another. */
+/** Which deliveries of an endpoint are sent again: those of events within [fromMs, toMs). */
 export interface ReplayFilter {
   readonly endpointId: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** All where none are named. */
+  /** All types if not given. */
   readonly types?: readonly string[] | undefined;
 }
 
 /**
- * Endpoints of webhooks, what they are told, and what was sent. What is told is written by the statements that make it true (`told.ts`); this
- * reads, claims and notes. @throws Unavailable when the database is away
+ * Endpoints of webhooks, what they are told, and what was sent. Events are written by the statements that make them true (`told.ts`); these methods
+ * read, claim and record outcomes.
+ * @throws Unavailable when the database is away
  */
 export interface Webhooks extends RecordStore<EndpointRecord> {
   load(id: string): Promise<EndpointRecord | undefined>;
-  /** @param facts what becomes true by it, and is told */
+  /** @param facts what becomes true by the save, and is told with it */
   save(record: EndpointRecord, expectedVersion: number, facts?: readonly GivenFact[]): Promise<boolean>;
-  /** @returns false, and adds nothing, where its tenant has `most` already, or one of this id */
+  /** @returns false, with nothing added, if its tenant has `most` already, or if there is one with this id */
   insert(endpoint: WebhookEndpoint, most: number): Promise<boolean>;
   find(id: string): Promise<WebhookEndpoint | undefined>;
-  /** By tenant and id. @param tenants whose; all, and those of the installation, where none are named */
+  /** By tenant and id. @param tenants whose endpoints; if not given all, including those of the installation */
   list(tenants?: readonly string[]): Promise<readonly WebhookEndpoint[]>;
-  /** How many of them are told nothing now, but those that somebody has switched off. */
+  /** How many endpoints are told nothing at present, apart from those that an operator has switched off. */
   countTroubled(tenants?: readonly string[]): Promise<TroubledWebhooks>;
-  /** Of events from now on. @returns it as it is then; undefined where there is none */
+  /** Applies to events from now on. @returns the changed endpoint; undefined if there is none */
   change(id: string, wish: EndpointWish): Promise<WebhookEndpoint | undefined>;
-  /** With what waits for it. @returns whether it was there */
+  /** Deletes an endpoint with its deliveries. @returns whether it was there */
   delete(id: string): Promise<boolean>;
-  /** Tells one endpoint alone. @returns the event's id; undefined where there is no such endpoint */
+  /** Tells one endpoint only. @returns the event's id; undefined if there is no such endpoint */
   tell(endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number): Promise<string | undefined>;
-  /** Tells what sessions cost in all, once all their calls are over and counted: those that ended at `directBeforeMs`, or whose calls the service heard. @returns how many */
+  /**
+   * Tells what sessions cost in all, once all their calls are over and counted: sessions whose calls the service heard, and others that ended by
+   * `directBeforeMs`.
+   * @returns how many
+   */
   settle(atMs: number, directBeforeMs: number, limit: number): Promise<number>;
   /**
-   * Claims what is due, of endpoints that are healthy: no other node gets it before `untilMs`.
+   * Claims due deliveries of healthy endpoints: no other node gets them before `untilMs`.
    * @returns `hasEndpoints`: whether there is any endpoint at all
    */
   claim(
     request: ClaimRequest,
   ): Promise<{ readonly hasEndpoints: boolean; readonly claimed: readonly ClaimedEndpoint[] }>;
-  /** Failing endpoints that may be probed, and have what to send, or that are given up. */
+  /** Failing endpoints that may be probed and either have something to send, or are to be given up. */
   probesDue(atMs: number, failingBeforeMs: number, limit: number): Promise<readonly string[]>;
-  /** Claims one delivery of an endpoint, whatever its state; undefined where none is due. */
+  /** Claims one delivery of an endpoint, whatever the endpoint's state; undefined if none is due. */
   claimOne(endpointId: string, atMs: number, untilMs: number): Promise<ClaimedEndpoint | undefined>;
-  /** Notes what came of a request. What another node has claimed since is not changed, but by a delivery. */
+  /** Records the outcome of a request. If another node has claimed the delivery since, only a success is recorded. */
   finish(claim: ClaimedDelivery, outcome: DeliveryOutcome): Promise<void>;
   /**
-   * Makes due what waits for longer than it may: it was told, or tried, when the clock was ahead.
-   * @param longestMs by how many tries failed
+   * Makes due what waits longer than it may, because it was written or tried when the clock was ahead.
+   * @param longestMs the longest wait, by the number of failed attempts
    */
   hurry(atMs: number, longestMs: readonly number[]): Promise<void>;
-  /** Gives claims back that were not used. */
+  /** Gives back claims that were not used. */
   release(claims: readonly ClaimedDelivery[], atMs: number): Promise<void>;
-  /** Claims mails that are due, the oldest first. @param each of one address */
+  /** Claims mails that are due, oldest first. @param each how many for one address */
   claimMails(atMs: number, untilMs: number, each: number): Promise<readonly ClaimedMail[]>;
-  /** Leaves claimed mails to a later time, because there were too many. */
+  /** Postpones claimed mails, because there were too many. */
   defer(claims: readonly ClaimedDelivery[], untilMs: number): Promise<void>;
-  /** @param after where an earlier page ended */
+  /** @param after where the previous page ended */
   deliveries(filter: DeliveryFilter, after: DeliveryPosition | undefined, limit: number): Promise<DeliveryPage>;
   delivery(endpointId: string, eventId: string): Promise<DeliveryWithBody | undefined>;
-  /** What endpoints of some tenants, or of all, were told of a session, the newest first. */
+  /** What the endpoints of some tenants, or of all, were told about a session, newest first. */
   ofSession(
     ref: string,
     tenants: TenantScope,
     limit: number,
   ): Promise<readonly (WebhookDelivery & Pick<WebhookEndpoint, 'tenantId' | 'url'>)[]>;
-  /** How many of an endpoint wait, by endpoint. */
+  /** How many deliveries wait, by endpoint. */
   countWaiting(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Sends it again, under the same id, with all its tries. @returns whether there is one */
+  /** Sends an event again, under the same id, with all attempts. @returns whether there is such a delivery */
   replay(endpointId: string, eventId: string, atMs: number): Promise<boolean>;
   countReplay(filter: ReplayFilter): Promise<number>;
-  /** The same for many. @returns how many */
+  /** Sends all events that match again. @returns how many */
   replayMany(filter: ReplayFilter, atMs: number): Promise<number>;
 }

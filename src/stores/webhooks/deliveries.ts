@@ -73,7 +73,7 @@ export async function replayed(sql: Sql, endpointId: string, eventId: string, at
   return count === 1;
 }
 
-/** The names of what `Webhooks.replayMany` sends again. */
+/** The ids of the deliveries that `Webhooks.replayMany` sends again. */
 export function replaySome(sql: AnySql, { endpointId, fromMs, toMs, types }: ReplayFilter) {
   return sql`
     select event_id, endpoint_id from webhook_delivery

@@ -5,8 +5,8 @@ import { told } from './told.ts';
 type Fragment = ReturnType<TransactionSql>;
 
 /**
- * Part of a statement that changes widget keys: `saved` has the columns of those that it changed. The key itself is not told.
- * @param isNews whether a row of `saved` became what is told, and was not before
+ * Part of a statement that changes widget keys: `saved` has the columns of the changed keys. The key itself is not told.
+ * @param isNews whether the fact is true of a row of `saved` and was not before
  */
 export function toldKeys(
   sql: AnySql,

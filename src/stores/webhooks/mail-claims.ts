@@ -4,7 +4,7 @@ import { DEFERRED, MAILBOX, type ClaimedMail } from './contract.ts';
 
 type ClaimedRow = Omit<ClaimedMail, 'untilMs' | 'to' | 'isDeferred'> & { readonly code: string | null };
 
-/** The next after `MAILBOX` in the order of bytes: the ids of mailboxes are between the two. */
+/** The next text after `MAILBOX` in the order of bytes: the ids of mailboxes are between the two. */
 const AFTER_MAILBOX = 'mailto;';
 
 /** See `Webhooks.claimMails`. Addresses are found one after the other in the index, however much waits for each. */

@@ -3,10 +3,10 @@ import type { AnySql } from '../../database/database.ts';
 import type { Tenant } from '../tenants/contract.ts';
 import { namedEndpoint } from './contract.ts';
 
-/** As the journal names whoever made an endpoint that the tenants file names. */
+/** How the creator of an endpoint from the tenants file is named in the journal. */
 const FILE = 'file';
 
-/** Adds the endpoints that tenants of a file name, and changes those that differ: where they are and what they are told, not how they do. */
+/** Adds the endpoints in tenants of a file, and changes those that differ: their URL and types, not how they are doing. */
 export async function mergeWebhooks(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
   const rows = tenants.flatMap(({ id: tenantId, webhooks = [] }) =>
     webhooks.map(({ id, ...webhook }) => ({ ...newEndpoint(namedEndpoint(tenantId, id)), tenantId, ...webhook })),

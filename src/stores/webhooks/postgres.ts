@@ -13,7 +13,7 @@ import { tellOne, toldGiven } from './told.ts';
 
 const MAX_FINISHES = 100;
 
-/** Webhooks in PostgreSQL: outcomes that come together are noted together. @param maxScanned how many rows a page of the list looks through */
+/** Webhooks in PostgreSQL: outcomes that arrive together are saved together. @param maxScanned how many rows a page of the list scans at most */
 export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCANNED): Webhooks {
   const finish = grouped(async (finishes: readonly Finish[]) => {
     await database.run((sql) => finishAll(sql, finishes));
@@ -55,7 +55,7 @@ export function createPostgresWebhooks(database: Database, maxScanned = MAX_SCAN
     insert(endpoint, most) {
       const tenant = endpoint.tenantId ?? INSTALLATION;
       return database.transaction(async (sql) => {
-        // Those who add to one tenant take turns, so that two together do not pass what each alone would not.
+        // Inserts for one tenant take turns, so that two at once cannot together exceed the limit.
         await sql`select pg_advisory_xact_lock(${LOCK_CLASSES.webhooks}::integer, hashtext(${tenant}))`;
         const { count } = await sql`
           insert into webhook_endpoint (id, tenant_id, url, types, created_at_ms, created_by, state, failures, failing_since_ms,

@@ -3,24 +3,24 @@ import { isoOf, isWanted, told } from './told.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
-/** Calls that one body names: it stays below 8 KiB. */
+/** How many calls one body names, so that it stays below 8 KiB. */
 const MAX_CALLS = 20;
 
-/** What is told of every session, of the columns of `fact`. */
+/** What is told about every session, from the columns of `fact`. */
 export function ofSession(sql: AnySql): Fragment {
   return sql`
     'ref', fact.ref, 'tenantId', fact.tenant_id, 'keyId', fact.key_id, 'agentId', fact.agent_id, 'agentVersion', fact.agent_version,
     'caller', fact.caller, 'subject', fact.subject, 'metadata', coalesce(fact.metadata, '{}'::json), 'sequence', fact.version`;
 }
 
-/** What `ofSession` tells of a setup that is kept. */
+/** The columns that `ofSession` takes from a stored setup. */
 export function setupOf(sql: AnySql, id: Fragment): Fragment {
   return sql`
     (select setup.agent_version from session_setup as setup where setup.session_id = ${id}) as agent_version,
     (select setup.metadata::json from session_setup as setup where setup.session_id = ${id}) as metadata`;
 }
 
-/** Part of the statement that inserts sessions: `given` is what is given of them, `made` what was inserted. */
+/** Part of the statement that inserts sessions: `given` has what was given for them, `made` what was inserted. */
 export function toldStarted(sql: AnySql): Fragment {
   return told(sql, {
     facts: sql`
@@ -34,7 +34,7 @@ export function toldStarted(sql: AnySql): Fragment {
   });
 }
 
-/** Part of the statement that saves sessions: `newer` are those that change, as they are then, and `was` the state before. */
+/** Part of the statement that saves sessions: `newer` has the sessions that change with their new values, and `was`, their state before. */
 export function toldMoved(sql: AnySql): Fragment {
   return sql`${told(sql, {
     facts: sql`
@@ -57,7 +57,7 @@ export function toldMoved(sql: AnySql): Fragment {
     )`;
 }
 
-/** Part of the statement that tells what sessions cost in all: `due` has their ids, as `session_id`. */
+/** Part of the statement that tells what sessions cost in all: `due` has their ids as `session_id`. */
 export function toldSettled(sql: AnySql, atMs: number): Fragment {
   return told(sql, {
     facts: sql`
@@ -75,7 +75,7 @@ export function toldSettled(sql: AnySql, atMs: number): Fragment {
   });
 }
 
-/** One that has no calls here is billed by what its client reported. */
+/** A session without calls here is billed by what its client reported. */
 function usageOf(sql: AnySql): Fragment {
   return sql`
     select json_build_object('tokens', used.tokens, 'microDollars', used.micro_dollars,
@@ -106,7 +106,7 @@ function callsOf(sql: AnySql): Fragment {
     ) as chosen`;
 }
 
-/** As `CallMeter.estimatedMicroDollars`: what clients reported for gaps takes the place of their estimates. */
+/** As `CallMeter.estimatedMicroDollars`: what clients reported for gaps replaces the estimates. */
 function estimatedOf(sql: AnySql): Fragment {
   return sql`ceil((greatest(pico_estimated, pico_reported) - pico_reported) / 1000000)`;
 }

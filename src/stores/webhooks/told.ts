@@ -6,17 +6,17 @@ import { MAILBOX, type GivenFact } from './contract.ts';
 type Fragment = ReturnType<TransactionSql>;
 
 interface FactSelect {
-  /** Rows of a select: `type`, `tenant_id`, `at_ms`, `ref` (text or null), and whatever `data` is made of. */
+  /** The rows of a select: `type`, `tenant_id`, `at_ms`, `ref` (text or null), and whatever `data` uses. */
   readonly facts: Fragment;
-  /** What is told of a row, called `fact`: a json. It is made only of facts that an endpoint wants. */
+  /** What is told about a row, called `fact`, as JSON. It is only made for facts that an endpoint wants. */
   readonly data: Fragment;
-  /** Addresses that are told by mail: a json of texts. */
+  /** E-mail addresses to notify: a JSON array of texts. */
   readonly mailTo?: Fragment;
 }
 
 /**
- * Part of a statement that makes facts true: the events that tell of them, and a delivery of each to every endpoint that wants it. So nothing is
- * told that was not saved, and nothing that was saved is untold. Without endpoints it looks into an empty table and does nothing more.
+ * Part of a statement that makes facts true: writes the events that tell of them, and a delivery of each to every endpoint that wants it. So nothing
+ * is told that was not saved, and everything that was saved is told. Without endpoints it looks into an empty table and does nothing more.
  */
 export function told(sql: AnySql, { facts, data, mailTo }: FactSelect): Fragment {
   const mails =
@@ -34,7 +34,7 @@ export function told(sql: AnySql, { facts, data, mailTo }: FactSelect): Fragment
     ), ${written(sql)}`;
 }
 
-/** The same for one endpoint, which need not want it. */
+/** As `told`, for one endpoint, whether or not it wants the facts. */
 function toldOne(sql: AnySql, endpointId: string, { facts, data }: FactSelect): Fragment {
   return sql`
     webhook_fact as materialized (
@@ -44,7 +44,7 @@ function toldOne(sql: AnySql, endpointId: string, { facts, data }: FactSelect): 
     ), ${written(sql)}`;
 }
 
-/** Part of a statement that saves what facts are of: `saved` has one row where it did, and none where it did not. */
+/** Part of a statement that saves what the facts are about: `saved` has one row if it saved, otherwise none. */
 export function toldGiven(sql: AnySql, facts: readonly GivenFact[]): Fragment {
   const rows = facts.map(({ type, tenantId, atMs, data, mailTo = [] }) => ({
     mailTo,
@@ -63,13 +63,13 @@ export function toldGiven(sql: AnySql, facts: readonly GivenFact[]): Fragment {
   });
 }
 
-/** Whether an endpoint wants facts of a type, for the statement of a row that has a tenant. */
+/** A condition: whether any endpoint wants facts of a type about a tenant. */
 export function isWanted(sql: AnySql, tenantId: Fragment, type: WebhookType): Fragment {
   return sql`exists (
     select from webhook_endpoint where webhook_endpoint.tenant_id in (${tenantId}, ${INSTALLATION}) and ${type}::text = any(types))`;
 }
 
-/** An instant as all bodies write it. */
+/** An instant in the format of all bodies. */
 export function isoOf(sql: AnySql, atMs: Fragment): Fragment {
   return sql`to_char(to_timestamp(${atMs} / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
@@ -87,12 +87,12 @@ function written(sql: AnySql): Fragment {
     )`;
 }
 
-/** `evt_` and 22 characters of base64url, which nobody guesses. */
+/** `evt_` and 22 characters of base64url that nobody can guess. */
 function eventId(sql: AnySql): Fragment {
   return sql`'evt_' || rtrim(translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/', '-_'), '=')`;
 }
 
-/** The statement that tries an endpoint. @returns the event's id as `eventId` */
+/** The statement that sends an endpoint a test. @returns the event's id as `eventId` */
 export function tellOne(sql: AnySql, endpointId: string, type: typeof TEST_TYPE, data: object, atMs: number) {
   return sql<{ eventId: string }[]>`
     with ${toldOne(sql, endpointId, {

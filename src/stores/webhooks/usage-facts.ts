@@ -5,9 +5,9 @@ import { told } from './told.ts';
 type Fragment = ReturnType<TransactionSql>;
 
 /**
- * Part of a statement that writes entries of the ledger. `counted` has them, with "atMs", "tenantId", "sessionId", subject, key_id,
- * agent_id, tokens and "microDollars".
- * @param ofCall what is told beside these of an entry of a call: fields of a json, of the columns of `fact`
+ * Part of a statement that writes entries of the ledger. `counted` has them, with "atMs", "tenantId", "sessionId", subject, key_id, agent_id, tokens
+ * and "microDollars".
+ * @param ofCall what else is told about an entry of a call: JSON fields, from the columns of `fact`
  */
 export function toldUsage(sql: AnySql, ofCall: Fragment): Fragment {
   return told(sql, {

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Windows } from './contract.ts';
 
 export interface InProcessWindows extends AtOnce<Windows> {
-  /** From now on counts on from `taken`, if that is more than was counted here. */
+  /** Continues from `taken`, if that is more than was counted here. */
   learn(key: string, taken: number, atMs: number): void;
 }
 
@@ -13,15 +13,14 @@ const MAX_KEYS = 250_000;
 /**
  * Edge limits in this process's memory: one map of counts, thrown away when the minute turns.
  *
- * Memory is bounded by `maxKeys`. Beyond it new keys pass uncounted (fail open) while those counted already stay limited: whoever
- * commands that many addresses has more allowance by the rules than a process can serve, so refusing newcomers would stop
- * everybody but him.
+ * Memory is bounded by `maxKeys`. Beyond it new keys pass uncounted (fail open), while those counted already stay limited: somebody who commands that
+ * many addresses has more allowance by the rules than a process can serve, so refusing newcomers would stop everybody else.
  */
 export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
   let minuteMs = 0;
   let counts = new Map<string, number>();
 
-  /** A clock that steps back a little counts on in the newest window, so that a boundary never gives twice; a corrected clock starts anew. */
+  /** If the clock steps back a little, counting goes on in the newest window, so that a boundary never gives twice; a corrected clock starts anew. */
   function turn(atMs: number): void {
     const startMs = atMs - (atMs % MINUTE_MS);
     if (startMs === minuteMs || startMs === minuteMs - MINUTE_MS) return;

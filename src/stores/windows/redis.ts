@@ -8,20 +8,20 @@ import { createInProcessWindows } from './in-process.ts';
 
 export interface RedisWindowsDeps {
   readonly redis: Pick<Redis, 'run' | 'wholeKey'>;
-  /** Told once an outage that windows are counted in this process alone, with the reason. */
+  /** Called once in an outage, with the reason, when windows are only counted in this process. */
   readonly onLocal?: (reason: unknown) => void;
-  /** Told when they are shared again. */
+  /** Called when they are shared again. */
   readonly onShared?: () => void;
 }
 
-/** Edge limits that all nodes share. While Redis is away each node counts for itself, and goes back by itself. */
+/** Edge limits that all nodes share. While Redis is away each node counts for itself; afterwards it shares again by itself. */
 export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDeps): Promised<Windows> {
-  /** What this process knows by itself: for an outage, and for what cannot wait. */
+  /** This process's own counts: for an outage, and for what cannot wait. */
   const local = createInProcessWindows();
   let isLocal = false;
   let newestMinute = 0;
 
-  /** A clock that steps back a little counts on in the newest window, so that a boundary never gives twice. */
+  /** If the clock steps back a little, counting goes on in the newest window, so that a boundary never gives twice. */
   function minuteOf(atMs: number): number {
     const minute = Math.floor(atMs / MINUTE_MS);
     if (minute !== newestMinute - 1) newestMinute = minute;
@@ -83,7 +83,7 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
 
     takeAtOnce(key, limit, atMs) {
       const count = local.take(key, limit, atMs);
-      // What is refused already needs no word of others: a flood of it must not become one of questions.
+      // A request that is refused already needs no word from the others: a flood of requests must not become a flood of queries.
       if (count.allowed)
         ask(key, minuteOf(atMs)).then((taken) => {
           noteShared();
