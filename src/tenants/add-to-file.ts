@@ -2,23 +2,23 @@ import { open, readFile, readlink, realpath, rename, rm, stat, type FileHandle }
 import { dirname, resolve } from 'node:path';
 import { parseTenantsFile, TenantsFileError } from './tenants-file.ts';
 
-/** A tenant as a command makes it; the rest of its fields is written by hand. */
+/** A tenant as a command creates it; its other fields are written by hand. */
 export interface NewTenant {
   readonly id: string;
   readonly name?: string | undefined;
-  /** Ids. */
+  /** Their ids. */
   readonly agents: readonly string[];
 }
 
 const EMPTY = '{\n  "tenants": []\n}\n';
 
-/** The tenant is in the file already. */
+/** The file has the tenant already. */
 export class TenantExists extends Error {}
 
-/** What is wrong with the tenant itself, complete. */
+/** What is wrong with the tenant itself; the message is complete. */
 export class WrongTenant extends Error {}
 
-/** Somebody writes the file at this moment, or died over it where that cannot be told. */
+/** Somebody is writing the file at this moment, or died while writing it on a file system where that cannot be told. */
 export class FileBusy extends Error {
   readonly file: string;
 
@@ -29,25 +29,25 @@ export class FileBusy extends Error {
 }
 
 /**
- * Keeps other writers out until it is released, or its process has died in whatever way: of a path, or undefined where the file system
- * can do no such thing. What it throws where another writer is at work is thrown on.
+ * Keeps other writers of a path out until it is released or its process has died, in whatever way. Undefined if the file system cannot do that. If
+ * another writer is at work it throws, and callers pass that on.
  */
 export type LockFile = (path: string) => Promise<{ release(): Promise<void> } | undefined>;
 
 export interface Added {
-  /** The file was made. */
+  /** Whether the file was created. */
   readonly isNew: boolean;
-  /** What a writer had written who died over it; it was thrown away. */
+  /** The unfinished file of a writer that died; it was removed. */
   readonly leftBehind: string | undefined;
 }
 
 /**
- * Adds a tenant to TENANTS_FILE, which is made where there is none. All else in it stays as it is written, and whoever reads it meanwhile
- * reads it as it was or as it is.
+ * Adds a tenant to TENANTS_FILE, which is created if there is none. Everything else in it stays as it is written, and readers meanwhile see either
+ * the old or the new file as a whole.
  * @throws TenantExists, WrongTenant, FileBusy, and TenantsFileError when the file cannot be used as it is; then nothing is changed
  */
 export async function addTenantToFile(file: string, tenant: NewTenant, lockFile: LockFile): Promise<Added> {
-  // What is behind a link is replaced, and not the link.
+  // Replaces the file behind a link, not the link.
   const path = await realpath(file).catch(() => behindLink(file));
   const written = `${path}.new`;
   const lock = await lockFile(path);
@@ -60,7 +60,7 @@ export async function addTenantToFile(file: string, tenant: NewTenant, lockFile:
   }
 }
 
-/** Where a link leads whose file is not made yet. */
+/** Where a link leads if its file does not exist yet. */
 function behindLink(file: string): Promise<string> {
   return readlink(file).then(
     (target) => resolve(dirname(file), target),
@@ -77,7 +77,7 @@ function isThere(path: string): Promise<boolean> {
 
 /** @returns whether the file is new */
 async function write(path: string, written: string, file: string, tenant: NewTenant): Promise<boolean> {
-  // Without a lock the name is what one writer at a time has.
+  // Without a lock, the name of the new file keeps other writers out.
   const handle = await open(written, 'wx').catch((fault: NodeJS.ErrnoException) => {
     throw fault.code === 'EEXIST' ? new FileBusy(written) : fault;
   });
@@ -86,7 +86,7 @@ async function write(path: string, written: string, file: string, tenant: NewTen
     if (parseTenantsFile(text ?? EMPTY, file, 0).some(({ id }) => id === tenant.id)) throw new TenantExists(tenant.id);
     const whole = withTenant(text ?? EMPTY, tenant);
     checkWhole(whole, file);
-    // Before there is anything to read.
+    // Before anything can be read in it.
     if (text !== undefined) await keepReaders(handle, path);
     await handle.writeFile(whole);
     await handle.sync();
@@ -101,8 +101,8 @@ async function write(path: string, written: string, file: string, tenant: NewTen
 }
 
 /**
- * Whoever could read the file can go on to: a server may run as another user than its administrator.
- * @throws the fault where this user can not give it back to its owner, on whom its readers depend
+ * Whoever could read the file must still be able to: a server may run as another user than its administrator.
+ * @throws the fault if this user cannot give the file to its owner and others may not read it
  */
 async function keepReaders(handle: FileHandle, path: string): Promise<void> {
   const { uid, gid, mode } = await stat(path);
@@ -114,7 +114,7 @@ async function keepReaders(handle: FileHandle, path: string): Promise<void> {
   await handle.chmod(mode);
 }
 
-/** All that stood in the file before was right. */
+/** The file was valid before, so all problems are those of the new tenant. */
 function checkWhole(text: string, file: string): void {
   try {
     parseTenantsFile(text, file, 0);
@@ -129,7 +129,7 @@ function emptyIfMissing(fault: NodeJS.ErrnoException): undefined {
   if (fault.code !== 'ENOENT') throw fault;
 }
 
-/** The text with one more tenant at the end of its list, in its own indentation. @param text a tenants file that can be used */
+/** The text with one more tenant at the end of its list, in its own indentation. @param text a valid tenants file */
 export function withTenant(text: string, { id, name, agents }: NewTenant): string {
   const entry = { id, name, widgetKeys: [], agents: agents.map((agent) => ({ id: agent })) };
   const { from, to } = listOfTenants(text);
@@ -144,7 +144,7 @@ export function withTenant(text: string, { id, name, agents }: NewTenant): strin
   return [`${before}${comma}`, ...lines, `${indent}${text.slice(to)}`].join(newLine);
 }
 
-/** Where the brackets of the list are. */
+/** The positions of the list's brackets. */
 function listOfTenants(text: string): { readonly from: number; readonly to: number } {
   let depth = 0;
   let name = '';

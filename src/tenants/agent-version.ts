@@ -6,9 +6,8 @@ const LENGTH = 12;
 const versions = new WeakMap<Agent, string>();
 
 /**
- * Names the definition that an agent has at present: 12 hex digits, the same on every node and for the same definition, in whichever order its
- * fields are. What tools send in headers is not of it, because that may be secret, and neither
- * is how the element of a page shows it.
+ * Names the definition that an agent has at present: 12 hex digits, the same on every node and for the same definition, whatever the order of its
+ * fields. It leaves out what tools send in headers, because that may be secret, and how the element of a page shows the agent.
  */
 export function agentVersionOf(agent: Agent): string {
   const known = versions.get(agent);
@@ -20,7 +19,7 @@ export function agentVersionOf(agent: Agent): string {
   return version;
 }
 
-/** The database gives fields back in an order of its own. */
+/** Fields are sorted, because the database returns them in an order of its own. */
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));

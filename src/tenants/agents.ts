@@ -10,17 +10,17 @@ import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { agentVersionOf } from './agent-version.ts';
 import { withoutAddresses } from './tool-definitions.ts';
 
-/** What a session speaks with when neither the caller nor the agent says. */
+/** What a session speaks with if neither the caller nor the agent says. */
 export const DEFAULT_MODEL = 'gpt-realtime-2.1';
 const DEFAULT_VOICE = 'marin';
 
-/** What a caller may say about the session; all of it optional. */
+/** What a caller may ask of the session; all of it is optional. */
 export type SessionWish = Pick<
   CreateRequest,
   'agentId' | 'model' | 'voice' | 'instructions' | 'tools' | 'metadata' | keyof Behaviour
 >;
 
-/** How the calls of a session are opened, where a key or an agent asks for it, or neither does. */
+/** How the calls of a session are opened, given what a key or an agent asks for; undefined if neither asks. */
 export type CallModeOf = (asked: CallMode | undefined) => CallMode;
 
 /** What the session will be. */
@@ -32,24 +32,25 @@ export interface SessionConfig {
   readonly instructions: string | undefined;
   readonly tools: readonly Tool[];
   readonly callMode: CallMode;
-  /** Null where all of it is the provider's default. */
+  /** Null if all of it is the provider's default. */
   readonly behaviour: Behaviour | null;
-  /** Of a call that the page opens itself it is always open. */
+  /** Always open for calls that the page opens itself. */
   readonly dataChannel: DataChannel;
-  /** Whether its key has `allowOverrides: false`: the page may change nothing of what the session is. */
+  /** Whether its key has `allowOverrides: false`: the page may change nothing about the session. */
   readonly forbidsOverrides: boolean;
-  /** The agent's own price, of the agent's own model. */
+  /** The agent's own price, if the session uses the agent's own model. */
   readonly price: ModelPrice | null;
   readonly metadata: Metadata | null;
-  /** Of the agent, at a provider that has agents of its own; null where it names none. */
+  /** The name of the agent at a provider that has agents of its own; null if it names none. */
   readonly agentName: string | null;
-  /** Of the agent that it names; null without one. */
+  /** The version of the agent in `agentId`; null without one. */
   readonly agentVersion: string | null;
 }
 
 /**
- * Decides what the session will be: the caller's word, else the agent's, else the default (docs/contract.md, sections 3 and 5.1).
- * @param key null for a console caller, who is neither pinned nor kept from overriding
+ * Decides what the session will be: what the caller says, otherwise what the agent says, otherwise the default (docs/contract.md, sections 3 and
+ * 5.1).
+ * @param key null for a console caller, who is neither restricted to agents nor kept from overriding
  * @returns a Refusal FORBIDDEN for an agent or an override that the key does not allow
  */
 export function resolveSessionConfig(
@@ -101,8 +102,8 @@ export function resolveSessionConfig(
 }
 
 /**
- * Keys that are issued say it (new-key.ts), so that `open` without a word is for keys of the tenants file and for console callers; and not
- * where the agent has tools of the server: a page with a data channel can word what they are asked.
+ * The default is `open`. It applies only to keys from the tenants file and to console callers, because issued keys always set it (new-key.ts); and
+ * not if the agent has server tools, because a page with a data channel can word what they are asked.
  */
 function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel {
   const hasServerTools = serverToolsOf(agent?.tools ?? []).size > 0;
@@ -110,8 +111,8 @@ function channelOf(key: WidgetKey | null, agent: Agent | undefined): DataChannel
 }
 
 /**
- * A caller's tools name no address for Switchboard, unless they are those of the agent itself. Of calls that the page opens itself
- * Switchboard hears nothing, so that its own tools would be asked for and never answered: the agent is told of none.
+ * A caller's tools name no address for Switchboard, unless they are exactly those of the agent. In calls that the page opens itself Switchboard hears
+ * nothing, so its own tools would be asked for and never answered: the agent is not told of them.
  */
 function toolsOf(agent: Agent | undefined, { tools }: SessionWish, callMode: CallMode): readonly Tool[] {
   const own = agent?.tools ?? [];
@@ -120,7 +121,7 @@ function toolsOf(agent: Agent | undefined, { tools }: SessionWish, callMode: Cal
 }
 
 /**
- * A key that is pinned to one agent means that one. Pinned to several, the caller must say which: taking the first would let the
+ * A key that is restricted to one agent means that one. If it is restricted to several the caller must say which: taking the first would let the
  * order of a list decide what speaks to a visitor and what it costs.
  */
 function chooseAgent(key: WidgetKey | null, asked: string | undefined): string | null | Refusal {
@@ -138,7 +139,7 @@ function chooseAgent(key: WidgetKey | null, asked: string | undefined): string |
   );
 }
 
-/** The fields that ask for something else than the agent has; an empty list or text asks for nothing. */
+/** The fields that ask for something other than the agent has; an empty list or text asks for nothing. */
 function findOverrides(agent: Agent | undefined, wish: SessionWish): string[] {
   const changed = {
     model: wish.model !== undefined && wish.model !== agent?.model,
@@ -152,7 +153,7 @@ function findOverrides(agent: Agent | undefined, wish: SessionWish): string[] {
   return [...Object.entries(changed).flatMap(([field, isChanged]) => (isChanged ? [field] : [])), ...behaves];
 }
 
-/** Without a data channel nobody but the provider can write down what a visitor says: captions need it. */
+/** Without a data channel only the provider can write down what a visitor says, which captions need. */
 function chooseBehaviour(agent: Agent | undefined, wish: SessionWish, dataChannel: DataChannel): Behaviour | null {
   const asked = { ...(agent && behaviourOf(agent)), ...behaviourOf(wish) };
   return behaviourOf(dataChannel === 'none' ? { transcribe: {}, ...asked } : asked);

@@ -19,14 +19,14 @@ export interface BudgetDeps {
   readonly dayOf: (atMs: number) => string;
 }
 
-/** What can be changed of a budget; what is left out stays. */
+/** What can be changed about a budget; what is left out stays. */
 export type BudgetChanges = {
   readonly [K in 'dollars' | 'tokens' | 'minutes' | 'warnAt' | 'tell']?: BudgetTerms[K] | undefined;
 } & { readonly atLimit?: Budget['atLimit'] | undefined };
 
 const MICRO = 1_000_000;
 
-/** A budget as it is kept. @param madeBy null for the tenants file */
+/** A budget as it is stored. @param madeBy null for the tenants file */
 export function toNewBudget(
   tenantId: string | null,
   { dollars, minutes, then: atLimit, ...terms }: BudgetTerms,
@@ -37,7 +37,7 @@ export function toNewBudget(
   return { ...terms, ...amounts, atLimit, tenantId, madeBy, changedAtMs: atMs };
 }
 
-/** A budget in the fields in which it is set. */
+/** A budget in the fields in which people set it. */
 export function termsOf(budget: Budget): BudgetTerms {
   const { id, of, period, from, microDollars, tokens, microMinutes, warnAt, atLimit, tell } = budget;
   return {
@@ -55,10 +55,10 @@ export function termsOf(budget: Budget): BudgetTerms {
 }
 
 /**
- * Makes a budget of a tenant, or of the installation; every node keeps it at once, and what its period has used already counts.
+ * Creates a budget of a tenant or of the installation. Every node enforces it at once, and what its period has used already counts.
  * @param tenantId null for the installation
- * @returns the budget; or a Refusal INVALID_REQUEST for `of` that is not there, NOT_FOUND for a tenant, or CONFLICT for an id that is in use
- * or one budget too many
+ * @returns the budget; or a Refusal INVALID_REQUEST if what `of` names does not exist, NOT_FOUND for an unknown tenant, or CONFLICT if the id is in
+ *   use or there are too many budgets
  * @throws Unavailable when the database is away
  */
 export async function makeBudget(
@@ -92,10 +92,10 @@ export async function makeBudget(
 }
 
 /**
- * Changes a budget: raising opens what it had closed at once, and lowering it below what is used acts at once.
- * @param expectedVersion as it was read: of two who change it at once one is refused, so that no change is lost
- * @returns the budget as it is now; or a Refusal CONFLICT for another version, NOT_FOUND where there is none, FORBIDDEN for an admin of the
- * tenant where somebody else made it, or INVALID_REQUEST where nothing would be left that it limits
+ * Changes a budget. Raising it reopens at once what it had closed, and lowering it below what is used acts at once.
+ * @param expectedVersion the version that was read: of two simultaneous changes one is refused, so that none is lost
+ * @returns the budget as it is now; or a Refusal CONFLICT for another version, NOT_FOUND if there is none, FORBIDDEN for an admin of the tenant if
+ *   somebody else made it, or INVALID_REQUEST if it would no longer limit anything
  * @throws Unavailable when the database is away
  */
 export async function changeBudget(
@@ -116,7 +116,7 @@ export async function changeBudget(
     ...given,
     ...(dollars === undefined ? {} : { microDollars: toMicro(dollars) }),
     ...(minutes === undefined ? {} : { microMinutes: toMicro(minutes) }),
-    // What somebody else has set no admin of the tenant takes back.
+    // Once somebody else has changed a budget, admins of the tenant may no longer change it.
     madeBy: by.role === 'tenant_admin' ? found.madeBy : by.role,
     version: expectedVersion + 1,
     changedAtMs: atMs,
@@ -136,7 +136,7 @@ export async function changeBudget(
 
 /**
  * Deletes a budget.
- * @returns a Refusal CONFLICT where the tenants file names it, and those of `changeBudget`
+ * @returns true; or a Refusal CONFLICT if the tenants file names it, and those of `changeBudget`
  * @throws Unavailable when the database is away
  */
 export async function deleteBudget(
@@ -158,7 +158,7 @@ export async function deleteBudget(
   return isDeleted ? true : noBudget(id);
 }
 
-/** Whether somebody may change a budget: admins of a tenant those alone that admins of it made. */
+/** Whether somebody may change a budget: admins of a tenant may change only those that admins of it made. */
 export function mayChangeBudget({ madeBy }: Pick<Budget, 'madeBy'>, role: ActRole): boolean {
   return role !== 'tenant_admin' || madeBy === 'tenant_admin';
 }
@@ -208,7 +208,7 @@ function noTenant(tenantId: string): Refusal {
   return new Refusal('NOT_FOUND', `There is no tenant "${tenantId}"; tenants come from TENANTS_FILE.`);
 }
 
-/** The names that `of` of a budget may have. */
+/** The names that a budget's `of` may use. */
 interface Names {
   readonly keys: readonly (string | undefined)[];
   readonly agents: readonly (string | undefined)[];
@@ -218,12 +218,12 @@ function namesOf({ keys, agents }: Tenant): Names {
   return { keys: keys.map(({ id }) => id), agents: agents.map(({ id }) => id) };
 }
 
-/** What is wrong with whom a budget of a tenant is of; undefined where nothing is. */
+/** What is wrong with the `of` of a tenant's budget; undefined if nothing is. */
 export function faultOfBudget(of: string, tenant: Tenant): string | undefined {
   return faultOf(of, namesOf(tenant));
 }
 
-/** What is wrong with whom a budget is of. @param names of its tenant; undefined for the installation */
+/** What is wrong with a budget's `of`. @param names of its tenant; undefined for the installation */
 function faultOf(of: string, names: Names | undefined): string | undefined {
   if (names === undefined)
     return of === 'installation' ? undefined : 'must be installation, or be a budget of a tenant';
@@ -236,7 +236,7 @@ function faultOf(of: string, names: Names | undefined): string | undefined {
 const word = z.string().optional().catch(undefined);
 const budgetsOutline = z.array(z.object({ id: word, of: word }).catch({})).catch([]);
 
-/** The names in a file, read without complaint, so that clashes are told beside all other problems. */
+/** The names in a file, read leniently, so that clashes are reported together with all other problems. */
 const outline = z
   .object({
     budgets: budgetsOutline,
@@ -254,7 +254,7 @@ const outline = z
   })
   .catch({ budgets: [], tenants: [] });
 
-/** What only shows between the entries of a tenants file: ids of budgets that are used twice, and keys and agents that are not there. */
+/** What only shows when entries of a tenants file are compared: budget ids that are used twice, and keys and agents that do not exist. */
 export function findBudgetFaults(content: unknown): FileProblem[] {
   const { budgets, tenants } = outline.parse(content);
   return [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One thing that is wrong, with its path in the file, for example `tenants[0].widgetKeys[1].origin`. */
+/** One problem, with its path in the file, for example `tenants[0].widgetKeys[1].origin`. */
 export interface FileProblem {
   readonly path: string;
   readonly message: string;
@@ -9,7 +9,7 @@ export interface FileProblem {
 const word = z.string().optional().catch(undefined);
 const listOf = <T extends z.ZodType>(item: T) => z.array(item).catch([]);
 
-/** The names in a file, read without complaint, so that clashes are told beside all other problems. */
+/** The names in a file, read leniently, so that clashes are reported together with all other problems. */
 const outline = z
   .object({
     tenants: listOf(
@@ -25,7 +25,7 @@ const outline = z
   })
   .catch({ tenants: [] });
 
-/** Finds what only shows between entries: names used twice, and keys pinned to agents that their tenant does not have. */
+/** Finds what only shows when entries are compared: names used twice, and keys restricted to agents that their tenant does not have. */
 export function findConflicts(content: unknown): FileProblem[] {
   const { tenants } = outline.parse(content);
   const problems: FileProblem[] = [];
@@ -50,7 +50,7 @@ export function findConflicts(content: unknown): FileProblem[] {
     for (const [w, webhook] of tenant.webhooks.entries()) webhookId(webhook.id, `${here}.webhooks[${w}].id`);
     for (const [k, key] of tenant.widgetKeys.entries()) {
       const isNew = keyText(key.key, `${here}.widgetKeys[${k}].key`);
-      // A key without an id takes itself as its id.
+      // A key without an id is its own id.
       if (isNew || key.id !== undefined) keyId(key.id ?? key.key, `${here}.widgetKeys[${k}].id`);
       problems.push(...findStrangers(key.agents, tenant.agents, `${here}.widgetKeys[${k}].agents`));
     }

@@ -4,7 +4,7 @@ import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 /** The demo's pages that have keys of their own: `/demo`, and `/demo/take-over`, whose key opens small and locked calls. */
 export type DemoKeyUse = 'demo' | 'take-over';
 
-/** The keys of the shipped config/tenants.json, and the origins they have there: one per page and address a newcomer may type. */
+/** The keys of the shipped config/tenants.json, with their origins there: one for each page and each address that a newcomer may type. */
 const shipped: ReadonlyMap<string, { readonly origin: string; readonly use: DemoKeyUse }> = new Map([
   ['w_demo_local_00000000000000000000000000000000', { origin: 'http://localhost:3000', use: 'demo' }],
   ['w_demo_loopback_00000000000000000000000000000000', { origin: 'http://127.0.0.1:3000', use: 'demo' }],
@@ -12,23 +12,23 @@ const shipped: ReadonlyMap<string, { readonly origin: string; readonly use: Demo
   ['w_demo_take_over_loopback_00000000000000000000000000000000', { origin: 'http://127.0.0.1:3000', use: 'take-over' }],
 ]);
 
-/** A demo key that nobody has edited: whoever binds one to an origin of their own means it. */
+/** Whether a demo key has its shipped origin: one that was bound to another origin is meant to be there. */
 function isShipped({ key, origin }: WidgetKey): boolean {
   return shipped.get(key)?.origin === origin;
 }
 
-/** Where the tenants of the file go. */
+/** Where the tenants of the file are going. */
 export interface DemoPlace {
   readonly mode: 'development' | 'test' | 'production';
   /** The address in use, with the real port. */
   readonly publicUrl: string;
-  /** An external database may be production's one day. */
+  /** An external database may become production's one day. */
   readonly database: 'embedded' | 'postgres';
 }
 
 /**
- * The tenants of the file as they go into the database. The demo's keys go along in development only, and under a public address only
- * into a database that nobody else uses: bound to that address they look like keys that somebody means, and everybody knows them.
+ * The tenants of the file as they are written to the database. The demo's keys are included in development only, and under a public address only if
+ * nobody else uses the database: bound to that address they look like keys that somebody needs, and everybody knows them.
  */
 export function placeDemo(tenants: readonly Tenant[], { mode, publicUrl, database }: DemoPlace): Tenant[] {
   const goesAlong = mode !== 'production' && (database === 'embedded' || isLoopback(publicUrl));
@@ -36,8 +36,8 @@ export function placeDemo(tenants: readonly Tenant[], { mode, publicUrl, databas
 }
 
 /**
- * Development: binds the shipped demo keys to where the demo page really is, so that it works on any PORT. The first goes with
- * PUBLIC_URL; the other goes with its twin, because `localhost` and `127.0.0.1` are one machine but two origins.
+ * Development: binds the shipped demo keys to the address that the demo page really has, so that it works on any PORT. The first goes with
+ * PUBLIC_URL, the other with its twin, because `localhost` and `127.0.0.1` are one machine but two origins.
  * @param publicUrl the address in use, with the real port
  */
 export function bindDemo(tenants: readonly Tenant[], publicUrl: string): Tenant[] {
@@ -49,7 +49,7 @@ export function bindDemo(tenants: readonly Tenant[], publicUrl: string): Tenant[
   return tenants.map((tenant) => ({ ...tenant, keys: tenant.keys.map(bind) }));
 }
 
-/** A shipped key as the file has it, or as a development server of this machine or of this address left it in a database. */
+/** Whether a key is a shipped one, as in the file, or as a development server on this machine or at this address left it in a database. */
 export function isDemo({ key, origin }: WidgetKey, publicUrl?: string): boolean {
   const isOwn = publicUrl !== undefined && origin === new URL(publicUrl).origin;
   return shipped.has(key) && (isLoopback(origin) || isOwn);
@@ -64,8 +64,8 @@ function findTwin(publicUrl: string): string | undefined {
 }
 
 /**
- * Production: leaves the shipped demo keys out, also where a development server bound them, and a tenant that had nothing else.
- * Everybody can read them in the repository and send any Origin from a script, so they would be a free model at the operator's cost.
+ * Production: leaves out the shipped demo keys, even if a development server bound them, and tenants that had no other key. Everybody can read them
+ * in the repository and send any Origin from a script, so they would be a free model at the operator's cost.
  */
 export function withoutDemo(tenants: readonly Tenant[], publicUrl: string | undefined): Tenant[] {
   return tenants
@@ -73,7 +73,7 @@ export function withoutDemo(tenants: readonly Tenant[], publicUrl: string | unde
     .filter(({ keys }, index) => keys.length > 0 || tenants[index]?.keys.length === 0);
 }
 
-/** The demo key that works on a page of the origin, with its tenant: what a page of the demo takes when it names none itself. */
+/** The demo key that works on a page of the origin, with its tenant: a page of the demo uses it if it names none itself. */
 export function findDemoKey<T extends { readonly key: WidgetKey }>(
   directory: { keyOf(key: string): T | undefined },
   origin: string,

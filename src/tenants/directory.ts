@@ -10,22 +10,22 @@ export interface DirectoryDeps {
   readonly tenants: Pick<Tenants, 'all' | 'stops'>;
   readonly budgets: Pick<Budgets, 'all'>;
   readonly bus: Pick<Bus, 'subscribe'>;
-  /** Only tenants that name their admins admit console users (admins.ts); by default those that name none admit all. */
+  /** Whether only tenants that name their admins admit console users (admins.ts); by default those that name none admit all. */
   readonly needsAdmins?: boolean;
   /**
-   * Gets keys that are revoked and were not announced yet: at the first load all of them, since one may have been revoked while
-   * this process was down. When it rejects, the keys are announced again with the next load, so it must be idempotent.
+   * Gets revoked keys that were not announced yet; after the first load that is all of them, since one may have been revoked while this process was
+   * down. If it rejects, the next load announces the keys again, so it must be idempotent.
    */
   readonly onRevoked: (keys: readonly WidgetKey[]) => void | Promise<void>;
-  /** The same for stops, which name the tenants that they stop. */
+  /** The same for stops; it gets the tenants that are stopped. */
   readonly onStopped: (tenantIds: readonly string[]) => void | Promise<void>;
-  /** The same for budgets that are new, or were changed. */
+  /** The same for budgets that are new or were changed. */
   readonly onBudgets: (budgets: readonly Budget[]) => void | Promise<void>;
-  /** A load or an announcement failed; told once until one succeeds again. */
+  /** A load or an announcement failed; called once until one succeeds again. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds between loads that no message asked for; makes up for lost messages. */
+  /** Milliseconds between loads that no message asked for; they make up for lost messages. */
   readonly refreshMs?: number;
-  /** Milliseconds that have passed since some moment, also while this process was frozen. */
+  /** Milliseconds since some moment, including time in which this process was frozen. */
   readonly elapsedMs?: () => number;
 }
 
@@ -36,25 +36,25 @@ const LATE_MS = 2000;
 interface Snapshot {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
-  /** Each tenant's keys by their ids: a tenant may have thousands, and every usage report asks for one. */
+  /** Each tenant's keys by id: a tenant may have thousands, and every usage report looks one up. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, WidgetKey>>;
-  /** By tenants; that of the installation has null. */
+  /** By tenant; null is the installation. */
   readonly stops: ReadonlyMap<string | null, Stop>;
-  /** Likewise. */
+  /** By tenant; null is the installation. */
   readonly budgets: ReadonlyMap<string | null, readonly Budget[]>;
 }
 
 const NO_BUDGETS: readonly Budget[] = [];
 
 /**
- * All tenants in memory, for the hot path: lookups never wait. The database is the truth; the last good snapshot stays in use while it is
- * away (docs/architecture.md, section 5). A snapshot is replaced as a whole, so a caller never sees half of a change.
+ * All tenants in memory, for the hot path: lookups never wait. The database is the truth; while it is away the last good snapshot stays in use
+ * (docs/architecture.md, section 5). A snapshot is replaced as a whole, so a caller never sees half of a change.
  */
 export class TenantDirectory {
   readonly #deps: DirectoryDeps;
   readonly #announced = new Set<string>();
   #snapshot: Snapshot = index([], [], []);
-  /** The origins that some key is bound to which is not revoked (docs/contract.md, section 2.4, CORS); another set when they change. */
+  /** The origins of all keys that are not revoked (docs/contract.md, section 2.4, CORS); a new set whenever they may have changed. */
   widgetOrigins: ReadonlySet<string> = new Set();
   #running: Promise<unknown> = Promise.resolve();
   #queued: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export class TenantDirectory {
   #stops: (() => void)[] = [];
   readonly #elapsedMs: () => number;
   readonly #refreshMs: number;
-  /** When the database was last asked, with whatever result. */
+  /** When the database was last asked, whatever the result. */
   #askedAtMs = -Infinity;
 
   constructor(deps: DirectoryDeps) {
@@ -87,12 +87,12 @@ export class TenantDirectory {
       await this.stop();
       throw error;
     }
-    if (this.#stops.length === 0) return; // stopped meanwhile
+    if (this.#stops.length === 0) return; // `stop` was called meanwhile.
     const timer = setInterval(() => this.#refresh(), this.#refreshMs).unref();
     this.#stops.push(() => clearInterval(timer));
   }
 
-  /** Stops listening and resolves when no load and no announcement is under way. The last snapshot still answers. */
+  /** Stops listening, and resolves when no load and no announcement is under way. The last snapshot still answers. */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0)) stop();
     await this.#queued?.catch(() => undefined);
@@ -101,15 +101,15 @@ export class TenantDirectory {
   }
 
   /**
-   * Resolves when the look-ups are fit for admitting somebody: a process that was frozen looks at the database first, since it
-   * missed what was revoked meanwhile. While the database is away what is known counts.
+   * Resolves when lookups may be used to admit somebody. A process that was frozen reads the database first, since it missed what was revoked
+   * meanwhile; while the database is away, what is known counts.
    */
   refreshIfLate(): Eventually<void> {
     if (this.#elapsedMs() - this.#askedAtMs <= this.#refreshMs + LATE_MS) return;
     return this.catchUp();
   }
 
-  /** Resolves when this process serves what was changed until now; while the database is away the next load brings it. */
+  /** Resolves when this process serves what has been changed so far; if the database is away, the next load brings it. */
   catchUp(): Promise<void> {
     return this.reload().catch(() => undefined);
   }
@@ -124,7 +124,7 @@ export class TenantDirectory {
     return this.#snapshot.names.get(tenantId)?.get(keyId);
   }
 
-  /** Whether a key is revoked; looked at first in the database where this process may have missed that. */
+  /** Whether a key is revoked; reads the database first if this process may have missed that. */
   isRevoked(tenantId: string, keyId: string): Eventually<boolean> {
     return andThen(this.refreshIfLate(), () => {
       const key = this.keyNamed(tenantId, keyId);
@@ -132,13 +132,13 @@ export class TenantDirectory {
     });
   }
 
-  /** Why a tenant opens no sessions: it is stopped, or the installation is. */
+  /** Why a tenant opens no sessions: the stop of the installation, or its own. */
   stopOf(tenantId: string): Stop | undefined {
     const { stops } = this.#snapshot;
     return stops.get(null) ?? stops.get(tenantId);
   }
 
-  /** The budgets of a tenant; of the installation for null. */
+  /** The budgets of a tenant; null for those of the installation. */
   budgetsOf(tenantId: string | null): readonly Budget[] {
     return this.#snapshot.budgets.get(tenantId) ?? NO_BUDGETS;
   }
@@ -155,19 +155,19 @@ export class TenantDirectory {
     return [...this.#snapshot.tenants.values()];
   }
 
-  /** The tenants that a console user may act for: those that list the address, and unless `needsAdmins` those without a list. */
+  /** The tenants that a console user may act for: those whose list has the address and, unless `needsAdmins`, those without a list. */
   tenantsAdmitting(email: string): Tenant[] {
     const { needsAdmins = false } = this.#deps;
     return this.all().filter(({ admins }) => (admins === null ? !needsAdmins : matchesEmailList(email, admins)));
   }
 
-  /** The tenants that name the address as an admin. */
+  /** The tenants whose list of admins has the address. */
   administeredBy(email: string): string[] {
     return this.all().flatMap(({ id, admins }) => (admins !== null && matchesEmailList(email, admins) ? [id] : []));
   }
 
   /**
-   * Resolves when a load that began after this call is in place; calls that come during a load share the next one.
+   * Resolves when a load that began after this call is in place; calls during a load share the next one.
    * @throws Unavailable when the database is away; the last good snapshot stays
    */
   reload(): Promise<void> {
@@ -216,7 +216,7 @@ export class TenantDirectory {
     );
   }
 
-  /** Tells of those that were not told of. Not awaited by loads: ending many sessions may take long, and the next must not wait for it. */
+  /** Announces what was not announced yet. Loads do not wait for it: ending many sessions may take long, and must not delay the next load. */
   #announce<T>(
     all: readonly T[],
     nameOf: (one: T) => string,
@@ -243,7 +243,7 @@ export class TenantDirectory {
   }
 }
 
-/** Unknown, revoked and another tenant's are the same. */
+/** Unknown and revoked keys and those of another tenant get the same answer. */
 export function invalidWidgetKey(why: Why = {}): Refusal {
   return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.', {}, why);
 }
@@ -256,7 +256,7 @@ function index(tenants: readonly Tenant[], stops: readonly Stop[], budgets: read
     keys: new Map(keys.map((entry) => [entry.key.key, entry])),
     names: new Map(tenants.map((tenant) => [tenant.id, new Map(tenant.keys.map((key) => [key.id, key]))])),
     stops: new Map(stops.map((stop) => [stop.tenantId, stop])),
-    // Those of the demo are kept also where its tenant is not served.
+    // The database also keeps budgets of the demo where its tenant is not served.
     budgets: byTenant(budgets.filter(({ tenantId }) => tenantId === null || named.has(tenantId))),
   };
 }

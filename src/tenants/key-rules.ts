@@ -2,11 +2,11 @@ import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { AdminRight, KeyLimits, KeyOverrides, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { KeyWish } from './new-key.ts';
 
-/** What the installation sets for the keys that are issued in it. */
+/** The installation's rules for keys that are issued in it. */
 export interface KeyRules {
   /** The WIDGET_* limits. */
   readonly widget: Required<KeyOverrides>;
-  /** What is wrong with brokered calls here; undefined where the provider has them. */
+  /** Why brokered calls are not possible here; undefined if the provider has them. */
   readonly noBrokering: string | undefined;
   /** Whether Switchboard hears what happens in brokered calls. */
   readonly hearsCalls: boolean;
@@ -17,7 +17,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** What no key can have in this installation. */
+/** What no key of this installation can have. */
 export function findImpossible({ call, limits }: KeyWish, { noBrokering, hearsCalls }: KeyRules): Fault[] {
   const isUnheard = !hearsCalls && limits?.newVisitorSeconds !== undefined;
   return [
@@ -26,21 +26,21 @@ export function findImpossible({ call, limits }: KeyWish, { noBrokering, hearsCa
   ];
 }
 
-/** What contradicts itself in a key, wherever it comes from. */
+/** Contradictions within a key, wherever it comes from. */
 export function findContradicting({ call, limits }: Pick<WidgetKey, 'call' | 'limits'>): Fault[] {
   const isUnheard = call === 'direct' && limits.newVisitorSeconds !== undefined;
   return isUnheard ? [unheard('direct calls are not heard; set call to brokered')] : [];
 }
 
-/** Where nobody hears whether a visitor says something, nobody can wait for that. */
+/** If nobody hears whether a visitor says something, nobody can wait for it. */
 function unheard(why: string): Fault {
   return { path: 'limits.newVisitorSeconds', message: `must be left out: ${why}` };
 }
 
 /**
- * What an admin of a tenant may not give a key, because who runs the installation pays for it: what makes it open (open-keys.ts), more for a
- * visitor than the installation gives, and calls that it neither hears nor hangs up, or pages that speak to the provider themselves. The
- * entry of the tenant may permit all but the first (`adminsMay`).
+ * What an admin of a tenant may not give a key, because the operator of the installation pays for it: whatever makes the key open (open-keys.ts),
+ * higher limits for a visitor than the installation gives, calls that the installation neither hears nor hangs up, and pages that speak to the
+ * provider themselves. The tenant's entry may permit all but the first (`adminsMay`).
  */
 export function findForbidden(
   { limits = {}, call, dataChannel, allowOverrides, agents, bots }: KeyWish,
@@ -55,7 +55,7 @@ export function findForbidden(
   if (allowOverrides === true) add('allowOverrides', 'must be false: only an operator may let pages change an agent');
   if (agents === null && tenant.agents.length > 0)
     add('agents', 'must be left out or name agents: only an operator may let pages choose any');
-  // Who pays for what a script opens says what that script has to solve.
+  // Whoever pays for what a script opens decides what the script has to solve.
   if (bots !== undefined) add('bots', 'must be left out: only an operator may say how callers are challenged');
   if (!may('limits'))
     faults.push(...Object.entries(rules?.widget ?? {}).flatMap(([name, most]) => tooHigh(name, limits, most)));
@@ -83,8 +83,8 @@ export function words(text: string, joint: '_' | '-'): string {
 }
 
 /**
- * Ids for new keys of a site that an operator can tell and guess: `acme-www`, then `acme-www-2`.
- * @param taken the ids that the tenant has, those of revoked keys among them
+ * Ids for new keys of a site that an operator can recognize and guess: `acme-www`, then `acme-www-2`.
+ * @param taken the ids that the tenant has, including those of revoked keys
  */
 export function freeIds(tenantId: string, site: string, count: number, taken: ReadonlySet<string>): string[] {
   const [owner, place] = [words(tenantId, '-'), words(site, '-')];

@@ -27,31 +27,31 @@ export interface KeyDeps {
   readonly acts: ActLog;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
-  /** Of the installation; a command that knows only the database has none. */
+  /** The installation's rules; a command that knows only the database has none. */
   readonly rules?: KeyRules | undefined;
 }
 
 export interface IssueRequest extends KeyWish {
   readonly tenantId: string;
-  /** A word for the page or environment; it becomes a part of the key. */
+  /** A word for the page or environment; it becomes part of the key. */
   readonly site: string;
-  /** By default it is made of the site. */
+  /** By default it is made from the site. */
   readonly id?: string | undefined;
   readonly origin: string;
 }
 
-/** One key for each origin of a site. */
+/** Asks for one key for each origin of a site. */
 export interface IssueManyRequest extends Omit<IssueRequest, 'id' | 'origin'> {
   readonly origins: readonly string[];
 }
 
-/** Others may take the ids that were free a moment ago. */
+/** Others may take ids that were free a moment ago. */
 const TRIES = 10;
 
 /**
  * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
- * @returns a Refusal INVALID_REQUEST whose details name every wrong field, FORBIDDEN whose details name what an admin of the tenant may not
- * set, or CONFLICT for an id that its tenant has already, or for more keys than it may have
+ * @returns the key; or a Refusal: INVALID_REQUEST, whose details name every wrong field; FORBIDDEN, whose details name what an admin of the tenant
+ *   may not set; or CONFLICT if the tenant has the id already, or would have more keys than it may
  * @throws Unavailable when the database is away
  */
 export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
@@ -61,7 +61,7 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
 }
 
 /**
- * Issues a key for each of several origins, all of them or none; their ids count on.
+ * Issues a key for each of several origins, all of them or none; their ids are numbered.
  * @returns the refusals of `issueKey`
  * @throws Unavailable when the database is away
  */
@@ -69,7 +69,7 @@ export function issueKeys(request: IssueManyRequest, by: ChangedBy, deps: KeyDep
   return issue(request, undefined, by, deps);
 }
 
-/** @param id by default ids are made of the site */
+/** @param id by default ids are made from the site */
 async function issue(
   request: IssueManyRequest,
   id: string | undefined,
@@ -86,7 +86,7 @@ async function issue(
     } catch (fault) {
       if (fault instanceof TooManyKeys) return tooMany(fault);
       if (!(fault instanceof KeyTaken)) throw fault;
-      // Somebody else was first. Ids that are made here go on to the next numbers.
+      // Somebody else was first. Generated ids go on to the next numbers.
       if (id !== undefined || tries === TRIES) return taken(request.tenantId, id ?? keys.map((key) => key.id).join());
     }
   }
@@ -120,14 +120,14 @@ async function newKeys(
   }));
 }
 
-/** Whoever opens a key says so for ever. */
+/** If the key is open, the act's reason records that permanently. */
 function openly(by: ChangedBy, key: WidgetKey): ChangedBy {
   const warnings = warningsOf(key, {});
   if (warnings.length === 0) return by;
   return { ...by, reason: [`an open key (${warnings.join(', ')})`, by.reason ?? []].flat().join(': ') };
 }
 
-/** Each key has its audit row. @throws KeyTaken, TooManyKeys */
+/** Each key has its journal entry. @throws KeyTaken, TooManyKeys */
 async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps): Promise<void> {
   const batchId = keys.length > 1 ? `batch_${randomId()}` : undefined;
   const change = async (): Promise<void> => {
@@ -138,12 +138,12 @@ async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps):
   await rows.reduce((work, row) => () => audited(deps.acts, row, work, () => 'done'), change)();
 }
 
-/** What `revokeKey`, `pauseKey` and `resumeKey` change: a key as it was found (see `findKey`). */
+/** The type of `revokeKey`, `pauseKey` and `resumeKey`, which change a key as it was found (see `findKey`). */
 export type ChangeKey = (key: WidgetKey, by: ChangedBy, deps: KeyDeps) => Promise<WidgetKey>;
 
 /**
- * Revokes a key for ever; it stops working on every node within a second and its live sessions end (docs/contract.md, section 3). Revoking
- * twice is no error and keeps the first time.
+ * Revokes a key permanently: within a second it stops working on every node and its live sessions end (docs/contract.md, section 3). Revoking twice
+ * is no error and keeps the first time.
  * @returns the key as it is now
  * @throws Unavailable when the database is away
  */
@@ -153,14 +153,14 @@ export const revokeKey: ChangeKey = (key, by, deps) =>
     isNews: ({ revokedAtMs }) => revokedAtMs === null,
   });
 
-/** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. As `revokeKey` otherwise. */
+/** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. Otherwise as `revokeKey`. */
 export const pauseKey: ChangeKey = (key, by, deps) =>
   change('key.pause', key, by, deps, {
     apply: ({ tenantId, id }) => deps.tenants.pause(tenantId, id, changeOf(by, deps)),
     isNews: ({ pausedAtMs, revokedAtMs }) => pausedAtMs === null && revokedAtMs === null,
   });
 
-/** Undoes a pause. As `revokeKey` otherwise. */
+/** Undoes a pause. Otherwise as `revokeKey`. */
 export const resumeKey: ChangeKey = (key, by, deps) =>
   change('key.resume', key, by, deps, {
     apply: ({ tenantId, id }) => deps.tenants.resume(tenantId, id),
@@ -189,7 +189,7 @@ async function change(
     entryOf(action, key, by, deps),
     async () => {
       const after = await apply(key);
-      // No key is ever deleted.
+      // Keys are never deleted.
       if (after === undefined) throw new Error(`the key ${key.tenantId}/${key.id} vanished while it was changed`);
       return after;
     },
@@ -200,7 +200,7 @@ async function change(
 }
 
 /**
- * A key of a tenant, as the database has it: one that was issued a moment ago may not have come round.
+ * A key of a tenant, read from the database: the directory may not have one that was issued a moment ago.
  * @param idOrKey its id in its tenant, or the key itself
  * @throws Unavailable when the database is away
  */

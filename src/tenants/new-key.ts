@@ -3,10 +3,10 @@ import type { KeyBots } from '../protocol/key-bots.ts';
 import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
-/** What a new key may be asked to be. */
+/** What may be asked for in a new key. */
 export interface KeyWish {
   readonly label?: string | undefined;
-  /** Null is any agent, and none. */
+  /** Null: any agent, or none. */
   readonly agents?: readonly string[] | null | undefined;
   readonly allowOverrides?: boolean | undefined;
   readonly call?: CallMode | undefined;
@@ -30,8 +30,8 @@ const USUAL_TOTALS: KeyTotals = {
 };
 
 /**
- * What a new key is, by whatever door it is issued: as safe as a copied one should be, unless it was asked for in so many words. What an
- * admin of the tenant leaves out of the totals is as usual, because such a key is never without.
+ * The terms of a new key, however it is issued: as safe as a key that anyone can copy should be, unless something else was asked for explicitly. For
+ * an admin of the tenant, totals that are left out get the usual values, because such a key must always have them.
  */
 export function newKeyTerms(wish: KeyWish, tenant: Pick<Tenant, 'agents'>, role: ActRole): KeyTerms {
   const { label = '', allowOverrides = false, call = null, dataChannel = 'none', limits = {}, bots } = wish;

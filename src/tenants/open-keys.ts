@@ -4,7 +4,7 @@ import { isDemo } from './demo.ts';
 
 type Terms = Pick<WidgetKey, 'agents' | 'allowOverrides' | 'totals' | 'revokedAtMs'>;
 
-/** What each warning means, in few words. */
+/** What each warning means, in a few words. */
 const words: Readonly<Record<KeyWarning, string>> = {
   overrides: 'pages may ask for any model and instructions',
   no_totals: 'nothing bounds what all its visitors use in a day',
@@ -12,8 +12,8 @@ const words: Readonly<Record<KeyWarning, string>> = {
 };
 
 /**
- * Why a key that somebody copied would be a free model: what makes it open. Everybody can read the key of a page and invent visitors, who
- * have a day's limits each.
+ * Why a key would be a free model for anyone who copies it: what makes it open. Everybody can read the key of a page and invent visitors, each with
+ * limits of its own for the day.
  */
 export function warningsOf(
   { agents, allowOverrides, totals, revokedAtMs }: Terms,
@@ -30,12 +30,12 @@ export function warningsOf(
   ];
 }
 
-/** `overrides: pages may ask for any model and instructions`. */
+/** For example `overrides: pages may ask for any model and instructions`. */
 export function describeWarning(warning: KeyWarning): string {
   return `${warning.replace('_', ' ')}: ${words[warning]}`;
 }
 
-/** Every key that is open, in words, by its name; not the demo's, which works on this machine alone. */
+/** Every open key by name, with the reasons in words; except the demo's, which works on this machine only. */
 export function describeOpenKeys(tenants: readonly Tenant[]): string[] {
   return tenants.flatMap((tenant) =>
     tenant.keys

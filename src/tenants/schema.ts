@@ -13,7 +13,7 @@ interface IssueInput {
   readonly input?: unknown;
 }
 
-/** The message of a field that has the wrong type, which tells a missing field apart. */
+/** The message for a field of the wrong type; a missing field gets a message of its own. */
 function wanted(what: string): { error: (issue: IssueInput) => string } {
   return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
 }
@@ -23,7 +23,7 @@ function text(min: number, max: number): z.ZodString {
   return z.string(wanted(what)).min(min, `must be ${what}`).max(max, `must be ${what}`);
 }
 
-/** Ids become parts of subjects (`widget:<tenant>:<key id>`), where a colon or an @ would blur two callers. */
+/** Ids become parts of subjects (`widget:<tenant>:<key id>`), where a colon or an @ would make two callers look alike. */
 function identifier(max: number): z.ZodString {
   const what = `1 to ${max} letters, digits, dots, hyphens and underscores`;
   return z.string(wanted(what)).regex(new RegExp(`^[A-Za-z0-9._-]{1,${max}}$`), `must be ${what}`);
@@ -61,13 +61,13 @@ const dollars = z
   .max(1_000_000, 'must be at most 1000000')
   .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals');
 
-/** So long a visitor may take to begin; more than a day is no limit of a session. */
+/** How long a visitor may take to begin; more than a day would not limit a session. */
 const newVisitorSeconds = z
   .int(wanted('a whole number of seconds from 10 to 86400'))
   .min(10, 'must be at least 10 seconds, in which a visitor can begin to speak')
   .max(86_400, 'must be at most 86400 seconds');
 
-/** What a widget key overrides of the WIDGET_* limits, and what else holds for each visitor. */
+/** The WIDGET_* limits that a widget key overrides, and its other limits for each visitor. */
 export const limitsSchema = z.strictObject(
   {
     sessionsPerMinute: sessions.optional(),
@@ -79,7 +79,7 @@ export const limitsSchema = z.strictObject(
   wanted('an object'),
 );
 
-/** The ceilings over all subjects of a widget key together, or of all keys of a tenant. */
+/** The ceilings over all subjects of a widget key, or over all keys of a tenant. */
 export const totalsSchema = z.strictObject(
   {
     sessionsPerMinute: sessions.optional(),
@@ -113,7 +113,7 @@ const adminSchema = z
   .toLowerCase()
   .regex(/^[^\s@,;<>"*]*@[^\s@,;<>"*]+$/, 'must be an e-mail address or a @domain');
 
-/** The label identifier of a key. */
+/** The id of a key. */
 export const keyIdSchema = identifier(200);
 
 const keySchema = z

@@ -14,15 +14,15 @@ export interface StopDeps {
   readonly clock: Clock;
 }
 
-/** How the journal and the console name the installation as a whole. */
+/** The name of the installation as a whole in the journal and the console. */
 export const INSTALLATION = 'installation';
 
 /**
- * Stops a tenant, or the installation: every node refuses creates within a second and ends what is open, also a node that starts later
- * (docs/operations.md, "Stop everything"). Stopping twice is no error and keeps the first
- * stop; only that of an admin of the tenant, who could lift it, is replaced by that of anybody else.
+ * Stops a tenant or the installation: within a second every node refuses creates and ends what is open, including a node that starts later
+ * (docs/operations.md, "Stop everything"). Stopping twice is no error and keeps the first stop, except that anybody else's stop replaces one by an
+ * admin of the tenant, who could lift it.
  * @param tenantId null for the installation
- * @returns the stop that holds, or a Refusal NOT_FOUND for a tenant that is not there
+ * @returns the stop that holds, or a Refusal NOT_FOUND for an unknown tenant
  * @throws Unavailable when the database is away: then nothing is stopped
  */
 export async function stopService(tenantId: string | null, by: ChangedBy, deps: StopDeps): Promise<Stop | Refusal> {
@@ -40,10 +40,10 @@ export async function stopService(tenantId: string | null, by: ChangedBy, deps: 
 }
 
 /**
- * Lifts a stop: sessions may begin again at once. Lifting that of the installation leaves those of tenants as they are.
+ * Lifts a stop: sessions may begin again at once. Lifting the installation's stop leaves those of tenants as they are.
  * @param tenantId null for the installation
- * @returns whether there was one; or a Refusal NOT_FOUND for a tenant that is not there, or FORBIDDEN for an admin of the tenant where an
- * operator of the installation stopped it
+ * @returns whether there was one; or a Refusal NOT_FOUND for an unknown tenant, or FORBIDDEN for an admin of the tenant if an operator of the
+ *   installation stopped it
  * @throws Unavailable when the database is away
  */
 export async function resumeService(
@@ -74,15 +74,15 @@ function entryOf(action: ActAction, tenantId: string | null, by: ChangedBy, atMs
   return newAct({ ...by, atMs, action, target: tenantId ?? INSTALLATION, tenantId });
 }
 
-/** What is still open of what a stop ends. */
+/** What a stop is still to end. */
 export interface StillOpen {
   /** Sessions that have not ended. */
   readonly sessions: number;
-  /** `open`: that go on or are being opened; `closing`: whose end the provider has not confirmed. */
+  /** `open`: calls that go on or are being opened; `closing`: calls whose end the provider has not confirmed. */
   readonly calls: { readonly open: number; readonly closing: number };
 }
 
-/** @param tenants whose; all where none are named @throws Unavailable when the database is away */
+/** @param tenants all if not given @throws Unavailable when the database is away */
 export async function stillOpen(
   tenants: readonly string[] | undefined,
   {

@@ -8,7 +8,7 @@ import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
 import { findServerToolFaults } from './tool-definitions.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
-/** The tenants file cannot be used. Its message is complete: every problem, and what to do. */
+/** The tenants file cannot be used. The message is complete: every problem, and what to do. */
 export class TenantsFileError extends Error {
   readonly file: string;
   readonly problems: readonly FileProblem[];
@@ -22,10 +22,10 @@ export class TenantsFileError extends Error {
   }
 }
 
-/** What TENANTS_FILE says. */
+/** The content of TENANTS_FILE. */
 export interface TenantsDocument {
   readonly tenants: Tenant[];
-  /** Of the installation and of all tenants. */
+  /** Budgets of the installation and of all tenants. */
   readonly budgets: readonly NewBudget[];
 }
 
@@ -36,7 +36,7 @@ export async function readTenantsFile(file: string, atMs: number): Promise<Tenan
 
 /**
  * Reads TENANTS_FILE (docs/contract.md, section 3).
- * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`, and that of new webhooks
+ * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`, and the creation time of new webhooks
  * @throws TenantsFileError when the file is missing, unreadable or wrong
  */
 export async function readTenantsDocument(file: string, atMs: number): Promise<TenantsDocument> {
@@ -87,7 +87,7 @@ function parseTenantsDocument(text: string, file: string, atMs: number): Tenants
   };
 }
 
-/** The tenants of the database once those of the file were merged into it: what is not named stays, and no revocation is undone. */
+/** The tenants of the database with those of the file merged in: what the file does not name stays, and no revocation is undone. */
 export function mergeTenants(database: readonly Tenant[], file: readonly Tenant[]): Tenant[] {
   const before = new Map(database.map((tenant) => [tenant.id, tenant]));
   const merged = file.map((tenant) => {
@@ -121,7 +121,7 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
   };
 }
 
-/** What is wrong in the words of the file, with its path there. */
+/** A problem in the words of the file, with its path there. */
 export function toProblem({ path, message }: IssueInWords): FileProblem {
   const text = path.reduce<string>(
     (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}${before && '.'}${String(part)}`),
@@ -139,7 +139,7 @@ function explainUnreadable(error: unknown): string {
   return `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** The parser's own words, with line and column (from 1) where it tells a position. */
+/** The parser's own message, with line and column (from 1) if it tells a position. */
 function explainSyntax(text: string, error: unknown): string {
   return (error as SyntaxError).message.replace(/(?: in JSON)? at position (\d+).*/s, (_, position: string) => {
     const before = text.slice(0, Number(position)).split('\n');
@@ -147,14 +147,14 @@ function explainSyntax(text: string, error: unknown): string {
   });
 }
 
-/** The tenants that do not say who may act for them: every console user may. */
+/** The tenants that do not say who may act for them, so that every console user may. */
 export function withoutAdmins(tenants: readonly Tenant[]): Tenant[] {
   return tenants.filter(({ admins }) => admins === null);
 }
 
 /**
- * Production with CONSOLE_EMAILS=*: whoever receives mail can log in, so each tenant of the file must say who may act for it. Otherwise
- * everybody would get its sessions, with a model and instructions of their own, at its cost.
+ * Production with CONSOLE_EMAILS=*: everybody who receives mail can log in, so each tenant of the file must say who may act for it. Otherwise anybody
+ * could open its sessions, with their own model and instructions, at its cost.
  * @throws TenantsFileError that names the tenants and what to do
  */
 export function requireAdmins(tenants: readonly Tenant[], file: string): void {

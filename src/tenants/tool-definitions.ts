@@ -15,7 +15,7 @@ const outline = z
   })
   .catch({ tenants: [] });
 
-/** What is wrong with the tools of a file that Switchboard is to call. */
+/** What is wrong with the tools in a file that Switchboard is to call. */
 export function findServerToolFaults(content: unknown): FileProblem[] {
   return outline
     .parse(content)
@@ -44,7 +44,7 @@ function faultsOf(found: object, path: string): FileProblem[] {
   return [...(fault === undefined ? [] : [{ path: `${path}.url`, message: fault }]), ...names];
 }
 
-/** Tools that a caller brings along: whatever they say, they name no address and no header for Switchboard. */
+/** Tools that a caller brings: whatever they say, addresses and headers for Switchboard are removed from them. */
 export function withoutAddresses(tools: readonly Tool[]): readonly Tool[] {
   return tools.map((found) => {
     if (found.kind !== SERVER_TOOL) return found;

@@ -20,15 +20,15 @@ export interface MergeDeps {
 }
 
 export interface WatchDeps extends MergeDeps {
-  /** The file was changed and cannot be used, or the database is away; told once, the present tenants stay in force. */
+  /** The file was changed and cannot be used, or the database is away. Called once for each problem; the present tenants stay in force. */
   readonly onProblem: (error: unknown) => void;
   /** Milliseconds between two looks at the file; half of the promised second. */
   readonly pollMs?: number;
 }
 
 /**
- * Merges the tenants file into the database and tells every node. What the file no longer names stays in the database: a file that
- * was cut short by mistake must not take customers off the air. A key is taken away with `revoked: true`.
+ * Merges the tenants file into the database and tells every node. What the file no longer names stays in the database: a file that was cut short by
+ * mistake must not cut customers off. Keys are withdrawn with `revoked: true`.
  * @throws TenantsFileError when the file cannot be used, with what to do; at start that is exit code 78
  * @throws Unavailable when the database is away
  */
@@ -48,14 +48,14 @@ export async function mergeTenantsFile(deps: MergeDeps): Promise<void> {
 }
 
 /**
- * Merges the tenants file at start and within a second of every change. It looks at the file instead of using fs.watch, which loses
- * the file when an editor replaces it or Kubernetes swaps the symbolic link above it, and is silent on network file systems.
+ * Merges the tenants file at start and within a second of every change. It polls the file instead of using fs.watch, which loses the file when an
+ * editor replaces it or Kubernetes swaps the symbolic link above it, and is silent on network file systems.
  */
 export class TenantsFileWatch {
   readonly #deps: WatchDeps;
-  /** The version of the file that needs no further work: merged, or broken and told. */
+  /** The version of the file that needs no further work: it was merged, or was reported as broken. */
   #settled = '';
-  /** A version that could not be used at the last look: it may be half-written, so it is told when it is still there at the next. */
+  /** A version that could not be used at the last look. It may be half-written, so it is reported only if it is still there at the next. */
   #doubtful = '';
   #isAway = false;
   #timer: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export class TenantsFileWatch {
    * @throws TenantsFileError, Unavailable as mergeTenantsFile does; then nothing runs
    */
   async start(): Promise<void> {
-    // The version is taken before the content: a change in between is seen at the next look.
+    // The version is read before the content: the next look sees a change in between.
     this.#settled = await version(this.#deps.file);
     await mergeTenantsFile(this.#deps);
     this.#schedule();
@@ -107,7 +107,7 @@ export class TenantsFileWatch {
     }
   }
 
-  /** The database is away: the change is merged when it is back. */
+  /** The database is away: the change is merged once it is back. */
   #wait(error: Unavailable): void {
     if (!this.#isAway) this.#deps.onProblem(error);
     this.#isAway = true;
