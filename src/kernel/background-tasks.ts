@@ -1,4 +1,4 @@
-/** Work that nobody waits for, as long as it is under way: its faults are told, and a shutdown can wait for it. */
+/** Work that no caller waits for: its errors are reported, and a shutdown can wait until it is done. */
 export class BackgroundTasks {
   readonly #works = new Set<Promise<void>>();
   readonly #onError: (error: unknown) => void;
@@ -12,7 +12,7 @@ export class BackgroundTasks {
     this.#works.add(done);
   }
 
-  /** Resolves when nothing is under way, nor what that began. */
+  /** Resolves when nothing is under way any more, including what that work started. */
   async settled(): Promise<void> {
     while (this.#works.size > 0) await Promise.all(this.#works);
   }

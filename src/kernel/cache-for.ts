@@ -1,7 +1,7 @@
-/** Values that were made for so many keys are forgotten together, unless the caller says another number. */
+/** When there are this many keys all values are discarded together, unless the caller gives another number. */
 const MAX_KEYS = 100;
 
-/** Makes a value and gives the same to all who ask for it within so long; a fault is not kept. For what may be a little old. */
+/** Makes a value and returns the same one to all who ask within `ms`; a rejected value is not kept. For what may be a little old. */
 export function cacheFor<T>(ms: number, maxKeys = MAX_KEYS) {
   const kept = new Map<string, { readonly atMs: number; readonly value: Promise<T> }>();
   return (key: string, atMs: number, make: () => Promise<T>): Promise<T> => {

@@ -6,10 +6,10 @@ export interface Clock {
 
 export const systemClock: Clock = Date;
 
-/** What is told of clocks that did not go on as time did. */
+/** Reported when a clock did not advance as time did. */
 export interface ClockStep {
-  /** Whose clock: a store's that was set, or this node's that stood still, slept, or began with another time than the others. */
+  /** Whose clock: a store's, which was set; or this node's, which stood still, slept, or began with another time than the others. */
   readonly of: 'registry' | 'database' | 'node';
-  /** How far the store's clock went; or by how much this node's time was set. */
+  /** How far the store's clock jumped, or by how much this node's time was set. */
   readonly ms: number;
 }

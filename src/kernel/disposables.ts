@@ -1,4 +1,4 @@
-/** What was opened and must be let go of again: in the opposite order, whatever fails on the way. */
+/** Releases what was opened, in the opposite order, whatever fails on the way. */
 export class Disposables {
   readonly #steps: (() => unknown)[] = [];
   readonly #onError: (error: unknown) => void;
@@ -8,7 +8,7 @@ export class Disposables {
     this.#onError = onError;
   }
 
-  /** Adds what undoes the step that has just been done. */
+  /** Adds the step that undoes what has just been done. */
   add(step: () => unknown): void {
     this.#steps.push(step);
   }

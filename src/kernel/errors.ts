@@ -11,7 +11,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** Thrown for a handler that did not answer in its time, whatever it waits for; callers get 503 with Retry-After. */
+/** Thrown when a handler did not answer in time, whatever it is waiting for; callers get 503 with Retry-After. */
 export class ReplyDeadlineExceeded extends Error {
   override readonly name = 'ReplyDeadlineExceeded';
 
@@ -21,9 +21,8 @@ export class ReplyDeadlineExceeded extends Error {
 }
 
 /**
- * What a `catch` needs that has another way: answers with `otherwise` where the dependency is away, and goes on throwing every other
- * fault.
- * @param dependency any, when none is named
+ * For a `catch` that has an alternative: returns `otherwise()` if the dependency is away, and rethrows every other fault.
+ * @param dependency any, if not given
  */
 export function ifAway<T>(otherwise: () => T, dependency?: Dependency): (fault: unknown) => T {
   return (fault) => {

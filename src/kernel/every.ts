@@ -1,6 +1,6 @@
 /**
- * Does some work again and again, never two at once: the next begins `intervalMs` after the last has ended.
- * Faults go to `onError` and the work goes on. @returns the way to stop, which waits for work that is under way.
+ * Repeats some work, never two runs at once: the next begins `intervalMs` after the last has ended. Faults go to `onError`, and the work goes on.
+ * @returns a function that stops it and waits for work that is under way.
  */
 export function every(
   intervalMs: number,

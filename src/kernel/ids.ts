@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
 
-/** Drawn for many ids at once: to draw for one costs as much. */
+/** Random bytes for many ids, drawn together: drawing them for one id costs as much. */
 const drawn = Buffer.allocUnsafeSlow(ID_BYTES * 64);
 let used = drawn.length;
 
@@ -12,7 +12,7 @@ export function randomId(): string {
   return randomText(ID_BYTES);
 }
 
-/** 43 characters of base64url: 256 random bits, for what proves something by itself. */
+/** 43 characters of base64url: 256 random bits, for values that are a proof by themselves. */
 export function randomSecret(): string {
   return randomText(SECRET_BYTES);
 }
@@ -27,8 +27,8 @@ function randomText(bytes: number): string {
 }
 
 /**
- * The `ref` of a voice session: the beginning of its sm_session_id, enough to find the session and too little to use it. The whole id
- * is its caller's proof, so logs, the audit and pages hold the ref.
+ * The `ref` of a voice session: the beginning of its sm_session_id, enough to find the session and too little to use it. The whole id is its caller's
+ * proof, so logs, the audit and pages hold only the ref.
  */
 export function refOf(sessionId: string): string {
   return sessionId.slice(0, 42);
@@ -37,7 +37,7 @@ export function refOf(sessionId: string): string {
 const processPrefix = randomId().slice(0, 12);
 let rowsNamed = 0;
 
-/** An id for a row that is only ever added: unique, beside the one before it in an index, and easily guessed. */
+/** An id for a row of a table that only grows: unique, next to the one before it in an index, and easily guessed. */
 export function rowId(): string {
   rowsNamed += 1;
   return `${processPrefix}${rowsNamed.toString(36).padStart(7, '0')}`;

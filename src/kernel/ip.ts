@@ -1,4 +1,4 @@
-/** The network of an IPv6 address, by the length of its prefix, at most 64; undefined for an IPv4 address. */
+/** The network of an IPv6 address with a prefix of `bits`, at most 64; undefined for an IPv4 address. */
 export function ipv6Network(address: string, bits: number): string | undefined {
   if (!address.includes(':')) return undefined;
   const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];

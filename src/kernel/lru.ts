@@ -1,6 +1,6 @@
 /**
- * Keeps what was used lately, at most `capacity` values. Two generations instead of a list of uses: a hit costs one look-up, and
- * what was not used during a whole generation is let go with it.
+ * Keeps what was used lately, at most `capacity` values. Two generations instead of a list of uses: a hit costs one lookup, and what was not used
+ * during a whole generation is dropped with it.
  */
 export class Lru<V extends object | string> {
   readonly #generation: number;

@@ -3,7 +3,7 @@ const WINDOW_MS = 8000;
 const BUCKET_MS = 1000;
 /** Fewer refusals may be chance. */
 const MIN_REFUSED = 3;
-/** Work that has been served for so long without a refusal does not fail any more. */
+/** Once there has been no refusal for this long, work no longer counts as failing. */
 const WELL_AFTER_MS = 2000;
 
 interface Bucket {
@@ -14,13 +14,13 @@ interface Bucket {
 
 /** Whether work fails, and why. */
 export interface WorkHealth {
-  /** The last fault, while work fails. */
+  /** The last fault while work fails, otherwise undefined. */
   failure(): unknown;
 }
 
 /**
- * How a dependency is by what real work got from it in the last seconds, which no probe can tell (a passive health check). Work fails
- * while most of it is refused. A store that takes no writes may answer all that is read beside, so a refused write tells by itself.
+ * The health of a dependency as real work of the last seconds experienced it, which no probe can tell (a passive health check). Work fails while most
+ * of it is refused. A store that takes no writes may still answer all reads, so a single refused write is enough.
  */
 export class PassiveHealth implements WorkHealth {
   readonly #now: () => number;
@@ -29,7 +29,7 @@ export class PassiveHealth implements WorkHealth {
   #refusedAtMs = -Infinity;
   #refusedWriteAtMs = -Infinity;
 
-  /** @param now milliseconds of a clock that nobody sets */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -38,7 +38,7 @@ export class PassiveHealth implements WorkHealth {
     this.#bucket().served += 1;
   }
 
-  /** @param takesNoWrites whether the fault says that no write succeeds */
+  /** @param takesNoWrites whether the fault means that no write succeeds */
   refused(fault: unknown, takesNoWrites = false): void {
     this.#bucket().refused += 1;
     this.#lastFault = fault;

@@ -2,10 +2,10 @@ export interface Post {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Milliseconds until the last byte of the reply. */
+  /** Milliseconds until the last byte of the reply must have arrived. */
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
-  /** Told the head of the reply, whatever becomes of its body. */
+  /** Called with the head of the reply, whatever becomes of its body. */
   readonly onHead?: ((head: Pick<PostReply, 'status' | 'headers'>) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,7 +18,7 @@ export interface PostReply {
 
 export type PostFailureKind = 'timeout' | 'unreachable' | 'too_large';
 
-/** The reply did not come. `detail` is a system error code at most: errors of the HTTP client may quote headers. */
+/** No reply arrived. `detail` is at most a system error code, because errors of the HTTP client may quote headers. */
 export class PostFailure extends Error {
   readonly kind: PostFailureKind;
   readonly detail: string | undefined;
@@ -32,15 +32,15 @@ export class PostFailure extends Error {
 }
 
 /**
- * One POST with a deadline for the whole exchange and a bound on the reply. Redirects are not followed: whoever can redirect would
- * receive the credentials; the caller sees the 3xx.
+ * One POST with a deadline for the whole exchange and a limit on the size of the reply. Redirects are not followed, because the target of a redirect
+ * would receive the credentials; the caller sees the 3xx.
  * @throws PostFailure
  */
 export function post(request: Post): Promise<PostReply> {
   return exchange('POST', request);
 }
 
-/** The same as a GET, for what providers issue so. @throws PostFailure */
+/** The same as a GET, for what providers issue that way. @throws PostFailure */
 export function get(request: Omit<Post, 'body'>): Promise<PostReply> {
   return exchange('GET', request);
 }
@@ -81,7 +81,7 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Such as ECONNREFUSED, however deep in the causes it is. */
+/** A system error code such as ECONNREFUSED, however deep in the causes it is. */
 export function systemCode(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
@@ -98,7 +98,7 @@ export interface JsonReply extends Omit<PostReply, 'text'> {
   readonly body: unknown;
 }
 
-/** A `post` of JSON that is answered by JSON. @throws PostFailure */
+/** A POST of JSON that is answered with JSON. @throws PostFailure */
 export async function postJson(json: JsonPost): Promise<JsonReply> {
   const { status, headers, text } = await post({
     ...json,
@@ -108,7 +108,7 @@ export async function postJson(json: JsonPost): Promise<JsonReply> {
   return { status, headers, body: parseJson(text) };
 }
 
-/** @returns `undefined` for what is not JSON */
+/** @returns `undefined` if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

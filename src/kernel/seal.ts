@@ -6,7 +6,7 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-/** Nothing opens it: it was sealed by another key, for another place, or was changed. */
+/** None of the keys opens it: it was sealed by another key or for another place, or was changed. */
 export class SealBroken extends Error {
   constructor() {
     super('the seal cannot be opened by any of the keys');
@@ -14,7 +14,7 @@ export class SealBroken extends Error {
   }
 }
 
-/** Seals texts for one place each (`place`), such as the row that they are kept in: moved to another they do not open. */
+/** Seals texts for one place each (`place`), such as the row in which they are stored: in another place they do not open. */
 export interface Sealer {
   seal(text: string, place: string): Buffer;
   /** @throws SealBroken */
@@ -22,9 +22,9 @@ export interface Sealer {
 }
 
 /**
- * Seals by AES-256-GCM with a random nonce.
- * @param masters at least one; the first seals, all open
- * @param purpose what is sealed: keys for two purposes, derived from one master, have nothing to do with each other
+ * Seals with AES-256-GCM and a random nonce.
+ * @param masters at least one; the first seals, any of them opens
+ * @param purpose what is sealed: keys that are derived from one master for two purposes have nothing to do with each other
  */
 export function createSealer(masters: readonly [Buffer, ...Buffer[]], purpose: string): Sealer {
   const derive = (master: Buffer): Buffer => Buffer.from(hkdfSync('sha256', master, '', purpose, KEY_BYTES));
@@ -49,7 +49,7 @@ export function createSealer(masters: readonly [Buffer, ...Buffer[]], purpose: s
         try {
           return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');
         } catch {
-          // Sealed by another of the keys, or broken.
+          // Sealed with another of the keys, or broken.
         }
       }
       throw new SealBroken();

@@ -1,6 +1,6 @@
 import { SECOND_MS } from './time.ts';
 
-/** How many a second of one kind are worth reading, and worth writing. */
+/** How many entries of one kind are worth writing, and reading, in a second. */
 const MAX_PER_SECOND = 50;
 
 interface Window {
@@ -10,15 +10,15 @@ interface Window {
   leftOut: number;
 }
 
-/** Bounds what is written under attack and during outages, when every request would write something that says the same. */
+/** Limits what is written under attack and during outages, when every request would write the same. */
 export class SecondBudget {
   readonly #windows = new Map<string, Window>();
 
   /**
    * Asks whether one more may be written.
    * @param kind one of few
-   * @param atMs of any clock that nobody sets
-   * @returns undefined when there are enough of its kind, else how many of its kind were left out before it
+   * @param atMs of any monotonic clock
+   * @returns undefined if enough of its kind were written, otherwise how many of its kind were left out before it
    */
   spend(kind: string, atMs: number): number | undefined {
     const present = this.#windows.get(kind);

@@ -1,10 +1,13 @@
 import { isIP, type BlockList } from 'node:net';
 
-/** What an address may be, before its name is resolved. */
+/** What an address may be, judged before its name is resolved. */
 export interface UrlRule {
   /** Ports at which https is allowed, beside 443 (OUTBOUND_ALLOW_PORTS). */
   readonly ports: readonly number[];
-  /** There are networks of one's own (OUTBOUND_ALLOW_CIDRS), where http and every port are allowed: whether a name is there is seen later. */
+  /**
+   * Whether the installation has networks of its own (OUTBOUND_ALLOW_CIDRS), where http and every port are allowed; whether a name is in one is
+   * checked later.
+   */
   readonly hasOwnNetworks: boolean;
 }
 
@@ -16,7 +19,7 @@ export function urlRuleOf(settings: {
   return { ports: settings.allowPorts, hasOwnNetworks: settings.allowCidrs.rules.length > 0 };
 }
 
-/** Why Switchboard sends nothing to that address, in words that follow its name; undefined for one that it may. */
+/** Why Switchboard does not send to an address, in words that follow its name; undefined if it does. */
 export function findUrlFault(text: string, rule: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://api.example.com/lookup';
   const url = new URL(text);
@@ -28,12 +31,12 @@ export function findUrlFault(text: string, rule: UrlRule): string | undefined {
   return `has the port ${url.port}, which is not in OUTBOUND_ALLOW_PORTS`;
 }
 
-/** Whether it may be sent to any public address: https, to a port that is allowed. */
+/** Whether the URL may be used for any public address: https, to a port that is allowed. */
 export function isUsual(url: URL, ports: readonly number[]): boolean {
   return url.protocol === 'https:' && (url.port === '' || ports.includes(Number(url.port)));
 }
 
-/** The parser has written decimal, octal and shortened forms as usual ones by now. */
+/** By now the URL parser has rewritten decimal, octal and shortened forms as usual ones. */
 function isLiteral({ hostname }: URL): boolean {
   return hostname.startsWith('[') || isIP(hostname) !== 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Does some work for each item, `atOnce` of them together: one that fails holds up no other, and the first failure is thrown when all are
+ * Does some work for each item, `atOnce` items at a time. An item that fails does not hold up the others; the first failure is thrown once all are
  * done.
  */
 export async function settleAll<T>(

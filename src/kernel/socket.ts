@@ -1,6 +1,6 @@
-/** One WebSocket as its owner sees it; the transport puts the real one behind it. */
+/** One WebSocket as its owner sees it; the transport implements it. */
 export interface Socket {
-  /** Says what became of the text: a socket that drops has too much waiting and must be closed. */
+  /** Tells what happened to the text. If it was dropped, too much is waiting and the socket must be closed. */
   send(text: string): 'sent' | 'buffered' | 'dropped';
   /** Sends a close frame and ends the connection; calling it again changes nothing. */
   close(code: number, reason: string): void;
@@ -8,14 +8,14 @@ export interface Socket {
 
 /** What the transport tells a socket's owner. */
 export interface SocketListener {
-  /** Bytes that a message may have; a longer one ends the connection without a close frame. Undefined: 4 KiB. */
+  /** The most bytes that a message may have; a longer one ends the connection without a close frame. Undefined: 4 KiB. */
   readonly maxMessageBytes?: number | undefined;
   /** A whole text message. */
   message(text: string): void;
-  /** A message that is no text. */
+  /** A message that is not text. */
   binary(): void;
-  /** A ping, which is answered already. */
+  /** A ping, which has been answered already. */
   ping(): void;
-  /** The connection is gone, whoever ended it. @param code as in its close frame; 1006 where there was none (RFC 6455 7.4.1) */
+  /** The connection is gone, whoever ended it. @param code from its close frame; 1006 if there was none (RFC 6455 7.4.1) */
   closed(code: number): void;
 }

@@ -8,12 +8,12 @@ const entities: Readonly<Record<string, string>> = {
 
 const characters = new Map(Object.entries(entities).map(([character, entity]) => [entity, character]));
 
-/** Makes text of strangers safe inside HTML text and quoted attributes. */
+/** Makes text from strangers safe inside HTML text and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** The text that `escapeHtml`, or the number of a character, stands for. */
+/** Reverses `escapeHtml`, and decodes numeric character references. */
 export function unescapeHtml(html: string): string {
   return html.replaceAll(/&(?:#(\d+)|\w+);/g, (entity, code?: string) =>
     code === undefined ? (characters.get(entity) ?? entity) : String.fromCodePoint(Number(code)),
@@ -25,12 +25,12 @@ export function clip(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
 
-/** The end of a text: whole characters of so many bytes at most. */
+/** The end of a text: whole characters, at most `maxBytes` bytes. */
 export function lastBytesOf(text: string, maxBytes: number): string {
   const bytes = text.length * 3 > maxBytes ? Buffer.from(text) : undefined;
   if (bytes === undefined || bytes.length <= maxBytes) return text.isWellFormed() ? text : text.toWellFormed();
   let from = bytes.length - maxBytes;
-  // The first byte of a character is none that goes on with one.
+  // Skips bytes that continue a character, to begin with a whole one.
   while (((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
   return bytes.subarray(from).toString();
 }

@@ -9,8 +9,8 @@ const secondTexts = new Map<number, string>();
 const milliTexts = Array.from({ length: SECOND_MS }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`);
 
 /**
- * ISO 8601 in UTC with milliseconds, as Date's toISOString, at a tenth of its cost: the times that are shown lie in few seconds.
- * @throws RangeError for what is no time
+ * ISO 8601 in UTC with milliseconds, like Date's toISOString but at a tenth of its cost: the times that are shown fall into few seconds.
+ * @throws RangeError for an invalid time
  */
 export function iso(atMs: number): string {
   const wholeMs = Math.trunc(atMs);
@@ -18,12 +18,12 @@ export function iso(atMs: number): string {
   return (secondTexts.get(second) ?? writeSecond(second)) + milliTexts[wholeMs - second * SECOND_MS];
 }
 
-/** The same for a time that may not have come. */
+/** The same for a time that may be null. */
 export function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : iso(atMs);
 }
 
-/** @returns it up to its milliseconds */
+/** @returns the text up to its milliseconds */
 function writeSecond(second: number): string {
   const text = new Date(second * SECOND_MS).toISOString().slice(0, -5);
   if (secondTexts.size >= MAX_SECONDS) secondTexts.clear();

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** One span among all traces, as W3C Trace Context names it. */
+/** Identifies one span among all traces, as in W3C Trace Context. */
 export interface SpanName {
   /** 32 hexadecimal digits in lower case, not all zero. */
   readonly traceId: string;
-  /** 16 of them. */
+  /** 16 hexadecimal digits in lower case, not all zero. */
   readonly spanId: string;
 }
 
@@ -12,12 +12,12 @@ export interface TraceParent extends SpanName {
   readonly isSampled: boolean;
 }
 
-/** What is kept of a session's trace until its spans are made: where the trace belongs, and how long the steps of the create took. */
+/** What is kept for a session's trace until its spans are made: where the trace belongs, and how long the steps of the create took. */
 export interface KeptTrace {
   readonly traceId: string;
-  /** Whether spans are made of it; where not it is kept for the servers that are told of it. */
+  /** Whether spans are made from it; if not, it is kept only to be passed on to servers. */
   readonly isSampled: boolean;
-  /** The span of a back end under which the session is; null where it begins a trace. */
+  /** The span of a back end that is the session's parent; null if the session begins a trace. */
   readonly parentId: string | null;
   /** The span of a page that asked for the session; null where none did, or the page is followed. */
   readonly link: SpanName | null;
@@ -34,11 +34,11 @@ export interface TracedStep {
   readonly toMs: number;
 }
 
-/** Version, trace, parent, flags (W3C Trace Context, section 3.2); of a later version more may follow. */
+/** Version, trace, parent, flags (W3C Trace Context, section 3.2); later versions may append more. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
-/** What a `traceparent` header says; undefined for one that is none, which the recommendation has ignored. */
+/** What a `traceparent` header says; undefined for an invalid one, which the recommendation says to ignore. */
 export function parseTraceParent(header: string | undefined): TraceParent | undefined {
   if (header === undefined || header.length > 512) return undefined;
   const [, version = 'ff', traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
@@ -51,20 +51,20 @@ function traceParentOf({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** The trace of a session that no trace comes with: the same on every node. @param ref of the session */
+/** The trace id of a session that arrives without a trace: the same on every node. @param ref of the session */
 export function traceIdOf(ref: string): string {
   return digits(`trace ${ref}`, 16);
 }
 
 /**
- * The id of a span of a trace, the same on every node: so that a server can be told of a span that is made much later.
- * @param name what the span is of, unique in its trace, such as `execute_tool` and the id of the tool call
+ * The id of a span in a trace. It is the same on every node, so that a server can be told the id of a span that is made much later.
+ * @param name identifies the span within its trace, such as `execute_tool` and the id of the tool call
  */
 export function spanIdOf(traceId: string, ...name: readonly string[]): string {
   return digits(JSON.stringify([traceId, ...name]), 8);
 }
 
-/** What a request to a server is given of its session's trace; undefined where the session has none. @param name see `spanIdOf` */
+/** The `traceparent` for a request to a server, from its session's trace; undefined if the session has none. @param name see `spanIdOf` */
 export function traceParentFor(
   trace: Pick<KeptTrace, 'traceId' | 'isSampled'> | null | undefined,
   ...name: readonly string[]
@@ -74,7 +74,7 @@ export function traceParentFor(
   return traceParentOf({ traceId, spanId: spanIdOf(traceId, ...name), isSampled });
 }
 
-/** Never all zero, but once in 2^64. */
+/** All zero only once in 2^64. */
 function digits(text: string, bytes: number): string {
   return hash('sha256', text, 'hex').slice(0, 2 * bytes);
 }

@@ -1,17 +1,17 @@
 import { clip } from './text.ts';
 
 export interface Unstorable {
-  /** Names and indexes that lead to the text, cut short where they are long. */
+  /** Names and indexes that lead to the text, shortened if they are long. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Enough to act on. A body of 64 KiB has room for thousands, each with a path of any length: telling all would be a hundred megabytes. */
+/** Enough to act on. A body of 64 KiB has room for thousands, each with a path of any length: reporting all would be a hundred megabytes. */
 const MAX_FOUND = 20;
 const MAX_PATH_LENGTH = 200;
 
 /**
- * Finds texts that JSON can hold and PostgreSQL can not: with the character U+0000, or with half of a surrogate pair.
+ * Finds texts that JSON can hold and PostgreSQL cannot: with the character U+0000, or with half of a surrogate pair.
  * @returns the first 20 of them
  */
 export function findUnstorable(value: unknown): Unstorable[] {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The headers by which a receiver knows who sent it a body and when, as Standard Webhooks 1.0 says.
- * @param id names what is told, and is the same whenever it is told again
- * @param secrets `whsec_…`: each signs
+ * The headers that tell a receiver who sent a body and when, according to Standard Webhooks 1.0.
+ * @param id identifies the event; it is the same whenever the event is sent again
+ * @param secrets `whsec_…`: each adds a signature
  */
 export function signedHeaders(
   id: string,
