@@ -5,41 +5,41 @@ import type { NodeLeases } from '../stores/slots/contract.ts';
 import type { LiveNodes } from '../stores/voice-calls/contract.ts';
 import type { NodeList } from './nodes.ts';
 
-/** How often a node renews its lease in each store that keeps what it holds. */
+/** How often a node renews its lease in each store that keeps what the node holds. */
 const RENEW_MS = 2000;
-/** A node that has not renewed in Redis for so long has no sockets: others take their places. */
+/** A node that has not renewed in Redis for this long has no sockets: others take their places. */
 const SOCKETS_LEASE_MS = 6000;
-/** A node that has not renewed in the database for so long is dead: others take its calls. */
+/** A node that has not renewed in the database for this long is dead: others take its calls. */
 export const CALLS_LEASE_MS = 9000;
-/** A node that could not renew there for so long lets go of its calls, before others take them. */
+/** A node that could not renew in the database for this long drops its calls, before others take them. */
 const SAFE_MS = 7000;
-/** In an outage of the database that is shorter no lease lapses, as nodes renew at least every three seconds. */
+/** In a shorter outage of the database no lease lapses, because nodes renew at least every three seconds. */
 const OUTAGE_MS = 6000;
-/** After an outage all nodes have so long to renew before others take their calls. */
+/** After an outage, how long all nodes have to renew before others take their calls. */
 const RETURN_MS = 5000;
 
 export interface NodeLeaseDeps {
   /** Names this node; another process, or this one after a restart, is another node. */
   readonly node: string;
-  /** In the database, beside the calls. */
+  /** The leases in the database, beside the calls. */
   readonly calls: LiveNodes;
-  /** In Redis, beside the places of the sockets. */
+  /** The leases in Redis, beside the places of the sockets. */
   readonly sockets: Pick<NodeLeases, 'keepAlive'>;
   readonly nodes: Pick<NodeList, 'noteLeases'>;
   readonly clock: Clock;
-  /** Gets faults that are no outage. */
+  /** Gets errors other than outages. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * This node's lease among the nodes that are alive. It is kept in the store of what it holds, because whoever takes that over looks at both
- * in one step: for calls in the database, for sockets in Redis. While one of them is away the node holds what is in the other.
+ * This node's lease among the nodes that are alive. A lease is kept in the store of what it covers, because a node that takes something over checks
+ * both in one step: for calls in the database, for sockets in Redis. While one of the two is away, the node keeps what it holds in the other.
  */
 export class NodeLease {
   readonly node: string;
   readonly #deps: NodeLeaseDeps;
   #callsRenewedAtMs = -Infinity;
-  /** When a renewal for calls succeeded again after an outage. */
+  /** When a renewal for calls last succeeded again after an outage. */
   #outageEndedAtMs = -Infinity;
   #callsRenewal: Promise<void> | undefined;
   #socketsRenewedAtMs = -Infinity;
@@ -49,23 +49,23 @@ export class NodeLease {
     this.#deps = deps;
   }
 
-  /** False from the moment on from which others may soon take this node's calls. */
+  /** False from the moment when others may soon take this node's calls. */
   get mayHoldCalls(): boolean {
     return this.#deps.clock.now() - this.#callsRenewedAtMs < SAFE_MS;
   }
 
-  /** Whether what calls use waits for the database, or this node could not hold them, for longer than a call may go unheard. */
+  /** Whether the usage of calls has waited for the database, or this node has been unable to hold calls, for longer than a call may go unheard. */
   isUncountedTooLong(waitingSinceMs: number | undefined, unheardSec: number): boolean {
     const sinceMs = Math.min(waitingSinceMs ?? Infinity, this.#callsRenewedAtMs);
     return unheardSec > 0 && this.#deps.clock.now() - sinceMs > unheardSec * 1000;
   }
 
-  /** Whether nodes whose leases for calls have lapsed may still renew them: the database was away until a moment ago, so none could. */
+  /** Whether nodes whose leases for calls have lapsed may still renew them: the database was away until just now, so none could. */
   get mayOthersReturn(): boolean {
     return this.#deps.clock.now() - this.#outageEndedAtMs < RETURN_MS;
   }
 
-  /** Renews where that is due; call it about every second while this node has sockets, and before it takes its first. Never throws. */
+  /** Renews if that is due; call it about once a second while this node has sockets, and before it takes its first. Never throws. */
   renewForSockets(at: number): void {
     if (Math.abs(at - this.#socketsRenewedAtMs) < RENEW_MS) return;
     this.#socketsRenewedAtMs = at;
@@ -75,8 +75,8 @@ export class NodeLease {
   }
 
   /**
-   * Renews where that is due; call it about every second. One renewal runs at a time: an older one would shorten what a newer one took.
-   * @param countAll counts what was heard until now: who takes the calls over marks a gap from the last sign of life on
+   * Renews if that is due; call it about once a second. One renewal runs at a time: an older one would shorten what a newer one took.
+   * @param countAll counts what was heard until now: a node that takes the calls over marks a gap from the last sign of life on
    * @throws Unavailable when the database is away
    */
   async renewForCalls(countAll: () => Promise<void>): Promise<void> {
@@ -89,14 +89,14 @@ export class NodeLease {
 
   async #renewForCalls(countAll: () => Promise<void>): Promise<void> {
     const { calls, nodes, clock } = this.#deps;
-    // Before the work: how long it takes is no time of the lease.
+    // Read before the work: the time that the work takes must not extend the lease.
     const at = clock.now();
-    // A process that stood still runs its timers before it reads what came meanwhile, and that is not counted yet.
+    // A process that stood still runs its timers before it reads what arrived meanwhile, which is not counted yet.
     await socketsRead();
     await countAll();
     const others = await calls.renew(this.node, at + CALLS_LEASE_MS, at);
     const hasRenewedBefore = Number.isFinite(this.#callsRenewedAtMs);
-    // Dated by now: other nodes count what waits, too, before they renew.
+    // Dated now, because other nodes also count what is waiting before they renew.
     if (hasRenewedBefore && at - this.#callsRenewedAtMs >= OUTAGE_MS) this.#outageEndedAtMs = clock.now();
     this.#callsRenewedAtMs = at;
     nodes.noteLeases(others);

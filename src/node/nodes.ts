@@ -3,28 +3,28 @@ import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { LiveNode } from '../stores/voice-calls/contract.ts';
 
-/** For so long after its last message a node counts as alive, and what it said holds. */
+/** How long after its last message a node counts as alive, and what it said is valid. */
 const VALID_MS = 15_000;
 
-/** A keyed hash of each setting of a node, by the name of the variable. */
+/** A keyed hash of each setting of a node, by the variable's name. */
 export type NodeSettings = Readonly<Record<string, string>>;
 
-/** What operators watch on a node. */
+/** What operators watch through a node. */
 export interface TopicWatch {
   /** Sessions whose events are wanted. */
   readonly refs: readonly string[];
-  /** Undefined where an older node does not tell: then it may be any. */
+  /** Undefined if the node is older and does not tell: then it may be any. */
   readonly topics?: readonly string[] | undefined;
 }
 
-/** What is known of one node. `heardAtMs` and `watchedAtMs` are of this node's clock. */
+/** What is known about one node. `heardAtMs` and `watchedAtMs` are by this node's clock. */
 interface KnownNode {
-  /** As it tells of itself; undefined until it has. */
+  /** What the node says of itself; undefined until it has. */
   readonly node?: OperatorNode;
-  /** A build that does not tell them has none. */
+  /** Undefined for a build that does not send them. */
   readonly settings?: NodeSettings | undefined;
   readonly heardAtMs: number;
-  /** Until when its lease in the database runs, as its owner wrote it. */
+  /** When its lease in the database ends, as its owner wrote it. */
   readonly leasedUntilMs: number;
   readonly watched?: TopicWatch;
   readonly watchedAtMs: number;
@@ -41,8 +41,8 @@ export interface NodeListDeps {
 }
 
 /**
- * All nodes of the installation, and which of them this node believes to be alive: those that were heard lately, or whose lease in the
- * database runs. Kept in memory, so that it is known in outages. Whoever takes calls or places of sockets over asks the leases in their store.
+ * All nodes of the installation, and which of them this node believes to be alive: those that were heard lately, or whose lease in the database runs.
+ * Kept in memory, so that it is known in outages. Code that takes over calls or places of sockets asks the leases in their store instead.
  */
 export class NodeList {
   readonly #deps: NodeListDeps;
@@ -58,24 +58,24 @@ export class NodeList {
     });
   }
 
-  /** A node tells of itself. */
+  /** Takes in what a node says of itself. */
   hear(node: OperatorNode, settings?: NodeSettings): void {
     this.#forgetDead();
     this.#change(node.id, { node, settings, heardAtMs: this.#deps.clock.now() });
   }
 
-  /** The database tells which nodes have a lease. */
+  /** Takes in which nodes have a lease in the database. */
   noteLeases(leases: readonly LiveNode[]): void {
     for (const { node, untilMs } of leases) this.#change(node, { leasedUntilMs: untilMs });
   }
 
-  /** Those that are alive, in the order in which they started. */
+  /** The nodes that are alive, in the order in which they started. */
   list(): OperatorNode[] {
     this.#forgetDead();
     return [...this.#known.values()].flatMap(({ node }) => (node === undefined ? [] : [node])).sort(byStart);
   }
 
-  /** The variables that not all of them have the same value of. */
+  /** The variables that do not have the same value on all of them. */
   differing(): string[] {
     this.#forgetDead();
     const all = [...this.#known.values()].flatMap(({ settings }) => (settings === undefined ? [] : [settings]));
@@ -84,7 +84,7 @@ export class NodeList {
     return [...names].filter(isMixed).sort();
   }
 
-  /** Whether operators watch what `isWanted` looks for on another node. */
+  /** Whether operators watch something on another node that `isWanted` accepts. */
   isWatchedElsewhere(isWanted: (watched: TopicWatch) => boolean): boolean {
     for (const { watched, watchedAtMs } of this.#known.values())
       if (watched !== undefined && watchedAtMs >= this.#deps.clock.now() - VALID_MS && isWanted(watched)) return true;

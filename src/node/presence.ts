@@ -7,15 +7,15 @@ import type { Journal, NewEntry, ProcessDetail } from '../stores/journal/contrac
 import type { RequestTimes } from '../stores/request-times/contract.ts';
 import type { NodeList, NodeSettings, TopicWatch } from './nodes.ts';
 
-/** How a process is at this moment. */
+/** How a process is doing at this moment. */
 export type Vitals = Pick<
   OperatorNode,
   'loopP99Ms' | 'rss' | 'sockets' | 'historyWaiting' | 'eventsWaiting' | 'eventsDropped' | 'clockLeadMs'
 >;
 
-/** What is written down of the run of one process, from its start to its stop. */
+/** What is recorded about the run of one process, from its start to its stop. */
 export interface ProcessRun extends ProcessDetail {
-  /** Of its request ids: `req_`, the prefix, a counter. */
+  /** The prefix of its request ids, which are `req_`, the prefix and a counter. */
   readonly prefix: string;
   readonly node: string;
   readonly startedAtMs: number;
@@ -26,9 +26,9 @@ export interface PresenceDeps {
   readonly pid: number;
   readonly settings: NodeSettings;
   readonly vitals: () => Vitals;
-  /** How many request ids this process has given. */
+  /** How many request ids this process has issued. */
   readonly requests: () => number;
-  /** What this process finds of what it stands on. */
+  /** The dependencies of this process, as it finds them. */
   readonly dependencies: { look(): Promise<unknown>; list(): OperatorNode['dependencies'] };
   readonly nodes: Pick<NodeList, 'hear'>;
   readonly journal: Pick<Journal, 'append'>;
@@ -37,12 +37,12 @@ export interface PresenceDeps {
   readonly clock: Clock;
 }
 
-/** Tells the others that this process is here, and writes down which request ids it gave when. */
+/** Tells the other nodes that this process is here, and records when it issued which request ids. */
 export class Presence {
   readonly #deps: PresenceDeps;
   readonly #started: NewEntry<'process'>;
   #watched: TopicWatch | undefined;
-  /** The text of what was said of it last. */
+  /** The text of what was last said about it. */
   #saidText: string | undefined;
   #isWritten = false;
   #written = 0;
@@ -52,16 +52,16 @@ export class Presence {
     this.#started = entryOf('started', deps.run.startedAtMs, deps.run);
   }
 
-  /** What operators watch here: told at once when it changed, and with each beat; undefined while nobody watches. */
+  /** Sets what operators watch here. It is announced at once when it changes, and with each beat; undefined while nobody watches. */
   watch(watched: TopicWatch | undefined): void {
     this.#watched = watched;
     const text = watched && JSON.stringify(watched);
     if (text === this.#saidText) return;
-    // What could not get out is tried again, because others tell nothing of what they do not know to be watched.
+    // What could not be sent is tried again, because other nodes send nothing unless they know that it is watched.
     if (this.#sayWatched()) this.#saidText = text;
   }
 
-  /** Looks at what this process stands on, and tells everybody. Call it every five seconds. Never rejects. */
+  /** Checks what this process depends on, and tells everybody. Call it every five seconds. Never rejects. */
   async beat(): Promise<void> {
     this.#sayWatched();
     const { run, pid, settings, vitals, dependencies, nodes, bus, clock } = this.#deps;
@@ -82,7 +82,10 @@ export class Presence {
     else nodes.hear(node, settings);
   }
 
-  /** A message of its own, because older builds read it. What cannot get out would be counted as a gap, so that every node looked for more. */
+  /**
+   * A separate message, because older builds read it. It is not sent while disconnected: a message that is lost counts as a gap, after which every
+   * node looks for what it missed.
+   */
   #sayWatched(): boolean {
     const { run, bus } = this.#deps;
     if (this.#watched === undefined) return true;
@@ -90,7 +93,7 @@ export class Presence {
     return bus.isConnected;
   }
 
-  /** Writes down that this process runs, and how many request ids it has given. @throws Unavailable; then the next time tells as much */
+  /** Records that this process runs, and how many request ids it has issued. @throws Unavailable; the next call then records the same */
   async write(): Promise<void> {
     const { run, journal, requestTimes, requests, clock } = this.#deps;
     if (!this.#isWritten) await journal.append([this.#started]);
@@ -101,7 +104,7 @@ export class Presence {
     this.#written = given;
   }
 
-  /** Takes this process from the lists of all. @throws Unavailable when that cannot be written down */
+  /** Removes this process from everybody's list, and records its stop. @throws Unavailable when that cannot be recorded */
   async leave(): Promise<void> {
     const { run, journal, bus, clock } = this.#deps;
     if (bus.isConnected) bus.publish({ type: 'node.gone', id: run.node });

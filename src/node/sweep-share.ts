@@ -3,9 +3,9 @@ import type { Bus } from '../stores/bus/contract.ts';
 import type { Share } from '../stores/voice-registry/contract.ts';
 import type { NodeList } from './nodes.ts';
 
-/** So many nodes sweep each part all the time: one of them may die. */
+/** How many nodes sweep each part all the time: one of them may die. */
 const STEADY = 2;
-/** So often another node looks at a part beside them. */
+/** How often the node that looks at a part beside them changes. */
 const ROUND_MS = 500;
 
 export interface SweepShareDeps {
@@ -17,10 +17,10 @@ export interface SweepShareDeps {
 }
 
 /**
- * Which parts of the live stores this node sweeps. Each part has two nodes by rendezvous hashing over those that are alive, so that a node
- * that comes or goes moves no parts of others; and one that changes every half second, so that every node looks at every part in turn. Also
- * where lists differ, the living node that ranks highest for a part counts itself among its two sweepers, unless its list still ranks two dead
- * nodes above it.
+ * Which parts of the live stores this node sweeps. Each part has two nodes, by rendezvous hashing over those that are alive, so that a node that
+ * comes or goes moves no parts between others; and a third one that changes every half second, so that every node looks at every part in turn. Even
+ * if lists differ, the living node that ranks highest for a part counts itself among its two sweepers, unless its list still ranks two dead nodes
+ * above it.
  */
 export class SweepShare {
   readonly #deps: SweepShareDeps;
@@ -31,7 +31,7 @@ export class SweepShare {
     this.#deps = deps;
   }
 
-  /** The share of this moment; undefined is all, while this node does not hear who is alive. */
+  /** The share at this moment; undefined means all parts, while this node does not hear who is alive. */
   present(): Share | undefined {
     const { node, nodes, bus, clock } = this.#deps;
     const ids = nodes
@@ -56,7 +56,7 @@ export class SweepShare {
   }
 }
 
-/** FNV-1a of both, mixed so that neighbouring parts have nothing in common. */
+/** FNV-1a of both, mixed so that neighbouring parts are unrelated. */
 function rankOf(id: string, part: number): number {
   let hash = 0x811c9dc5 ^ part;
   for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
