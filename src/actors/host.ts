@@ -3,51 +3,51 @@ import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { originOf, Tracer, type Trace, type Traced } from './trace.ts';
 
-/** What the host asks of a record: an id, and a version that grows with every change. */
+/** What the host needs of a record: an id, and a version that grows with every change. */
 export interface HostedRecord {
   readonly id: string;
   readonly version: number;
 }
 
-/** Where the host finds and keeps records: compare-and-save is all that several nodes need to agree. */
+/** Where the host loads and saves records: compare-and-save is all that several nodes need to agree. */
 export interface RecordStore<R extends HostedRecord> {
-  /** The present record, or undefined when the id is unknown. */
+  /** The current record; undefined if the id is unknown. */
   load(id: string): Eventually<R | undefined>;
   /**
-   * The record as this process saw it last, at once; undefined when it saw none. It may be out of date, which compare-and-save finds
-   * out: good for a change that is saved, never for an answer by itself.
+   * The record as this process saw it last, at once; undefined if it saw none. It may be out of date, which compare-and-save detects: use it for a
+   * change that is saved, never as an answer by itself.
    */
   recall?(id: string): R | undefined;
-  /** Saves when the stored version is still `expectedVersion`; false says that somebody else was first. */
+  /** Saves if the stored version is still `expectedVersion`; false means that somebody else was first. */
   save(record: R, expectedVersion: number): Eventually<boolean>;
 }
 
 /** How the host handles one kind of actor; it knows no particular machine itself. */
 export interface ActorKind<R extends HostedRecord, E extends EventObject, F extends EventObject> {
-  /** A machine whose context is the record, whose first event makes it, and whose emitted events are facts. */
+  /** A machine whose context is the record, whose first event creates it, and whose emitted events are facts. */
   readonly machine: AnyStateMachine;
   readonly store: RecordStore<R>;
-  /** The machine's state for a record as it was saved. */
+  /** The machine's state for a stored record. */
   stateOf(record: R): StateValue;
-  /** The record after an event that moves no state, as the machine would make it; undefined when an actor must be activated. */
+  /** The record after an event that changes no state, as the machine would make it; undefined if an actor must be activated. */
   fastPath?(record: R, event: E): R | undefined;
   /**
-   * Whether a record that lost a save tells more than the present one, but for its version. Of many events that come at once, on several
-   * nodes, those that tell nothing new need not win; without it all do.
+   * Whether a record that lost a save says more than the current one, apart from its version. Of many events at once, on several nodes, those that
+   * say nothing new need not win; without this function all must.
    */
   tellsMore?(present: R, lost: R): boolean;
   /**
-   * The record that an event opens, as the machine would make it; undefined when an actor must be activated. What the machine does with such
-   * an event is always the same: the trace of each is that of the first, which goes through the machine.
+   * The record that an event opens, as the machine would make it; undefined if an actor must be activated. The machine always does the same with such
+   * events: the first goes through the machine, and its trace serves for all that follow.
    */
   fastOpen?(event: E): R | undefined;
-  /** Saves in the place of the store, where the event or what the machine tells asks for another way; undefined leaves it to the store. */
+  /** Saves in place of the store, if the event or the machine's facts need another way; undefined leaves it to the store. */
   save?:
     | ((record: R, expectedVersion: number, event: E, facts: readonly F[]) => Eventually<boolean> | undefined)
     | undefined;
-  /** Called after the save and before the answer: what must be true when the caller is answered. */
+  /** Called after the save and before the answer: does what must be done when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
-  /** Called when an actor is opened, and after each save of what an actor was activated for, also where its state stays. */
+  /** Called when an actor is opened, and after each save for which an actor was activated, even if its state stayed. */
   trace?: Trace<R> | undefined;
 }
 
@@ -60,20 +60,20 @@ export interface Outcome<R, F> {
 /** The actors of one kind, by the ids of their records. See `createHost`. */
 export interface Host<R extends HostedRecord, E extends EventObject, F extends EventObject> {
   /**
-   * The first record of an actor, as `event` opens it: whoever asked inserts it, with all that has to be inserted in the same step.
+   * The first record of an actor, as `event` opens it. The caller inserts it, with everything that must be inserted in the same step.
    * @throws Error for an event that opens nothing
    */
   open(event: E): R;
   /**
-   * Sends an event to the actor of `id` and answers after the changed record is saved; undefined when the id is unknown
-   * or `admits` says no to its record: the sender must not learn which.
-   * Events of one id never run at once in a process; over several nodes compare-and-save decides, and the loser tries again.
-   * @throws Unavailable when the store is away, or when others were first too many times in a row.
+   * Sends an event to the actor of `id` and answers after the changed record is saved; undefined if the id is unknown or `admits` rejects its record:
+   * the sender must not learn which. Events of one id never run at once in a process; across nodes compare-and-save decides, and the loser tries
+   * again.
+   * @throws Unavailable when the store is away, or if others were first too many times in a row.
    */
   send(id: string, event: E, admits?: (record: R) => boolean): Eventually<Outcome<R, F> | undefined>;
   /**
-   * What an event changes, saved by `save` together with something else, by the same compare-and-save. Undefined unless this process knows the
-   * record, admits it, has no other event of it under way, needs no actor for this one, and `save` can do it.
+   * Applies an event, and lets `save` save the change together with something else, by the same compare-and-save. Undefined unless this process knows
+   * the record, `admits` accepts it, no other event of it is under way, the event needs no actor, and `save` can do it.
    */
   sendWith<T>(
     id: string,
@@ -85,7 +85,7 @@ export interface Host<R extends HostedRecord, E extends EventObject, F extends E
 
 /** The outcome of one event, before it is saved. */
 interface Ran<R, F> extends Outcome<R, F> {
-  /** Undefined where no actor was activated, and where nobody asks. */
+  /** Undefined if no actor was activated, or if nobody wants traces. */
   readonly traced?: Traced<R> | undefined;
 }
 
@@ -95,18 +95,18 @@ const MAX_ATTEMPTS = 8;
 const NO_FACTS: readonly never[] = [];
 
 /**
- * A host of virtual actors: for one event an actor is activated from its record, runs to rest, is saved and put away. None lives on from
- * one event to the next, and an event that moves nothing activates none (`fastPath`). What an actor is at rest is its record, nothing else.
+ * A host of virtual actors: for one event an actor is activated from its record, runs to rest, is saved and discarded. None lives on from one event
+ * to the next, and an event that changes no state activates none (`fastPath`). At rest an actor is its record, and nothing else.
  */
 export function createHost<R extends HostedRecord, E extends EventObject, F extends EventObject>(
   kind: ActorKind<R, E, F>,
 ): Host<R, E, F> {
   const { store, machine } = kind;
   const tracer = new Tracer(machine);
-  /** The last piece of work of each id that is still under way. */
+  /** The last work of each id that is still under way. */
   const tails = new Map<string, Promise<unknown>>();
 
-  /** What the machine did with the first event that `fastOpen` could take. */
+  /** What the machine did with the first event that `fastOpen` could handle. */
   let openedAlike: Traced<R> | undefined;
 
   function open(event: E): R {
@@ -132,7 +132,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     return snapshot.status === 'done' ? { record, facts: NO_FACTS } : run(tracer.create(snapshot), event, record);
   }
 
-  /** Machines wait for nothing: after `send` the actor is at rest. */
+  /** Machines wait for nothing, so the actor is at rest after `send`. */
   function run(actor: Actor<AnyStateMachine>, event: E, before: R | undefined): Ran<R, F> {
     const facts: F[] = [];
     actor.on('*', (fact) => facts.push(fact as unknown as F));
@@ -162,7 +162,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   }
 
   function attempt(id: string, event: E, admits: Admits<R>, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
-    // Only at first: what lost a conflict was out of date, and may still be.
+    // Only on the first attempt: a recalled record that lost a conflict was out of date, and may still be.
     const recalled = triesLeft === MAX_ATTEMPTS ? store.recall?.(id) : undefined;
     if (recalled !== undefined && admits?.(recalled) !== false) {
       const outcome = apply(recalled, event);
@@ -188,7 +188,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   ): Eventually<Outcome<R, F> | undefined> {
     const { id, version } = before;
     const saving = kind.save?.(outcome.record, version, event, outcome.facts) ?? store.save(outcome.record, version);
-    // Spelled out, so that a heartbeat that waits for nobody makes no closure.
+    // Written out, so that a heartbeat that waits for nothing creates no closure.
     if (saving === true) return settle(outcome);
     return andThen(saving, (saved) => {
       if (saved) return settle(outcome);

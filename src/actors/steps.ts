@@ -7,7 +7,7 @@ import {
   type StateValue,
 } from 'xstate';
 
-/** What XState asks to be executed: of a machine that only changes its context and emits, what it emits. */
+/** What XState asks to have executed: for a machine that only changes its context and emits, what it emits. */
 interface Executable {
   readonly type: string;
   readonly params?: { readonly event?: unknown } | undefined;
@@ -16,8 +16,8 @@ interface Executable {
 export type Snapshot<C> = AnyMachineSnapshot & { readonly context: C };
 
 /**
- * Takes a machine from snapshot to snapshot, for what lives long in memory and is sent many events: XState's own `transition` makes an
- * actor for each of them, which costs five times as much.
+ * Takes a machine from snapshot to snapshot, for what lives long in memory and gets many events: XState's own `transition` creates an actor for each
+ * of them, which costs five times as much.
  */
 export class Steps<C, E extends EventObject, F> {
   readonly #machine: AnyStateMachine;
@@ -28,7 +28,7 @@ export class Steps<C, E extends EventObject, F> {
     this.#machine = machine;
   }
 
-  /** The first snapshot of a machine that is made of `input`. @throws Error where the machine emits something: nobody would hear it */
+  /** The first snapshot of a machine with this `input`. @throws Error if the machine emits something then: nobody would hear it */
   begin(input: unknown): Snapshot<C> {
     this.#scope ??= this.#createScope(input);
     this.#emitted = [];
@@ -37,20 +37,20 @@ export class Steps<C, E extends EventObject, F> {
     return first;
   }
 
-  /** The snapshot of a machine that comes from a store. @param value the state in which it left its context */
+  /** The snapshot of a machine whose context comes from a store. @param value the state in which the machine left its context */
   resume(value: StateValue, context: C): Snapshot<C> {
     this.#scope ??= this.#createScope(undefined);
     return this.#machine.resolveState({ value, context }) as Snapshot<C>;
   }
 
-  /** The snapshot after an event, and what the machine emitted, in order. @param snapshot that follows from one of `begin` or `resume` */
+  /** The snapshot after an event, and what the machine emitted, in order. @param snapshot that goes back to one of `begin` or `resume` */
   send(snapshot: Snapshot<C>, event: E): readonly [snapshot: Snapshot<C>, emitted: readonly F[]] {
     this.#emitted = [];
     const next = this.#machine.transition(snapshot, event, this.#scope as AnyActorScope) as Snapshot<C>;
     return [next, this.#emitted];
   }
 
-  /** What every transition asks for; no actor runs in it. */
+  /** What every transition requires; no actor runs in it. */
   #createScope(input: unknown): AnyActorScope {
     const self = createActor(this.#machine, { input: input as never });
     const nothing = (): void => undefined;

@@ -12,25 +12,25 @@ import {
 export interface TransitionStep {
   readonly event: string;
   readonly from: string;
-  /** As `from` where the transition stays in its state. */
+  /** Equal to `from` if the transition stays in its state. */
   readonly to: string;
   readonly guard: string | null;
   readonly actions: readonly string[];
 }
 
-/** A guard that was asked, and its answer. */
+/** A guard that was evaluated, and its answer. */
 export interface GuardTold {
   readonly name: string;
   readonly passed: boolean;
 }
 
-/** What an actor did with one event, to whoever explains it afterwards. */
+/** What an actor did with one event, for explanations afterwards. */
 export interface Traced<R> {
   readonly machine: string;
-  /** The event without what it brings along. */
+  /** The event's type, without its data. */
   readonly event: string;
   readonly atMs: number;
-  /** Of the request that sent the event, where it says so. */
+  /** The request that sent the event, if the event names it. */
   readonly requestId: string | null;
   /** Undefined when the event opened the actor. */
   readonly from: StateValue | undefined;
@@ -39,14 +39,14 @@ export interface Traced<R> {
   readonly before: R | undefined;
   readonly record: R;
   readonly steps: readonly TransitionStep[];
-  /** In the order in which they were asked. */
+  /** In the order in which they were evaluated. */
   readonly guards: readonly GuardTold[];
 }
 
-/** Is told of each event that an actor was activated for, once it is saved. */
+/** Called with each event for which an actor was activated, once it is saved. */
 export type Trace<R> = (traced: Traced<R>) => void;
 
-/** What XState tells of a transition; `_transitions` is not in its types (docs/decisions/0018). */
+/** What XState reports about a transition; `_transitions` is not in its types (docs/decisions/0018). */
 interface TransitionTold {
   readonly source: StateTold;
   readonly eventType: string;
@@ -59,7 +59,7 @@ interface StateTold {
   readonly path: readonly string[];
 }
 
-/** Makes actors of a machine that tell what they do. One at a time: an actor runs to rest before the next is made. */
+/** Creates actors of a machine that report what they do. One at a time: an actor runs to rest before the next is created. */
 export class Tracer {
   readonly #machine: AnyStateMachine;
   #steps: TransitionStep[] = [];
@@ -69,7 +69,7 @@ export class Tracer {
     this.#machine = machine.provide({ guards: this.#listening(machine) });
   }
 
-  /** An actor whose steps and guards `told` has, as soon as it is at rest. */
+  /** An actor whose steps and guards are in `told` as soon as it is at rest. */
   create(snapshot?: Snapshot<unknown>): Actor<AnyStateMachine> {
     this.#steps = [];
     this.#guards = [];
@@ -77,7 +77,7 @@ export class Tracer {
     return createActor(this.#machine, snapshot === undefined ? { inspect } : { inspect, snapshot });
   }
 
-  /** What the actor that was made last has done so far. */
+  /** What the actor that was created last has done so far. */
   get told(): { readonly steps: readonly TransitionStep[]; readonly guards: readonly GuardTold[] } {
     return { steps: this.#steps, guards: this.#guards };
   }
@@ -89,7 +89,7 @@ export class Tracer {
     for (const { source, eventType, target, guard, actions } of transitions) {
       const from = nameOf(source);
       this.#steps.push({
-        // Without an event of its own a transition follows from the one before.
+        // A transition without an event of its own follows from the one before.
         event: eventType === '' ? '' : event.type,
         from,
         to: target?.[0] === undefined ? from : nameOf(target[0]),
@@ -114,7 +114,7 @@ export class Tracer {
   }
 }
 
-/** Of an event that a machine was sent: when it was, and who asked. */
+/** When the event that a machine was sent happened, and which request sent it. */
 export function originOf(event: EventObject): { readonly atMs: number; readonly requestId: string | null } {
   const { at, requestId } = event as { readonly at?: unknown; readonly requestId?: unknown };
   return { atMs: typeof at === 'number' ? at : 0, requestId: typeof requestId === 'string' ? requestId : null };
