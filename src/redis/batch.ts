@@ -4,7 +4,7 @@ import { faultOf, unavailable, saysError } from './faults.ts';
 import type { Route } from './route.ts';
 import { countedScript, script } from './lua/script.ts';
 
-/** One call never keeps a server longer than a few milliseconds. */
+/** Limits the time for which one call occupies a server to a few milliseconds. */
 const MAX_OPERATIONS = 500;
 
 interface Operation {
@@ -18,15 +18,15 @@ interface Operation {
 
 export interface BatchOptions {
   readonly deadlineMs: number;
-  /** Operations that are waited for at once; more are refused, so that a slow server fills no memory. */
+  /** How many operations may wait at once; more are refused, so that a slow server does not fill the memory. */
   readonly maxPending: number;
-  /** Is told what became of each call. */
+  /** Told the outcome of each call. */
   readonly health: PassiveHealth;
 }
 
 /**
- * Collects the operations of one turn of the event loop and sends them as one script call for each group of tags: a command costs
- * node-redis more than a whole request costs the transport, an operation in a call next to nothing.
+ * Collects the operations of one turn of the event loop and sends them as one script call for each group of tags: a command costs node-redis more
+ * than a whole request costs the transport, an operation within a call next to nothing.
  */
 export class Batch {
   readonly #route: Route;
@@ -46,7 +46,7 @@ export class Batch {
 
   /**
    * Asks for an operation of the script.
-   * @throws Unavailable when the server is away, hangs or is overloaded: the operation may have happened all the same
+   * @throws Unavailable when the server is away, hangs or is overloaded: the operation may have happened nevertheless
    */
   run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export class Batch {
     for (const group of groups.values()) void this.#send(group);
   }
 
-  /** Without async functions here and below: a lone heartbeat pays for each promise. */
+  /** No async functions here and below: a single heartbeat would pay for each promise. */
   #send(group: readonly Operation[]): Promise<void> {
     const deadlineAt = performance.now() + this.#options.deadlineMs;
     const used = group.every(isCounted) ? countedScript : script;
@@ -99,7 +99,7 @@ function isCounted({ name }: Operation): boolean {
   return name === 'counted';
 }
 
-/** KEYS has one key an operation, ARGV the name and the arguments of each (see `lua/script.ts`). */
+/** KEYS has one key for each operation, ARGV the name and the arguments of each (see `lua/script.ts`). */
 function argumentsOf(operations: readonly Operation[]): string[] {
   const list = [String(operations.length)];
   for (let n = 0; n < operations.length; n += 1) list.push((operations[n] as Operation).key);
@@ -112,7 +112,7 @@ function argumentsOf(operations: readonly Operation[]): string[] {
 }
 
 /**
- * Runs a script on the server of a tag. A server that does not know it (new, or told to forget) gets its text and keeps it.
+ * Runs a script on the server of a tag. A server that does not know the script (it is new, or was told to forget it) gets the text and keeps it.
  * @param list the number of keys, the keys and the arguments
  * @throws Unavailable, or ErrorReply when the script fails
  */

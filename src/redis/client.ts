@@ -1,18 +1,18 @@
 import { RedisClient } from '@redis/client';
 
-/** Ends an attempt that its link no longer waits for. */
+/** Ends a connection attempt that its link no longer waits for. */
 const CONNECT_MS = 5000;
-/** Commands that wait for their replies; a command carries a whole batch. */
+/** How many commands may wait for their replies; one command carries a whole batch. */
 const MAX_COMMANDS = 4096;
 
-/** The library makes a class of its commands anew whenever options are not those that it was given last: one is enough for all servers. */
+/** The library builds the class of its commands again whenever the options are not those of the last call: one class is enough for all servers. */
 let create: ReturnType<typeof RedisClient.factory> | undefined;
 
 export type Client = ReturnType<typeof makeClient>;
 
 /**
- * One connection that never reconnects by itself: whoever holds it makes another (see `ServerLink`), so that there is one place that
- * knows how long to wait. `onLost` is told of anything after which the connection is of no use, perhaps more than once.
+ * One connection that never reconnects by itself: its holder makes a new one (see `ServerLink`), so that only one place decides how long to wait.
+ * `onLost` is called for anything that makes the connection useless, perhaps more than once.
  */
 export function makeClient(url: string, onLost: (error: unknown) => void) {
   create ??= RedisClient.factory();
@@ -21,8 +21,8 @@ export function makeClient(url: string, onLost: (error: unknown) => void) {
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_COMMANDS,
     maintNotifications: 'disabled',
-    // Deadlines are the link's: one timer for a batch is cheaper than an AbortSignal for each command, and the library's fire in a process
-    // that stood still before it has read what was answered meanwhile.
+    // Deadlines are set by the link: one timer for a batch is cheaper than an AbortSignal for each command, and in a process that stood still the
+    // library's timers fire before it has read what was answered meanwhile.
     commandOptions: { timeout: 0 },
     socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false },
   });

@@ -5,14 +5,14 @@ import type { Route } from './route.ts';
 import { ServerLink } from './server-link.ts';
 import { allTags, slotOfTag } from './tags.ts';
 
-/** While something is wrong the map is asked for at most this often. */
+/** While something is wrong, the least time between two requests for the map. */
 const REFRESH_MS = 200;
 /** The part of a call's deadline that reading the map may take. */
 const MAP_SHARE = 0.85;
 
 /**
- * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost. A master that
- * hangs delays nobody but its own tags; with node-redis's cluster it delays all (docs/decisions/0010-our-own-links-to-redis.md).
+ * Redis Cluster: a map from tags to masters, and one link for each master; the map is read again when a server redirects or is lost. A master that
+ * hangs delays only its own tags; with node-redis's cluster it delays all (docs/decisions/0010-our-own-links-to-redis.md).
  */
 export function createClusterRoute(seeds: readonly string[], deadlineMs: number, onLost: () => void): Route {
   const links = new Map<string, ServerLink>();
@@ -30,7 +30,7 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number,
     return link;
   }
 
-  /** Asks all servers that are known at once and believes the first: one that hangs delays nobody. */
+  /** Asks all known servers at once and believes the first answer, so that a server that hangs delays nobody. */
   async function readMap(): Promise<void> {
     readAt = performance.now();
     const known = new Set([...seeds.map(addressOf), ...owners]);
@@ -44,7 +44,7 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number,
     await closeOthers(new Set([...owners, ...seeds.map(addressOf)]));
   }
 
-  /** Links of servers that left the cluster. */
+  /** Closes the links to servers that left the cluster. */
   async function closeOthers(inUse: ReadonlySet<string>): Promise<void> {
     const left = [...links].filter(([address]) => !inUse.has(address));
     for (const [address] of left) links.delete(address);
@@ -117,13 +117,13 @@ function nobodyServes(): Unavailable {
   return unavailable('nobody serves this part of the cluster');
 }
 
-/** The master of each tag, empty where nobody serves it. CLUSTER SLOTS answers [first slot, last slot, [host, port, …], …replicas] for each range. */
+/** The master of each tag; empty if nobody serves it. CLUSTER SLOTS answers [first slot, last slot, [host, port, …], …replicas] for each range. */
 function ownersOf(reply: unknown, asked: string): readonly string[] {
   const ranges = reply as readonly (readonly [number, number, readonly [string | null, number]])[];
   return allTags.map((tag) => {
     const slot = slotOfTag(tag);
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
-    // A server that does not know its own address means: the one that you asked.
+    // A server that does not know its own address leaves it out: it is the one that was asked.
     return range === undefined ? '' : `${range[2][0] || hostOf(asked)}:${range[2][1]}`;
   });
 }
@@ -137,7 +137,7 @@ function addressOf(seed: string): string {
   return `${hostname.replace(/^\[(.*)\]$/, '$1')}:${port === '' ? '6379' : port}`;
 }
 
-/** Servers that the map names have the scheme and the credentials of the first that the settings name. */
+/** The URL of a server that the map names: with the scheme and the credentials of the first server in the settings. */
 function urlOf(address: string, seeds: readonly string[]): string {
   const url = new URL(seeds[0] ?? '');
   const host = hostOf(address);

@@ -10,40 +10,40 @@ import { tagged } from './tags.ts';
 export interface RedisOptions {
   /** REDIS_URL: one server (or a primary behind one name), or several servers of one Redis Cluster. */
   readonly urls: readonly string[];
-  /** What all keys and channels begin with, so that several products can share a Redis; without braces. */
+  /** The prefix of all keys and channels, so that several products can share a Redis; without braces. */
   readonly prefix: string;
   /** How long a call may take, in milliseconds. */
   readonly deadlineMs?: number;
-  /** Operations that are waited for at once. */
+  /** How many operations may wait at once. */
   readonly maxPending?: number;
 }
 
-/** Channels that are listened to. */
+/** A subscription to channels. */
 export interface Subscription {
   /** Whether messages arrive. */
   readonly isUp: boolean;
   close(): Promise<void>;
 }
 
-/** What the engines ask of Redis. Every method is @throws Unavailable when Redis is away, hangs or is overloaded. */
+/** What the engines need of Redis. All methods: @throws Unavailable when Redis is away, hangs or is overloaded. */
 export interface Redis {
-  /** Calls the listener whenever a connection that was up is lost, also while nothing is asked. It must not throw. */
+  /** Calls the listener whenever a connection that was up is lost, even while idle. It must not throw. */
   onLost(listen: () => void): void;
-  /** What all operations got from it in the last seconds. */
+  /** How the operations of the last seconds fared. */
   readonly health: WorkHealth;
   /** See `Batch.run`. */
   run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown>;
-  /** The whole name of a key, where one server has them all: an operation may then touch others than its own. Undefined in a Cluster. */
+  /** The full name of a key, if one server has them all: an operation may then touch keys other than its own. Undefined in a Cluster. */
   readonly wholeKey: ((key: string) => string) | undefined;
-  /** Operations that wait for their answers. */
+  /** How many operations wait for their answers. */
   readonly pending: number;
-  /** Tells all who listen on a channel, on whatever server of a cluster. */
+  /** Sends a text to all who listen on a channel, on any server of a cluster. */
   publish(channel: string, text: string): Promise<void>;
   /**
    * Listens to channels over a connection of its own, which comes back after every loss.
-   * @param channel without which nothing is heard
-   * @param more is heard as well, where the user of Redis may listen to it
-   * @param onUp is told each time that messages arrive from now on, and whether those of `more` do
+   * @param channel required: if it fails, nothing is heard
+   * @param more heard as well, if the user of Redis may listen to it
+   * @param onUp called each time that messages arrive from now on, with whether those of `more` do
    */
   listen(
     channel: string,
@@ -51,26 +51,23 @@ export interface Redis {
     onMessage: (text: string) => void,
     onUp: (hearsMore: boolean) => void,
   ): Subscription;
-  /** The time of the store, in milliseconds since the Unix epoch: of one server, the same for every node. */
+  /** The store's time, in milliseconds since the Unix epoch: that of one server, the same for every node. */
   timeMs(): Promise<number>;
-  /** Tries on every server all that the operations do, writes included. */
+  /** Tries everything that the operations do on every server, writes included. */
   probe(): Promise<void>;
-  /** Sees that all channels that are listened to are open, and may be published to. */
+  /** Checks that all channels that are listened to are open and may be published to. */
   probeChannels(): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * After one call that is not answered a request meets a link that is known to be down. What is left of its 1.5 s is PostgreSQL's
- * (see `openExternal`).
- */
+/** After one unanswered call a request meets a link that is known to be down. The rest of its 1.5 s is for PostgreSQL (see `openExternal`). */
 const DEADLINE_MS = 450;
 const MAX_PENDING = 20_000;
 
-/** Commands that belong to no tag go where this one's do. */
+/** Commands that belong to no tag go to the server of this one. */
 const ANY_TAG = 0;
 
-/** Opens Redis lazily: the first use connects, and so does the first after every loss. */
+/** Opens Redis lazily: the first use connects, and so does the first use after every loss. */
 export function openRedis(options: RedisOptions): Redis {
   const { urls, prefix, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING } = options;
   const lossListeners: (() => void)[] = [];
@@ -143,7 +140,7 @@ export function openRedis(options: RedisOptions): Redis {
     async probeChannels() {
       for (const [link, channels] of subscriptions) {
         if (link.down !== undefined) throw link.down;
-        // Nobody takes an empty text for a message.
+        // Listeners do not take an empty text for a message.
         await Promise.all(channels.map((channel) => send(['PUBLISH', channel, ''])));
       }
     },

@@ -7,15 +7,15 @@ export interface Route {
   /**
    * Sends a command to the server of a tag and follows redirections.
    * @param deadlineAt on `performance.now()`'s scale.
-   * @throws Unavailable, or ErrorReply when the server refuses this very command
+   * @throws Unavailable, or ErrorReply when the server refuses this particular command
    */
   send(tag: number, args: readonly string[], deadlineAt: number): Promise<unknown>;
-  /** One tag of each server. @throws Unavailable when some tag has none */
+  /** One tag of each server. @throws Unavailable when some tag has no server */
   tagOfEach(): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
-/** One server (or what stands for one: a primary with replicas behind a name) serves all tags, so that a tick is one script call. */
+/** One server (or what acts as one: a primary with replicas behind a name) serves all tags, so that a tick is one script call. */
 export function createSingleRoute(url: string, deadlineMs: number, onLost: () => void): Route {
   const link = new ServerLink([url], deadlineMs, { onLost });
   return {

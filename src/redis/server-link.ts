@@ -6,11 +6,11 @@ import { makeClient, type Client } from './client.ts';
 import { faultOf, saysError, unavailable } from './faults.ts';
 
 const FIRST_BACK_OFF_MS = 25;
-/** Short, because recovery must be seen within three seconds; a server that is away costs a few attempts a second. */
+/** Short, because recovery must be noticed within three seconds; a server that is away costs a few attempts a second. */
 const MAX_BACK_OFF_MS = 500;
-/** A link that only listens learns by asking that its server hangs. */
+/** A link that only listens has to ask to learn that its server hangs. */
 const PING_MS = 500;
-/** Longest silence of a server that is pinged or connected to, unless calls may take longer: more is a server that hangs. */
+/** The longest silence of a server that is pinged or connected to, unless calls may take longer; after that it counts as hanging. */
 const SILENCE_MS = 1000;
 
 export interface LinkEvents {
@@ -23,13 +23,12 @@ export interface LinkEvents {
 type Waiting = (client: Client | undefined) => void;
 
 /**
- * The way to one Redis server: it connects at the first use and again after every loss. While it is down, callers are refused at
- * once; while it connects, they wait within their deadlines. A server that lets a deadline pass counts as frozen, and one that takes no
- * writes is no master any more: the connection is given up, which node-redis never does by itself
- * (docs/decisions/0010-our-own-links-to-redis.md).
+ * The way to one Redis server: it connects at the first use and again after every loss. While it is down, callers are refused at once; while it
+ * connects, they wait within their deadlines. A server that lets a deadline pass counts as frozen, and one that takes no writes is no longer a
+ * master: then the connection is given up, which node-redis never does by itself (docs/decisions/0010-our-own-links-to-redis.md).
  */
 export class ServerLink {
-  /** The URLs to try, one after the other; more than one only where any server will do (the bus). */
+  /** The URLs to try, one after the other; more than one only if any server will do (the bus). */
   readonly #urls: readonly string[];
   readonly #silenceMs: number;
   readonly #events: LinkEvents;
@@ -37,18 +36,18 @@ export class ServerLink {
   #client: Client | undefined;
   #running: Promise<void> | undefined;
   #lose: ((error: unknown) => void) | undefined;
-  /** Why callers are refused; undefined while the link is up or comes up. */
+  /** Why callers are refused; undefined while the link is up or coming up. */
   #down: Unavailable | undefined;
   #waiting: Waiting[] = [];
 
-  /** @param deadlineMs of calls */
+  /** @param deadlineMs the deadline of calls */
   constructor(urls: readonly string[], deadlineMs: number, events: LinkEvents = {}) {
     this.#urls = urls;
     this.#silenceMs = Math.max(SILENCE_MS, deadlineMs);
     this.#events = events;
   }
 
-  /** Why it is down; undefined while it is up or comes up. */
+  /** Why the link is down; undefined while it is up or coming up. */
   get down(): Unavailable | undefined {
     return this.#down;
   }
@@ -57,16 +56,16 @@ export class ServerLink {
     return this.#client !== undefined;
   }
 
-  /** Connects without waiting for it. */
+  /** Begins to connect, without waiting. */
   open(): void {
     this.#running ??= this.#stop.signal.aborted ? Promise.resolve() : this.#keepOpen();
   }
 
   /**
-   * Sends a command and answers its reply.
+   * Sends a command and resolves with its reply.
    * @param deadlineAt on `performance.now()`'s scale.
    * @param asking sends ASKING before it: the server is taking over the key's slot.
-   * @throws Unavailable, or ErrorReply when the server refuses this very command
+   * @throws Unavailable, or ErrorReply when the server refuses this particular command
    */
   send(args: readonly string[], deadlineAt: number, asking = false): Promise<unknown> {
     const client = this.#client;
@@ -87,7 +86,7 @@ export class ServerLink {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const wasUp = await this.#serveOnce(this.#urls[attempt % this.#urls.length] ?? '');
       failures = wasUp ? 0 : failures + 1;
-      // Half of the wait is random, so that all nodes of a service do not come back in step.
+      // Half of the wait is random, so that the nodes of a service do not come back in step.
       const waitMs =
         Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
       if (!signal.aborted) await pause(waitMs, undefined, { signal }).catch(() => undefined);
@@ -125,7 +124,7 @@ export class ServerLink {
     return true;
   }
 
-  /** Whatever the server answers, it answers. */
+  /** Any answer will do, an error too: the server answers. */
   #ping(client: Client): void {
     const asked = this.#within(performance.now() + this.#silenceMs, client, () => client.sendCommand(['PING']));
     asked.catch(() => undefined);
@@ -148,7 +147,7 @@ export class ServerLink {
     });
   }
 
-  /** Whatever kept the connection from coming up or going on, no caller can help it. */
+  /** Refuses callers: whatever kept the connection from coming up or going on, they cannot help it. */
   #refuse(error: unknown): void {
     const fault = faultOf(error);
     this.#down = fault instanceof Unavailable ? fault : new Unavailable('registry', fault);
@@ -184,7 +183,7 @@ export class ServerLink {
         },
         (error: unknown) => {
           callOff();
-          // A master that became a replica: a new connection finds the new master behind the same name.
+          // The master became a replica: a new connection finds the new master behind the same name.
           if (saysError(error, 'READONLY')) this.#giveUp(client, error);
           reject(error instanceof ErrorReply ? error : faultOf(error));
         },

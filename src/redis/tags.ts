@@ -1,6 +1,6 @@
 /**
- * Keys that one script touches share a hash tag, so that Redis Cluster keeps them on one server. There are 256 fixed tags:
- * enough for a cluster of some 16 servers (docs/decisions/0019-tags-of-redis.md), few enough to be asked all at once.
+ * Keys that one script touches share a hash tag, so that Redis Cluster keeps them on one server. There are 256 fixed tags: enough for a cluster of
+ * about 16 servers (docs/decisions/0019-tags-of-redis.md), few enough to ask all of them at once.
  */
 const TAGS = 256;
 
@@ -19,7 +19,7 @@ export function tagOfSubject(subject: string): number {
   return subject.length >= 2 ? tagAt(subject, 0) : tagOfText(subject);
 }
 
-/** The tag of a session id `s:<subject>:<session_id>` is its subject's: the id alone tells where everything of a session is. */
+/** The tag of a session id `s:<subject>:<session_id>` is its subject's: the id alone tells where everything about a session is. */
 export function tagOfSession(id: string): number {
   return id.startsWith('s:') && id.length >= 4 ? tagAt(id, 2) : tagOfText(id);
 }

@@ -1,7 +1,7 @@
 /**
- * Which nodes follow a session: a set of node ids in the session's own tag, so that one call finds them and tells them. Each node listens
- * to a channel of its own, `<prefix>:bus:<node>`. A set that no node renews expires; a node that died stays in it until then, and nobody
- * listens to its channel.
+ * Which nodes follow a session: a set of node ids in the session's own tag, so that one call finds them and tells them. Each node listens to a
+ * channel of its own, `<prefix>:bus:<node>`. A set that no node renews expires; a node that died stays in it until then, with nobody listening to its
+ * channel.
  */
 export const BUS_LUA = `
 -- node, keep: the node hears of the session from now on

@@ -1,6 +1,6 @@
 /**
- * A trial of every command that the operations use, on keys of its own. It answers the first refusal with the name of its command, which
- * the server's own words leave out, or nothing: so it tells a server that is full, takes no writes, or lets its user not do something.
+ * Tries every command that the operations use, on keys of its own. It answers the first refusal, with the name of the command, which the server's own
+ * words leave out; or an empty text. This detects a server that is full, takes no writes, or denies its user something.
  */
 export const PROBE_LUA = `
 local trials = {

@@ -1,4 +1,4 @@
-/** Recaps: one text a session, which expires by itself. */
+/** Recaps: one text for each session, which expires by itself. */
 export const RECAPS_LUA = `
 -- text, milliseconds
 function op.keepRecap(key, i)

@@ -1,11 +1,10 @@
 /**
- * The live registry. A record is a hash at `{tag}<id>`: `s` what never changes, `d` what does ("version due lease …"), `k` the name of
- * its widget key's set, `c` while a sweep has claimed it. Indexes, each in the record's own tag: `due` (ids by a time not after their
- * deadline), a set a subject, a set a key.
+ * The live registry. A record is a hash at `{tag}<id>`: `s` is the part that never changes, `d` the part that does ("version due lease …"), `k` the
+ * name of its widget key's set, and `c` is there while a sweep has claimed the record. Indexes, each in the record's own tag: `due` (ids by a time
+ * that is not after their deadline), a set for each subject, a set for each key.
  *
- * Deadlines are lazy: a heartbeat only moves its deadline later, so the index keeps the earlier one and the sweep, when it comes to
- * the record, reads the true one and moves it on. The index is never later than the truth, except while a claim is under way; a save
- * ends the claim.
+ * Deadlines are lazy: a heartbeat only moves its deadline later, so the index keeps the earlier one. When a sweep comes to the record it reads the
+ * true deadline and corrects the index. The index is never later than the truth, except while a claim is under way; a save ends the claim.
  */
 export const REGISTRY_LUA = `
 local function subjectSet(key)
@@ -149,7 +148,7 @@ function op.size(key, i)
 end
 `;
 
-/** How a record is saved, and the one operation that most calls are made of: a request is counted, and with it a heartbeat saved. */
+/** How a record is saved, and the one operation that most calls consist of: it counts a request and, with it, saves a heartbeat. */
 export const BEATS_LUA = `
 -- change is "<expected version> <value>": true when saved; else the present value, or false when there is none
 local function put(key, change, mayBeEarlier)

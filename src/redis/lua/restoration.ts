@@ -1,7 +1,7 @@
 /**
- * The mark `{tag}whole` says that everything live of a tag was registered since this run of the server began, or since it lost it last.
- * Whoever restores a tag first leaves a token; it may set the mark only while its token is there: what Redis lost meanwhile took the
- * token along. Both name the run, so that those that come back from a snapshot count for nothing.
+ * The mark `{tag}whole` says that everything live of a tag was registered since this run of the server began, or since its last loss. A node that
+ * restores a tag first leaves a token, and may set the mark only while its token is there: a loss in between removes the token too. Both name the
+ * run, so that those that come back from a snapshot count for nothing.
  */
 export const RESTORATION_LUA = `
 -- token, milliseconds: 0 when whole, 1 when the caller is to restore, 2 when somebody else does

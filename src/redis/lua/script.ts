@@ -8,9 +8,9 @@ import { SLOTS_LUA } from './slots.ts';
 import { WINDOWS_LUA } from './windows.ts';
 
 /**
- * All operations are one script, so that what different stores ask for in one tick is one call. KEYS holds one key an operation, the
- * one that it is about; what else it touches has the same hash tag. ARGV holds each operation's name and arguments one after the
- * other. Each operation answers its result and the place after its arguments.
+ * All operations are in one script, so that what different stores ask for in one tick is one call. KEYS holds one key for each operation, the one
+ * that it is about; all other keys that it touches have the same hash tag. ARGV holds the name and arguments of each operation, one operation after
+ * the other. Each operation returns its result and the position after its arguments.
  */
 function scriptOf(operations: string): { readonly text: string; readonly sha: string } {
   const text = `
@@ -50,10 +50,10 @@ local function run()
 end
 `;
 
-/** For calls of whatever stores ask for in one turn. */
+/** For calls with whatever stores ask for in one turn. */
 export const script = scriptOf(
   RUN_LUA + WINDOWS_LUA + SLOTS_LUA + BEATS_LUA + REGISTRY_LUA + RESTORATION_LUA + BUS_LUA + RECAPS_LUA + PROBE_LUA,
 );
 
-/** For calls of nothing but `counted`, as heartbeats make them: a server makes the functions of a script anew for each call. */
+/** For calls with nothing but `counted`, as heartbeats make them: a server creates the functions of a script again for each call. */
 export const countedScript = scriptOf(WINDOWS_LUA + BEATS_LUA);

@@ -1,4 +1,7 @@
-/** Edge windows: one counter a scope and minute, which expires five minutes later: a clock of Redis that is set forgets none that counts. */
+/**
+ * Edge windows: one counter for each scope and minute. It expires five minutes later, so that setting the clock of Redis drops none that still
+ * counts.
+ */
 export const WINDOWS_LUA = `
 local function take(key)
   local count = call('INCR', key)
