@@ -1,13 +1,13 @@
 import postgres from 'postgres';
 import { Unavailable } from '../kernel/errors.ts';
 
-/** The embedded database's worker is gone; used like a system error code. */
+/** The embedded database's worker has stopped; used like a system error code. */
 export const EMBEDDED_GONE = 'EMBEDDED_GONE';
 
-/** A call was given up, because nothing came in time; used like a system error code. */
+/** A call was given up because nothing came in time; used like a system error code. */
 export const NO_ANSWER = 'NO_ANSWER';
 
-/** The same of a server that had answered before: it is there, and slow or busy; used like a system error code. */
+/** The same for a server that had answered before: it is there, but slow or busy; used like a system error code. */
 export const TOO_SLOW = 'TOO_SLOW';
 
 /** Codes of the driver and of the operating system that mean "no conversation with the server". */
@@ -35,43 +35,43 @@ const connectionCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * SQLSTATE classes and codes by which the server says that it cannot serve now, whatever the SQL: 08 connection, 28 and 3D000
- * the login is refused, 53 out of resources (too many connections), 57P0x shutdown or recovery, 57014 and 25P03 our own server-side
- * deadlines, 25006 a standby after a failover, 42501 the role lacks a right that it had or needs, 58 a fault of its disk or system.
+ * SQLSTATE classes and codes that mean that the server cannot serve now, whatever the SQL: 08 connection; 28 and 3D000 the login is refused; 53 out
+ * of resources (such as too many connections); 57P0x shutdown or recovery; 57014 and 25P03 our own server-side deadlines; 25006 a standby after a
+ * failover; 42501 the role lacks a right that it had or needs; 58 a fault of the server's disk or system.
  */
 const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006|42501|58...)$/;
 
-/** Serialization failure and deadlock: the work lost against another and was undone; another try may do. */
+/** Serialization failure and deadlock: the work lost against other work and was undone; another try may succeed. */
 const lostStates: ReadonlySet<string> = new Set(['40001', '40P01']);
 
-/** The code of the server, of the driver or of the system; empty where there is none. */
+/** The code of the server, of the driver or of the system; empty if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** The ways in which a certificate or a handshake is refused, by Node's and OpenSSL's names. */
+/** How Node and OpenSSL name the ways in which a certificate or a handshake is refused. */
 const tlsFault =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|HOSTNAME_MISMATCH$)/;
 
 /** True when no connection may be trusted, or the two sides could not agree on one. */
 export function isTlsFault(error: unknown): boolean {
   const code = codeOf(error);
-  // A server without TLS hangs up on the handshake: only Node's words tell it from any other hang-up.
+  // A server without TLS hangs up during the handshake: only Node's words distinguish that from any other hang-up.
   return tlsFault.test(code) || (code === 'ECONNRESET' && (error as Error).message.includes('TLS'));
 }
 
-/** True for what the server said of the SQL or of the session, as it said it. */
+/** True for an error that the server itself reported, about the SQL or the session. */
 export function isServerError(error: unknown): error is postgres.PostgresError {
   return error instanceof postgres.PostgresError;
 }
 
-/** The server's words when a role lacks a right (SQLSTATE 42501), also behind `Unavailable`; undefined for every other fault. */
+/** The server's words when a role lacks a right (SQLSTATE 42501), even inside `Unavailable`; undefined for every other fault. */
 export function permissionDenied(error: unknown): string | undefined {
   const fault = error instanceof Unavailable ? error.cause : error;
   return fault instanceof postgres.PostgresError && fault.code === '42501' ? fault.message : undefined;
 }
 
-/** True when the fault lies with the server or the way to it, not with the SQL. */
+/** True if the fault lies with the server or the way to it, not with the SQL. */
 export function isConnectionFault(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof postgres.PostgresError
@@ -79,12 +79,12 @@ export function isConnectionFault(error: unknown): boolean {
     : connectionCodes.has(code) || isTlsFault(error);
 }
 
-/** True when no connection could be made in time although something may listen there. */
+/** True if no connection could be made in time although something may listen there. */
 export function isConnectTimeout(error: unknown): boolean {
   return codeOf(error) === 'CONNECT_TIMEOUT';
 }
 
-/** What a server that starts, stops or has more to do than it can may say or do; a server that is not there does not. */
+/** What a server that starts, stops or is overloaded may say or do; a server that is not there does none of this. */
 const earlyCodes: ReadonlySet<string> = new Set([
   NO_ANSWER,
   TOO_SLOW,
@@ -97,27 +97,27 @@ const earlyCodes: ReadonlySet<string> = new Set([
   '57P03',
 ]);
 
-/** True for `Unavailable` of a database that is there, and may well serve in a moment. */
+/** True for `Unavailable` of a database that is there and may well serve in a moment. */
 export function isTooEarly(error: unknown): boolean {
   return error instanceof Unavailable && earlyCodes.has(codeOf(error.cause)) && !isTlsFault(error.cause);
 }
 
-/** True when a connection died under its work. */
+/** True if a connection died during its work. */
 export function isConnectionLost(error: unknown): boolean {
   return codeOf(error) === 'CONNECTION_CLOSED';
 }
 
-/** True when the server refuses what is written and may go on to answer what is read: it is read-only (25006), or its disk is full (53100). */
+/** True if the server refuses writes but may still answer reads: it is read-only (25006), or its disk is full (53100). */
 export function takesNoWrites(error: unknown): boolean {
   return isReadOnly(error) || codeOf(error) === '53100';
 }
 
-/** True when the server takes no writes: it is a standby now, and others are behind the same name. */
+/** True if the server takes no writes: it is a standby now, and another server is behind the same name. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006';
 }
 
-/** `Unavailable` for connection faults and for what lost against other work, every other error as it is. */
+/** `Unavailable` for connection faults and for work that lost against other work; every other error as it is. */
 export function translateFault(error: unknown): unknown {
   return isConnectionFault(error) || lostStates.has(codeOf(error)) ? new Unavailable('database', error) : error;
 }

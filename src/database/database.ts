@@ -17,13 +17,13 @@ export type TransactionSql = postgres.TransactionSql<DriverTypes>;
 export type AnySql = postgres.ISql<DriverTypes>;
 
 export interface WorkOptions {
-  /** Milliseconds until the caller is told `Unavailable`; the engine's default, a request's patience, when absent. */
+  /** Milliseconds until the caller gets `Unavailable`; by default the engine's, which is a request's patience. */
   readonly deadlineMs?: number;
 }
 
 /**
- * The patience of a start, and of work that no request waits for: it ends what hangs, and nothing that is large or late. Each statement of it
- * is small all the same, because others wait behind it (docs/architecture.md, section 5).
+ * The patience of a start, and of work that no request waits for: it ends what hangs, but nothing that is only large or late. Each statement of such
+ * work must be small all the same, because others wait behind it (docs/architecture.md, section 5).
  */
 export const PATIENT: Required<WorkOptions> = { deadlineMs: MINUTE_MS };
 
@@ -31,22 +31,22 @@ export const PATIENT: Required<WorkOptions> = { deadlineMs: MINUTE_MS };
 export const CHUNK_ROWS = 1000;
 
 /**
- * PostgreSQL, embedded in this process or elsewhere; everything that must never be lost is kept through it.
+ * PostgreSQL, embedded in this process or elsewhere; everything that must never be lost is stored through it.
  *
- * Both kinds speak the same SQL with these limits: no LISTEN/NOTIFY, no COPY FROM STDIN, and one connection in the embedded
- * kind, so a transaction must not wait for anything but its own queries. int8 comes as a number (a value beyond 2^53 is a fault),
- * numeric as a string: cast `sum(...)` to int8.
+ * Both kinds speak the same SQL, with these limits: no LISTEN/NOTIFY, no COPY FROM STDIN, and one connection in the embedded kind, so a transaction
+ * must not wait for anything but its own queries. int8 arrives as a number (a value beyond 2^53 is a fault), numeric as a string: cast `sum(...)` to
+ * int8.
  */
 export interface Database {
   readonly kind: 'embedded' | 'postgres';
 
-  /** What all that ran got from it in the last seconds. */
+  /** How the work of the last seconds fared. */
   readonly health: WorkHealth;
 
   /**
    * Runs queries that need no common transaction.
    *
-   * @throws Unavailable when the database is away, frozen or slower than the deadline. A write may have happened all the same.
+   * @throws Unavailable when the database is away, frozen or slower than the deadline. A write may have happened nevertheless.
    * @throws postgres.PostgresError for faults of the SQL itself (constraint, syntax), as they are.
    */
   run<T>(work: (sql: Sql) => Promise<T>, options?: WorkOptions): Promise<T>;
@@ -62,6 +62,6 @@ export interface Database {
   /** @throws Unavailable when the database does not answer within the deadline. */
   ping(): Promise<void>;
 
-  /** Lets running work end for a moment, then lets go of all connections, threads and locks. Safe to call twice. */
+  /** Gives running work a moment to end, then releases all connections, threads and locks. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -13,14 +13,14 @@ function isDriverFault(error: unknown): boolean {
 }
 
 export interface DriverGuardOptions {
-  /** Told of each fault that was kept from ending the process. */
+  /** Called with each fault that was kept from ending the process. */
   readonly onFault?: (error: unknown) => void;
-  /** Told of every other uncaught exception. Without it the exception is thrown again, which ends the process. */
+  /** Called with every other uncaught exception. Without it the exception is thrown again, which ends the process. */
   readonly onOther?: (error: unknown) => void;
 }
 
 /**
- * Keeps the process alive through `isDriverFault` and through nothing else. Install it once, in `main`.
+ * Keeps the process alive after an `isDriverFault`, and after nothing else. Install it once, in `main`.
  *
  * @returns a function that removes the guard.
  */

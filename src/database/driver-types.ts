@@ -45,8 +45,8 @@ function serializeItem(value: string | number | null): string {
 }
 
 /**
- * The driver's `types` option: int8 as a number, and arrays of text, int4 and int8, flat, with nulls; no other arrays can be sent or
- * read. The arrays are here because the driver would ask each new connection for them (`fetch_types`, see
+ * The driver's `types` option: int8 as a number, and flat arrays of text, int4 and int8, with nulls; no other arrays can be sent or read. The arrays
+ * are defined here because the driver would otherwise ask each new connection for them (`fetch_types`, see
  * docs/decisions/0012-types-and-guard-of-the-driver.md).
  */
 export const driverTypes = {

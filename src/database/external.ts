@@ -8,25 +8,25 @@ import { Pool } from './pool.ts';
 export interface ExternalOptions {
   /** `postgres://user:password@host:port/name`; parameters of postgres.js (`sslmode`, `prepare=false`) may follow. */
   readonly url: string;
-  /** Connections of this node. */
+  /** The most connections of this node. */
   readonly maxConnections?: number;
-  /** Milliseconds until a caller is told `Unavailable`. */
+  /** Milliseconds until a caller gets `Unavailable`. */
   readonly deadlineMs?: number;
-  /** How long a connection may have nothing to do before it is closed; a minute by default. */
+  /** How long a connection may be idle before it is closed; a minute by default. */
   readonly idleMs?: number;
-  /** While it is that of a start, connecting may take as long as the work of a start. */
+  /** While it is patient, connecting may take as long as the work of a start. */
   readonly patience?: Readonly<Patience>;
-  /** False behind PgBouncer in transaction mode. The URL decides when absent. */
+  /** False behind PgBouncer in transaction mode. By default the URL decides. */
   readonly prepare?: boolean;
 }
 
 const MAX_BACKOFF_SEC = 0.5;
 
-/** With a call to Redis that is not answered either (see `openRedis`) a request is still answered within 1.5 s. */
+/** Together with one unanswered call to Redis (see `openRedis`), a request is still answered within 1.5 s. */
 const DEADLINE_MS = 800;
 
 /**
- * PostgreSQL at a URL. Connects with the first query, so that a node starts (and says so) while its database is away.
+ * PostgreSQL at a URL. Connects with the first query, so that a node starts (and says so) even while its database is away.
  *
  * @throws TypeError when the URL cannot be parsed.
  */
@@ -54,8 +54,8 @@ export function openExternal(options: ExternalOptions): Database {
     deadlineMs,
     graceMs: deadlineMs,
     armTransaction(sql, deadlineMs) {
-      // A transaction that its caller has given up must not hold locks, not even when this node or the network is gone.
-      // Compiling takes tens of milliseconds, each time, where a plan looks dear that is not: nothing here runs long enough to be worth it.
+      // A transaction that its caller has given up must not hold locks, even if this node or the network is gone.
+      // JIT compilation takes tens of milliseconds each time a plan looks more expensive than it is: nothing here runs long enough to be worth it.
       const settings = `set local jit = off; set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
       sql.unsafe(settings).then(
         () => {},

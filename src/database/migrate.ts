@@ -22,9 +22,9 @@ export class MigrationError extends Error {
 }
 
 /**
- * Brings the schema up to this build: all missing files of `directory` in order, in one transaction, under an advisory lock, so that
- * any number of nodes may start at once. A file is one script of statements that may run in a transaction. A schema that is up to
- * date is only read, so that a role without the right to change it may serve.
+ * Brings the schema up to this build: applies all missing files of `directory` in order, in one transaction, under an advisory lock, so that any
+ * number of nodes may start at once. A file is one script of statements that may run in a transaction. A schema that is up to date is only read, so
+ * that a role without the right to change it may serve.
  *
  * @returns the names of the files that were applied.
  * @throws MigrationError when an applied file was changed, the database is newer than this build, or the role may not migrate.
@@ -45,7 +45,7 @@ export async function migrate(database: Database, directory: URL = shippedMigrat
 }
 
 /**
- * For whoever reads the database and changes nothing, not even its schema.
+ * For callers that read the database and change nothing, not even its schema.
  * @throws MigrationError when the schema is not this build's; Unavailable
  */
 export async function requireMigrated(database: Database, directory: URL = shippedMigrations): Promise<void> {
@@ -75,7 +75,7 @@ function apply(database: Database, migrations: readonly Migration[]): Promise<re
       }
       return missing.map(({ name }) => name);
     },
-    // Another node may migrate at this moment.
+    // Another node may be migrating at this moment.
     PATIENT,
   );
 }

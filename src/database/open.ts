@@ -5,16 +5,16 @@ import { openExternal } from './external.ts';
 import { awaitFirstAnswer } from './first-answer.ts';
 import { patientWhile, type Patience } from './patience.ts';
 
-/** Where the database is, in the configuration's words. */
+/** Where the database is, in the words of the configuration. */
 export interface DatabasePlace {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
-  /** How long a call may take, in milliseconds; without it as the engine has it. */
+  /** How long a call may take, in milliseconds; by default the engine's own. */
   readonly databaseDeadlineMs?: number | undefined;
 }
 
 /**
- * The database of the configuration, which has answered: the one at DATABASE_URL, else the embedded one in DATA_DIR.
+ * Opens the configured database, the one at DATABASE_URL or else the embedded one in DATA_DIR, and waits until it has answered.
  * @param patience of its work; a command's is always that of a start
  * @throws DirectoryInUse, UnusableDirectory for an embedded one; Unavailable for one that does not answer
  */

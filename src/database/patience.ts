@@ -1,13 +1,13 @@
 import { PATIENT, type Database, type WorkOptions } from './database.ts';
 
-/** Whether work may take as long as that of a start; whoever starts says when that is over. */
+/** Whether work may take as long as that of a start; the code that starts the service says when this is over. */
 export interface Patience {
   isPatient: boolean;
 }
 
 /**
- * The same database, whose work has the patience of a start while `patience` says so; work with a deadline of its own keeps that. A start, or
- * a command, asks much that a request asks as well, and cannot do without the answer.
+ * The same database, whose work has the patience of a start while `patience` says so; work with a deadline of its own keeps that. A start or a
+ * command asks many things that a request asks too, but cannot do without the answers.
  */
 export function patientWhile(database: Database, patience: Readonly<Patience>): Database {
   const optionsOf = (options: WorkOptions | undefined): WorkOptions => options ?? (patience.isPatient ? PATIENT : {});

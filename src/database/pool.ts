@@ -16,8 +16,8 @@ import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
 /** How long running work may go on when the process ends, in milliseconds. */
 const CLOSE_GRACE_MS = 2_000;
 /**
- * How long a caller waits for a server that has just let a deadline pass, until it answers something again: the steps of one request
- * wait for a deadline once, not each of them. The work itself goes on, so that a slow server is found to be back.
+ * How long a caller waits for a server that has just let a deadline pass, until it answers something again: so the steps of one request wait for a
+ * whole deadline only once. The work itself goes on, so that a slow server is noticed when it is back.
  */
 const SILENT_MS = 250;
 
@@ -25,22 +25,22 @@ export interface PoolOptions {
   readonly kind: Database['kind'];
   /** Makes a fresh set of connections (lazily connected). */
   connect(): Sql;
-  /** Connections in one set. */
+  /** Connections in each set. */
   readonly size: number;
   /** Default deadline of one piece of work, in milliseconds. */
   readonly deadlineMs: number;
-  /** How long work that runs on a replaced set may go on, in milliseconds. */
+  /** How long work on a set that was replaced may go on, in milliseconds. */
   readonly graceMs: number;
-  /** Queries, sent without a round trip of their own, that bound a transaction on the server's side as well. */
+  /** Sends queries, without a round trip of their own, that limit a transaction on the server's side as well. */
   armTransaction?(sql: TransactionSql, deadlineMs: number): void;
 }
 
-/** One set of connections. A set that a frozen server has eaten is replaced as a whole, with the queue that built up behind it. */
+/** One set of connections. A set that a frozen server holds up is replaced as a whole, with the queue that built up behind it. */
 class Generation {
   readonly sql: Sql;
   /** Pieces of work that have not settled. */
   active = 0;
-  /** Those of them whose caller has been told `Unavailable`. */
+  /** How many of them are overdue: their callers got `Unavailable`. */
   overdue = 0;
   /** Pieces of work that the server has answered. */
   answers = 0;
@@ -48,18 +48,18 @@ class Generation {
   onIdle: (() => void) | undefined;
   readonly #afterSilence: boolean;
 
-  /** @param afterSilence whether it takes the place of a set that was not answered */
+  /** @param afterSilence whether it replaces a set that got no answer */
   constructor(sql: Sql, afterSilence = false) {
     this.sql = sql;
     this.#afterSilence = afterSilence;
   }
 
-  /** Whether the server was silent the last time, and has not answered since. */
+  /** Whether the server was silent the last time and has not answered since. */
   get isSilent(): boolean {
     return this.#afterSilence && this.answers === 0;
   }
 
-  /** Resolves when no work is left, at the latest after `graceMs`. */
+  /** Resolves when no work is left, after `graceMs` at the latest. */
   async idle(graceMs: number): Promise<void> {
     if (this.active > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
@@ -73,20 +73,20 @@ class Generation {
   }
 }
 
-/** Work as the pool counts it: `begun` is set as soon as a transaction runs on a connection. */
+/** Work as the pool tracks it: `begun` is set as soon as a transaction runs on a connection. */
 interface Attempt {
   readonly deadlineMs: number;
   begun: boolean;
 }
 
 /**
- * Deadlines and recovery over postgres.js, which has neither a query time-out nor a way to drop one connection
+ * Deadlines and recovery on top of postgres.js, which has neither a query time-out nor a way to drop one connection
  * (docs/decisions/0011-our-own-deadlines-over-postgres.md).
  *
- * A set of connections is replaced when it does not answer (work is overdue and nothing else was answered since it began, or more than
- * half of the set is overdue), when connecting times out, when the server takes no writes any more (new connections find the new
- * primary behind the same name), and when a connection dies under its work: postgres.js 3.4.9 may then keep unsent bytes, or the
- * server's last words, that spoil that connection object's next use.
+ * A set of connections is replaced in four cases: it does not answer (work is overdue and nothing else was answered since it began, or more than half
+ * of the set is overdue); connecting times out; the server takes no writes any more (new connections find the new primary behind the same name); or a
+ * connection dies during its work: postgres.js 3.4.9 may then keep unsent bytes, or the server's last words, that spoil the next use of that
+ * connection object.
  */
 export class Pool implements Database {
   readonly kind: Database['kind'];
@@ -143,7 +143,7 @@ export class Pool implements Database {
         isTold = true;
         reject(new Unavailable('database', cause));
       };
-      // Who is patient waits for an answer, however long there was none.
+      // Patient work waits for an answer, however long there was none.
       const isImpatient = generation.isSilent && attempt.deadlineMs <= this.#options.deadlineMs;
       const callOffImpatience = isImpatient ? deadline(SILENT_MS, () => refuse(SILENT_MS)) : undefined;
       const callOff = deadline(attempt.deadlineMs, () => {
@@ -171,7 +171,7 @@ export class Pool implements Database {
           generation.answers += 1;
           this.#hasAnswered = true;
           settled();
-          // What came too late served nobody.
+          // An answer that came too late served nobody.
           if (!isTold) this.health.served();
           resolve(value);
         },
@@ -213,7 +213,7 @@ export class Pool implements Database {
   }
 }
 
-/** What the server has let pass that answered other calls before. */
+/** The error for a missed deadline, if the server has answered other calls before. */
 function tooSlow(ms: number): Error {
   return Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), {
     code: TOO_SLOW,

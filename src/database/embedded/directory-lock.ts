@@ -5,7 +5,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** Unix socket paths end at 108 bytes on Linux and 104 on macOS. */
+/** Unix socket paths are limited to 108 bytes on Linux and 104 on macOS. */
 const MAX_SOCKET_PATH = 100;
 
 /** How long a live but busy holder may take to tell its pid. */
@@ -25,8 +25,8 @@ export class DirectoryInUse extends Error {
 }
 
 /**
- * Locks `directory` for this process by a listening socket beside it (`<directory>.lock`), which the system closes when the process
- * dies in whatever way. Two servers on one PGlite directory destroy each other's rows.
+ * Locks `directory` for this process with a listening socket beside it (`<directory>.lock`), which the system closes when the process dies, in
+ * whatever way. Two servers on one PGlite directory would destroy each other's rows.
  *
  * @throws DirectoryInUse, naming the holder's pid.
  */
@@ -37,7 +37,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     if (typeof server === 'string') throw new DirectoryInUse(directory, server || '(unknown)');
     return {
       release: async () => {
-        // It takes the socket's file along.
+        // This removes the socket's file too.
         await new Promise((resolve) => server.close(resolve));
         await handle?.close();
       },
@@ -49,8 +49,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 }
 
 /**
- * Takes the place of a dead socket. Several processes may see that it is dead; only the one that makes the file which claims this very
- * socket removes it. So nobody removes a live socket: it has another identity.
+ * Takes the place of a dead socket. Several processes may see that it is dead; only the one that creates the file that claims this very socket
+ * removes it. So nobody removes a live socket: it has another identity.
  *
  * @returns the listening server, or what the present holder says.
  */
@@ -73,8 +73,8 @@ async function replaceDead(path: string): Promise<Server | string> {
 }
 
 /**
- * Tells the file of a socket from every other that has or had its name; undefined when there is none.
- * @throws Error for somebody's file, which is not ours to remove
+ * Distinguishes the file of a socket from every other that has or had its name; undefined if there is none.
+ * @throws Error for a file or directory that is no socket, which is not ours to remove
  */
 function identityOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -83,7 +83,7 @@ function identityOf(path: string): string | undefined {
   return stat && `${stat.ino}-${stat.mtimeNs}`;
 }
 
-/** @returns undefined when the path is taken, also by a dead socket. */
+/** @returns undefined if the path is taken, even by a dead socket. */
 function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
@@ -99,7 +99,7 @@ function listen(path: string): Promise<Server | undefined> {
   });
 }
 
-/** The holder's pid; empty when it is alive but silent, undefined when nobody listens. */
+/** The holder's pid; empty if it is alive but silent, undefined if nobody listens. */
 function holderOf(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let said = '';
@@ -125,10 +125,7 @@ interface SocketPlace {
   readonly handle?: FileHandle;
 }
 
-/**
- * A path that the system accepts: the lock's own, or, where that is too long, one through the open parent directory (Linux) or a name
- * made from it.
- */
+/** A path that the system accepts: the lock's own or, if that is too long, one through the open parent directory (Linux) or a name made from it. */
 async function socketPlace(directory: string): Promise<SocketPlace> {
   const path = `${directory}.lock`;
   const name = `switchboard-${createHash('sha256').update(directory).digest('hex').slice(0, 32)}`;

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedEngine } from './engine.ts';
 
-/** The PostgreSQL inside the installed PGlite; a test holds it to the truth. */
+/** The major version of PostgreSQL inside the installed PGlite; a test compares them. */
 export const EMBEDDED_MAJOR = '18';
 
 /** A data directory that this build cannot use; the message says what to do. */
@@ -12,10 +12,9 @@ export class UnusableDirectory extends Error {
 }
 
 /**
- * Makes a directory and its parents, as `mkdir -p`. Node's own `recursive` never ends where a parent is there and says that it is not,
- * as /proc does.
+ * Creates a directory and its parents, as `mkdir -p`. Node's own `recursive` never ends if a parent exists but says that it does not, as /proc does.
  *
- * @throws UnusableDirectory when something in its place is no directory, or takes none.
+ * @throws UnusableDirectory when something in its place is no directory, or accepts none.
  */
 export async function makeDirectory(directory: string): Promise<void> {
   if (await makeOne(directory)) return;
@@ -24,7 +23,7 @@ export async function makeDirectory(directory: string): Promise<void> {
     throw new UnusableDirectory(`${dirname(directory)} takes no directories: set another DATA_DIR`);
 }
 
-/** @returns false when the parent says that it is not there. */
+/** @returns false if the parent says that it does not exist. */
 async function makeOne(directory: string): Promise<boolean> {
   try {
     await mkdir(directory, { mode: 0o700 });
@@ -39,9 +38,9 @@ async function makeOne(directory: string): Promise<boolean> {
 }
 
 /**
- * Makes sure that `directory` holds a database of this build's PostgreSQL. An empty or missing directory gets a fresh one, from the
- * template that the build made, which has the schema, or, without one, from PGlite's own initdb (3-6 s). It is made beside and
- * renamed, so a crash in the middle leaves nothing half made. Call it under the directory's lock.
+ * Makes sure that `directory` holds a database of this build's PostgreSQL. An empty or missing directory gets a fresh one: a copy of the template
+ * that the build made, which has the schema, or, without a template, one from PGlite's own initdb (3-6 s). It is made beside the directory and
+ * renamed, so a crash in the middle leaves nothing half made. Call it while the directory is locked.
  *
  * @throws UnusableDirectory when there is something else in it, or a database of another major version.
  */
@@ -54,7 +53,7 @@ export async function prepareDirectory(directory: string, template: URL): Promis
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { mode: 0o700 });
   if (existsSync(template)) {
-    // Copied by the system, not unpacked here: the 40 MB that would pass through this process are slow to come back.
+    // Copied by the system, not unpacked here: this process would be slow to give back the 40 MB that pass through it.
     cpSync(template, fresh, { recursive: true });
   } else {
     await initialise(fresh);
@@ -62,10 +61,10 @@ export async function prepareDirectory(directory: string, template: URL): Promis
   await rename(fresh, directory);
 }
 
-/** What a start may need, above all for the write-ahead log. */
+/** Space that a start may need, above all for the write-ahead log. */
 const ROOM_MB = 20;
 
-/** Why a database there does not start, where it is for want of room. */
+/** Why a database there does not start, if that is for lack of disk space. */
 export function lackOfRoom(directory: string): UnusableDirectory | undefined {
   const { bavail, bsize } = statfsSync(directory);
   const freeMb = Math.floor((bavail * bsize) / 1024 ** 2);

@@ -10,18 +10,18 @@ import { EmbeddedEngine } from './engine.ts';
 import { startHousekeeping } from './housekeeping.ts';
 
 export interface EmbeddedOptions {
-  /** Where the database lives; made when missing. `<directory>.lock` and, for a moment, `<directory>.new` are beside it. */
+  /** Where the database lives; created if missing. `<directory>.lock` and, for a moment, `<directory>.new` are beside it. */
   readonly directory: string;
-  /** Milliseconds until a caller is told `Unavailable`. */
+  /** Milliseconds until a caller gets `Unavailable`. */
   readonly deadlineMs?: number;
-  /** A fresh data directory; the build's own when absent. */
+  /** A fresh data directory to copy; by default the build's own. */
   readonly template?: URL;
-  /** Milliseconds between looks of the housekeeping. */
+  /** Milliseconds between rounds of the housekeeping. */
   readonly housekeepingMs?: number;
 }
 
 export interface EmbeddedDatabase extends Database {
-  /** The thread below, for tests that end it. */
+  /** The thread that runs the database, for tests that end it. */
   readonly engine: EmbeddedEngine;
 }
 
@@ -56,7 +56,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
 
   const connect = (): Sql =>
     postgres({
-      // The types ask for more of net.Socket than the driver uses.
+      // The types require more of net.Socket than the driver uses.
       socket: () => engine.connect(),
       max: 1,
       connect_timeout: 0,
@@ -90,7 +90,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   };
 }
 
-/** One name for one directory, whatever link or relative path leads to it: the lock's name comes from it. */
+/** One name for one directory, whatever link or relative path leads to it: the lock is named after it. */
 async function canonical(directory: string): Promise<string> {
   const absolute = resolve(directory);
   await makeDirectory(dirname(absolute));

@@ -11,7 +11,7 @@ interface Reply {
   readonly bytes: Uint8Array;
 }
 
-/** The thread that runs PGlite on one data directory. A thread that died is started again by the next connection. */
+/** The thread that runs PGlite on one data directory. If it died, the next connection starts it again. */
 export class EmbeddedEngine {
   readonly #directory: string;
   #worker: Promise<Worker> | undefined;
@@ -28,7 +28,7 @@ export class EmbeddedEngine {
     await this.#running();
   }
 
-  /** A new session; the one before is cut, since PGlite has only one. */
+  /** A new session; the one before is cut off, since PGlite has only one. */
   connect(): Duplex {
     this.#session?.destroy(lost('replaced by a newer connection'));
     this.#sessions += 1;
@@ -64,7 +64,7 @@ export class EmbeddedEngine {
     const worker = new Worker(workerFile, {
       workerData: { directory: this.#directory },
       execArgv: [],
-      // The worker makes little garbage; room for more would only be filled.
+      // The worker makes little garbage; more room would only be filled.
       resourceLimits: { maxYoungGenerationSizeMb: 2 },
     });
     return new Promise((resolve, reject) => {
@@ -99,8 +99,8 @@ const welcome = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x4
 const TERMINATE = 0x58;
 
 /**
- * The socket that postgres.js is given instead of a network connection. Every chunk that the driver writes is a row of whole protocol
- * messages, so chunks are passed on as they come.
+ * The socket that postgres.js gets instead of a network connection. Every chunk that the driver writes is a sequence of whole protocol messages, so
+ * chunks are passed on as they come.
  */
 class EmbeddedSession extends Duplex {
   readonly id: number;
@@ -137,7 +137,7 @@ class EmbeddedSession extends Duplex {
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     if (!this.#greeted) {
       this.#greeted = true;
-      // Not at once: the driver forgets what it is made to write while it writes.
+      // Deferred: the driver forgets what it is made to write while it is still writing.
       process.nextTick(() => this.push(welcome));
     } else if (chunk[0] !== TERMINATE) {
       this.#port?.postMessage({ id: this.id, bytes: chunk });

@@ -4,18 +4,18 @@ import type { Database } from '../database.ts';
 /** How often to look, in milliseconds. A look costs less than a millisecond. */
 const INTERVAL_MS = 15_000;
 
-/** A checkpoint after this much of the write-ahead log, in bytes: the next start after a crash reads at most about this much again. */
+/** A checkpoint is made after this many bytes of write-ahead log: the next start after a crash reads at most about this much again. */
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 
-/** Tables are vacuumed as the server's autovacuum would, but often, so that each time is short. */
+/** Tables are vacuumed as the server's autovacuum would do it, but more often, so that each time is short. */
 const DEAD_ROWS = 1_000;
 
-/** The work is small, but other work may be before it in the queue. */
+/** The work is small, but other work may be ahead of it in the queue. */
 const DEADLINE_MS = MINUTE_MS;
 
 /**
- * What background processes do for a PostgreSQL server and nobody does for PGlite: without checkpoints the write-ahead log grows until
- * the process ends, without vacuum updated tables grow for ever.
+ * Does what background processes do for a PostgreSQL server and nobody does for PGlite: without checkpoints the write-ahead log grows until the
+ * process ends, and without vacuum updated tables grow forever.
  *
  * @returns a function that stops it.
  */
@@ -24,7 +24,7 @@ export function startHousekeeping(database: Database, intervalMs = INTERVAL_MS):
   const timer = setInterval(() => {
     if (!busy) {
       busy = true;
-      // A database that is away is told to others; the next round tries again.
+      // Others notice that the database is away; the next round tries again.
       void keepHouse(database)
         .catch(() => {})
         .finally(() => {

@@ -4,11 +4,11 @@ import type { Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 import { openEmbedded } from './embedded.ts';
 
-/** Nobody waits, and initdb takes seconds. */
+/** Long, because nobody waits and initdb takes seconds. */
 const DEADLINE_MS = 600_000;
 
 /**
- * What a fresh data directory is copied from: an empty database with all migrations of this build. For config/build.mjs.
+ * Makes what a fresh data directory is copied from: an empty database with all migrations of this build. For config/build.mjs.
  * @param directory an empty one
  */
 export async function makeTemplate(directory: string): Promise<void> {
@@ -24,14 +24,17 @@ export async function makeTemplate(directory: string): Promise<void> {
   await openToReaders(directory);
 }
 
-/** Whoever built need not be who runs it, as in an image; PGlite lets everybody write its files, and relies on the directory that it leaves to one. */
+/**
+ * The user who runs the service may not be the one who built it, as in an image. PGlite lets everybody write its files, and relies on a directory
+ * that only its owner can enter.
+ */
 async function openToReaders(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
     await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
   await chmod(directory, 0o755);
 }
 
-/** PostgreSQL's own templates, from which no database will be made: two thirds of what would be copied. */
+/** Drops PostgreSQL's own templates, from which no database will be made: two thirds of what would be copied. */
 async function dropTemplates(database: Database): Promise<void> {
   await database.run((sql) => sql`update pg_database set datistemplate = false where datname <> current_database()`);
   for (const name of ['template0', 'template1']) await database.run((sql) => sql`drop database ${sql(name)}`);
