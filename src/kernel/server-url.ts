@@ -5,8 +5,8 @@ export interface UrlRule {
   /** Ports at which https is allowed, beside 443 (OUTBOUND_ALLOW_PORTS). */
   readonly ports: readonly number[];
   /**
-   * Whether the installation has networks of its own (OUTBOUND_ALLOW_CIDRS), where http and every port are allowed; whether a name is in one is
-   * checked later.
+   * Whether the installation has its own networks (OUTBOUND_ALLOW_CIDRS), with http and every port allowed; later checks see whether a name is in
+   * one.
    */
   readonly hasOwnNetworks: boolean;
 }

@@ -19,7 +19,7 @@ export interface KeptTrace {
   readonly isSampled: boolean;
   /** The span of a back end that is the session's parent; null if the session begins a trace. */
   readonly parentId: string | null;
-  /** The span of a page that asked for the session; null where none did, or the page is followed. */
+  /** The span of a page that asked for the session; null if it sent none, or if the session follows that trace (then it is `parentId`). */
   readonly link: SpanName | null;
   readonly requestId: string;
   /** When the create began. */

@@ -59,7 +59,7 @@ export interface LiveStores {
   restoreWhatIsLost(restore: Restore, share?: Share): Promise<unknown>;
   /** Calls the listener whenever the connection to the stores is lost, even while idle: other nodes may go on without the stores meanwhile. */
   onLost(listen: () => void): void;
-  /** How recent operations fared: what all that was asked of the stores in the last seconds came to. */
+  /** How the operations of the last seconds fared. */
   readonly health: WorkHealth;
   /** @throws Unavailable when the stores do not answer or take no writes */
   probe(): Promise<void>;

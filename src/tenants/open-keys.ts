@@ -12,8 +12,8 @@ const words: Readonly<Record<KeyWarning, string>> = {
 };
 
 /**
- * Why a key would be a free model for anyone who copies it: what makes it open. Everybody can read the key of a page and invent visitors, each with
- * limits of its own for the day.
+ * What makes a key open, so that it would be a free model for anyone who copies it. Everybody can read the key of a page and invent visitors, each
+ * with limits of its own for the day.
  */
 export function warningsOf(
   { agents, allowOverrides, totals, revokedAtMs }: Terms,

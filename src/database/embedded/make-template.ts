@@ -25,8 +25,8 @@ export async function makeTemplate(directory: string): Promise<void> {
 }
 
 /**
- * The user who runs the service may not be the one who built it, as in an image. PGlite lets everybody write its files, and relies on a directory
- * that only its owner can enter.
+ * The user who runs the service may not be the one who built it, as in an image. PGlite makes its files writable for everybody, and relies on a
+ * directory that only its owner can enter.
  */
 async function openToReaders(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))

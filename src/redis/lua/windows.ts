@@ -1,7 +1,4 @@
-/**
- * Edge windows: one counter for each scope and minute. It expires five minutes later, so that setting the clock of Redis drops none that still
- * counts.
- */
+/** Edge windows: one counter per scope and minute. It expires five minutes later, so that setting Redis' clock drops none that still counts. */
 export const WINDOWS_LUA = `
 local function take(key)
   local count = call('INCR', key)

@@ -80,17 +80,14 @@ export interface RefusedCounts {
   readonly series: readonly { readonly atMs: number; readonly count: number }[];
 }
 
-/** The most rows that are read for a span whose length the caller chooses: the embedded engine serves nobody else meanwhile. */
+/** The most rows that are read for a span whose length the caller chooses: the embedded engine can serve nothing else meanwhile. */
 export const MAX_ROWS = 50_000;
 
 /** Counts of what happened. @throws Unavailable when the database is away. */
 export interface ActivityStore {
   /** Adds to the minute and the hour that contain `atMs`. A repeated call adds twice: these are statistics, and nothing is billed by them. */
   add(counted: readonly ActivityCount[], atMs: number, shard: number): Promise<void>;
-  /**
-   * Sums of the buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. Reads all rows: only for spans that are always
-   * short.
-   */
+  /** Sums of the buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. Reads them all: only for spans that are short. */
   sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<CountChange[]>;
   /** As `sums`, for spans of any length; undefined if there are more than MAX_ROWS rows. */
   moved(

@@ -134,5 +134,5 @@ export interface BudgetUse {
   ): Promise<readonly (BudgetUsed & { readonly sessionId: string })[]>;
 }
 
-/** Reached if at least one amount is used: micro-dollars, tokens, or millionths of a minute; null is not considered. */
+/** At least one of these amounts must have been used: micro-dollars, tokens, or millionths of a minute. Null: not considered. */
 export type LeastUsed = Pick<Budget, 'microDollars' | 'tokens' | 'microMinutes'>;

@@ -17,7 +17,7 @@ export interface Bus {
   onGap(listener: () => void): () => void;
   /** False while this node is known to be cut off from the others. */
   readonly isConnected: boolean;
-  /** The sessions that this node follows; undefined where there are no other nodes. */
+  /** The sessions that this node follows; undefined if there are no other nodes. */
   readonly followed?: FollowedSessions;
 }
 

@@ -5,9 +5,9 @@ import { tagged, tagOfSession } from '../../redis/tags.ts';
 const RENEW_MS = 30_000;
 /** A follower that its node does not renew expires after this, in milliseconds. */
 const KEEP_MS = 120_000;
-/** The least number of renewals allowed per call. They are limited so that sessions that came together do not burden Redis together. */
+/** Lower bound of the cap on renewals per call. The cap keeps sessions that came together from burdening Redis together. */
 const MIN_RENEWED_AT_ONCE = 1000;
-/** The least part of all sessions that one call may renew: all are renewed within half of KEEP_MS. */
+/** Lower bound of that cap, as a part of all sessions: all are renewed within half of KEEP_MS. */
 const RENEWED_PART = 1 / 20;
 const CHUNK = 1000;
 

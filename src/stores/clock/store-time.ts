@@ -13,7 +13,7 @@ export const STEP_MS = 250;
 
 /**
  * The time of one store as this node sees it. Of recent readings the one with the shortest round trip counts, because its error is at most half of
- * that (Cristian's algorithm).
+ * that round trip (Cristian's algorithm).
  */
 export class StoreTime {
   #readings: readonly Reading<unknown>[] = [];

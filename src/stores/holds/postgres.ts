@@ -187,8 +187,8 @@ async function releaseDormant(sql: Sql): Promise<void> {
 }
 
 /**
- * Holds and sums are read in one snapshot, in which they should agree: any difference is an error, whatever happens meanwhile. Only one node may add
- * the difference: if two did, the sums would be wrong again.
+ * Holds and sums are read in one snapshot, in which they should agree, so any difference is an error, whatever happens meanwhile. Only one node may
+ * add the difference: if two did, the sums would be wrong again.
  */
 async function mendSums(sql: TransactionSql): Promise<number | undefined> {
   const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.holdSums}) as "isMine"`;

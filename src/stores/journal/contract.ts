@@ -278,7 +278,7 @@ export async function audited<T>(
 }
 
 /**
- * Whether a change may have been made despite its error: if the database did not answer, nobody knows, and a session is over even if its end is not
+ * Whether a change may have been made despite its error: nobody knows if the database did not answer, and a session is over even if its end is not
  * saved yet.
  */
 export function mayHaveHappened(fault: unknown): boolean {

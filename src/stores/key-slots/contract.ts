@@ -29,10 +29,7 @@ export interface KeySlots {
     leaseUntilMs: number,
     atMs: number,
   ): Promise<keyof KeySlotLimits | undefined>;
-  /**
-   * To be called once the session is in the history: deletes the note. False means that its lease had lapsed: others may have been admitted
-   * meanwhile.
-   */
+  /** To be called once the session is in the history: deletes the note. False: its lease had lapsed, so others may have been admitted meanwhile. */
   confirm(key: KeyName, sessionId: string, limits: KeySlotLimits): Promise<boolean>;
   /** Deletes the note of a session that was not opened. */
   free(sessionId: string): Promise<void>;

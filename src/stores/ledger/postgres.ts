@@ -11,7 +11,7 @@ import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 const KEY_MEMORY_MS = 24 * HOUR_MS;
 
 const MAX_ENTRIES = 500;
-/** Fewer for calls: a transaction of several statements records them all, and must be done within the deadline of one. */
+/** The limit for calls: one transaction of several statements records them all, and must be done within the deadline of one statement. */
 const MAX_CALL_ENTRIES = 200;
 
 interface Totals extends UsageTotals {

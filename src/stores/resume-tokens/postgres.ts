@@ -9,8 +9,8 @@ interface Row {
 }
 
 /**
- * Resume tokens in PostgreSQL: spending one deletes its row, which only one of two attempts can do. Tokens of pages that attach together are saved
- * together.
+ * Resume tokens in PostgreSQL: spending one deletes its row, which only one of two attempts can do. Those of pages that attach together share a
+ * statement.
  */
 export function createPostgresResumeTokens(database: Database): ResumeTokens {
   return {

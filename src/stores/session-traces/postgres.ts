@@ -5,7 +5,7 @@ import type { SessionTraces, TracedResponse, TracedSession } from './contract.ts
 
 type Fragment = ReturnType<TransactionSql>;
 
-/** For each session only the first of each are read: nobody reads a trace that has more. */
+/** How much is read for a session, counted from the first: nobody reads a trace that has more. */
 const MAX_RESPONSES = 1000;
 const MAX_TOOLS = 200;
 const MAX_WEBHOOKS = 100;

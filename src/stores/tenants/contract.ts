@@ -160,8 +160,8 @@ export interface Tenants {
   /** The stops that hold, that of the installation first. */
   stops(): Promise<readonly Stop[]>;
   /**
-   * @returns the stop that holds. An earlier stop stays as it is, except that anybody else's stop replaces one by a tenant's admin: a tenant can go
-   *   on only when somebody lifts the stop who may lift the one that holds
+   * @returns the stop that holds. An earlier stop stays as it is, unless an admin of the tenant made it and somebody else makes this one: then this
+   *   one replaces it, because an admin may lift only stops by admins
    */
   addStop(stop: Stop): Promise<Stop>;
   /** Lifts a stop. @returns whether there was one @param tenantId null for the installation's stop; lifting that leaves those of tenants */

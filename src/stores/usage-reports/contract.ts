@@ -1,7 +1,7 @@
 import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { Basis, UsageTotals } from '../ledger/contract.ts';
 
-/** The most rows of sums and entries that one report reads: the embedded engine serves nobody else meanwhile. */
+/** The most rows of sums and entries that one report reads: the embedded engine can serve nothing else meanwhile. */
 export const MAX_SCANNED = 20_000;
 
 /** The period: whole calendar days, both inclusive; for hours of UTC and for entries, [fromMs, toMs). */

@@ -34,7 +34,9 @@ export function insertOpened(sql: Sql, opened: readonly OpenedSession[]) {
     select 1`;
 }
 
-/** PostgreSQL refuses JSON with half of a surrogate pair in it, so instructions lose such halves here, as they would in a text. */
+/**
+ * PostgreSQL refuses JSON with half of a surrogate pair in it, so such halves in instructions are replaced here, as they would be in a plain text.
+ */
 function givenOf({ record, state, setup, ticket }: OpenedSession): InsertedRow {
   if (setup === undefined) return { ...record, state, setup, ticket };
   const { sessionId: _, instructions, ...rest } = setup;

@@ -13,8 +13,8 @@ const MAX_KEYS = 250_000;
 /**
  * Edge limits in this process's memory: one map of counts, thrown away when the minute turns.
  *
- * Memory is bounded by `maxKeys`. Beyond it new keys pass uncounted (fail open), while those counted already stay limited: somebody who commands that
- * many addresses has more allowance by the rules than a process can serve, so refusing newcomers would stop everybody else.
+ * Memory is bounded by `maxKeys`. Beyond it new keys pass uncounted (fail open), while those counted already stay limited. An attacker with that many
+ * addresses is allowed more requests by the rules than a process can serve, so refusing newcomers would stop everybody but the attacker.
  */
 export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
   let minuteMs = 0;
