@@ -45,7 +45,7 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   save?:
     | ((record: R, expectedVersion: number, event: E, facts: readonly F[]) => Eventually<boolean> | undefined)
     | undefined;
-  /** Called after the save and before the answer: does what must be done when the caller is answered. */
+  /** Called after the save and before the answer: does whatever must be true once the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
   /** Called when an actor is opened, and after each save for which an actor was activated, even if its state stayed. */
   trace?: Trace<R> | undefined;

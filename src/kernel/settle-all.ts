@@ -1,4 +1,4 @@
-/** Does some work for each item, `atOnce` items at a time. A failure does not hold up other items; the first one is thrown once all are done. */
+/** Does some work for each item, `atOnce` items at a time. A failure holds up no other item; the first failure is thrown once all are done. */
 export async function settleAll<T>(
   items: readonly T[],
   work: (item: T) => unknown,

@@ -53,7 +53,7 @@ export interface Redis {
   ): Subscription;
   /** The store's time, in milliseconds since the Unix epoch: that of one server, the same for every node. */
   timeMs(): Promise<number>;
-  /** Tries everything that the operations do on every server, writes included. */
+  /** Tries, on every server, everything that the operations do, writes included. */
   probe(): Promise<void>;
   /** Checks that all channels that are listened to are open and may be published to. */
   probeChannels(): Promise<void>;

@@ -57,7 +57,7 @@ export interface ScannedPage<R extends Scanned> {
  * @param maxScanned how many rows each scan reads at most
  */
 export function pageOfScans<R extends Scanned>(found: readonly R[], limit: number, maxScanned: number): ScannedPage<R> {
-  // After the last row of a scan that was cut off, what was found is not known to come next.
+  // Hits beyond the last row of a scan that was cut off may not be the next ones.
   const end = found.findIndex(({ place }) => place === maxScanned);
   const scanned = end < 0 ? found : found.slice(0, end + 1);
   const hits = scanned.filter(({ isHit }) => isHit);

@@ -74,7 +74,7 @@ function entryOf(action: ActAction, tenantId: string | null, by: ChangedBy, atMs
   return newAct({ ...by, atMs, action, target: tenantId ?? INSTALLATION, tenantId });
 }
 
-/** What a stop is still to end. */
+/** What a stop has not ended yet. */
 export interface StillOpen {
   /** Sessions that have not ended. */
   readonly sessions: number;

@@ -22,7 +22,7 @@ export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 export interface ActivityCount {
   readonly kind: ActivityKind;
   readonly label: string;
-  /** Empty if it concerns no tenant. */
+  /** Empty if the event concerns no tenant. */
   readonly tenantId: string;
   readonly keyId: string;
   readonly n: number;

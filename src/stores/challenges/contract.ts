@@ -9,7 +9,7 @@ export interface ChallengePage {
   readonly challenges: readonly ChallengeRecord[];
   /** The next page begins after this; undefined on the last page. */
   readonly next: number | undefined;
-  /** How far back the search went, if the page is short because enough rows were scanned. */
+  /** How far back the search went, if the page is short because enough rows were scanned; otherwise undefined. */
   readonly searchedToMs: number | undefined;
 }
 

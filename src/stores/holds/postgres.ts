@@ -145,7 +145,10 @@ async function releaseOne(sql: Sql, sessionId: string): Promise<void> {
       or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`;
 }
 
-/** Part of a statement that writes entries of calls: lowers the holds by what was used. */
+/**
+ * Part of a statement that writes entries of calls: lowers the holds by what was used.
+ * @param used rows (session_id, tokens, micro_dollars)
+ */
 export function lowered(sql: AnySql, used: Fragment): Fragment {
   return sql`
     lowered as (
@@ -160,7 +163,10 @@ export function lowered(sql: AnySql, used: Fragment): Fragment {
     )`;
 }
 
-/** Part of a statement that saves sessions: deletes the holds of those that are no longer engaged. */
+/**
+ * Part of a statement that saves sessions: deletes the holds of those that are no longer engaged.
+ * @param over rows (id)
+ */
 export function givenBack(sql: AnySql, over: Fragment): Fragment {
   return sql`given_back as (delete from usage_hold as hold where ${ofLocked(sql, over)})`;
 }

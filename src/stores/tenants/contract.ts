@@ -164,6 +164,6 @@ export interface Tenants {
    *   one replaces it, because an admin may lift only stops by admins
    */
   addStop(stop: Stop): Promise<Stop>;
-  /** Lifts a stop. @returns whether there was one @param tenantId null for the installation's stop; lifting that leaves those of tenants */
+  /** Lifts a stop. @returns whether there was one @param tenantId null for the installation's stop; stops of tenants then stay as they are */
   liftStop(tenantId: string | null): Promise<boolean>;
 }

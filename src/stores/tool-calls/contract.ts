@@ -1,7 +1,7 @@
 import type { ToolCallRecord } from '../../../machines/tool-call/types.ts';
 import type { RecordStore } from '../../actors/host.ts';
 
-/** `taken`: the voice call already has a tool call by that id, or its fence differs from the record's. */
+/** `taken`: the voice call already has this tool call, or its fence differs from the record's. */
 export type InsertedToolCall = 'inserted' | 'taken' | 'too_many';
 
 /** Calls of server tools. Only the owner of their voice call may change them, by its fence. @throws Unavailable when the database is away */

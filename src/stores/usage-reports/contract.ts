@@ -79,7 +79,7 @@ export interface CountedUsage extends UsageTotals, EntryPosition {
   readonly sessionId: string | null;
 }
 
-/** What was used, for questions asked afterwards. @throws Unavailable when the database is away */
+/** Reports on usage. @throws Unavailable when the database is away */
 export interface UsageReports {
   /** @returns what is wrong instead: more than MAX_SCANNED rows to read, or a cursor that no earlier page returned */
   read(asked: UsageAsked): Promise<UsageReport | 'too_broad' | 'bad_cursor'>;

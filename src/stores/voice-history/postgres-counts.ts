@@ -48,8 +48,8 @@ export async function countOpenByKey(sql: Sql, tenants: readonly string[] | unde
 const MAX_ENDING = 10_000;
 
 /**
- * See `VoiceHistory.countEnding`. All of them are among the sessions that began longest ago, which an index finds: a session that has been stale
- * since a time began before it.
+ * See `VoiceHistory.countEnding`. Engaged and stale ones are among the sessions that began longest ago, which an index finds: a session that has been
+ * stale since a time began before it.
  */
 export async function countEnding(
   sql: Sql,

@@ -20,7 +20,7 @@ export interface CountedSave {
 export type Share = (part: number) => boolean;
 
 /**
- * The live registry: the records of sessions that have not ended, shared by every node and rebuildable from the history. Engines are created with a
+ * The live registry: the records of sessions that are under way, shared by every node and rebuildable from the history. Engines are created with a
  * `DueAt`, so that they index deadlines without knowing the rules.
  */
 export interface VoiceRegistry extends RecordStore<VoiceRecord> {

@@ -221,9 +221,9 @@ export interface Webhooks extends RecordStore<EndpointRecord> {
   ): Promise<readonly (WebhookDelivery & Pick<WebhookEndpoint, 'tenantId' | 'url'>)[]>;
   /** How many deliveries wait, by endpoint. */
   countWaiting(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Sends an event again, under the same id, with all attempts. @returns whether there is such a delivery */
+  /** Sends an event again, under the same id, with all its attempts. @returns whether there is such a delivery */
   replay(endpointId: string, eventId: string, atMs: number): Promise<boolean>;
   countReplay(filter: ReplayFilter): Promise<number>;
-  /** Sends all events that match again. @returns how many */
+  /** Replays all deliveries that match the filter. @returns how many */
   replayMany(filter: ReplayFilter, atMs: number): Promise<number>;
 }

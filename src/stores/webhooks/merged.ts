@@ -6,7 +6,7 @@ import { namedEndpoint } from './contract.ts';
 /** How the creator of an endpoint from the tenants file is named in the journal. */
 const FILE = 'file';
 
-/** Adds the endpoints in tenants of a file, and changes those that differ: their URL and types, not how they are doing. */
+/** Adds the endpoints that the tenants of a file name, and changes those that differ: their URL and types, not how they are doing. */
 export async function mergeWebhooks(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
   const rows = tenants.flatMap(({ id: tenantId, webhooks = [] }) =>
     webhooks.map(({ id, ...webhook }) => ({ ...newEndpoint(namedEndpoint(tenantId, id)), tenantId, ...webhook })),
