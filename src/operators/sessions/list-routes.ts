@@ -98,12 +98,17 @@ export function sessionsRoute({
  * proves its caller: ids sort by their bytes, so a ref comes before all ids that begin with it, and a ref with a tilde after them.
  */
 function cursorOf({ atMs, id }: Position, sort: Sort): readonly (string | number)[] {
-  const place = sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;
+  const place = placeOf(id, sort);
   return sort === '-startedAt' ? [atMs, place] : [atMs, place, sort];
 }
 
+/** Of a cursor no more than the ref counts: who may write a longer beginning of an id would learn whether the whole one comes before it. */
 function readPosition(cursor: string | undefined, sort: Sort): Position | undefined | Refusal {
   const parts =
     sort === '-startedAt' ? readCursor(cursor, [0, ''] as const) : readCursor(cursor, [0, '', sort] as const, sort);
-  return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], id: parts[1] };
+  return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], id: placeOf(parts[1], sort) };
+}
+
+function placeOf(id: string, sort: Sort): string {
+  return sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;
 }
