@@ -261,6 +261,23 @@ describe.skipIf(reasonToSkipChart)(`The values of the chart ${reasonToSkipChart 
     ]);
   });
 
+  test('keep every character of the tenants file', () => {
+    const inline = { tenants: [{ name: 'a\u0085b: "c"\n- d\u2028e' }] };
+    const [object] = render(but({ tenants: { inline } })).objects['tenants.yaml'] ?? [];
+    expect(Object.keys(object ?? {})).toEqual(['apiVersion', 'data', 'kind', 'metadata']);
+    const { data } = object as unknown as { readonly data: Readonly<Record<string, string>> };
+    expect(JSON.parse(data['tenants.json'] ?? '')).toEqual(inline);
+  });
+
+  test.each([
+    ['voice.eu', 'voice-eu-switchboard'],
+    ['true', 'true-switchboard'],
+    [`${'x'.repeat(51)}.y`, 'x'.repeat(51)],
+  ])('of any release make names and labels that a cluster takes: %s', (release, name) => {
+    const [service] = render(example, release).objects['service.yaml'] ?? [];
+    expect(service?.metadata).toMatchObject({ name, labels: { 'app.kubernetes.io/instance': release } });
+  });
+
   test('put nothing but the service behind its address', () => {
     const { objects } = render(everything);
     const beside = [...(objects['migrate.yaml'] ?? []), ...(objects['tests/test.yaml'] ?? [])];

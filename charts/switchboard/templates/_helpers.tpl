@@ -1,7 +1,7 @@
-{{/* The name of everything: the release's, with "switchboard" in it. */}}
+{{/* The name of everything: the release's, with "switchboard" in it, and without the dots that a Service may not have. */}}
 {{- define "switchboard.name" -}}
 {{- $name := ternary .Release.Name (printf "%s-switchboard" .Release.Name) (contains "switchboard" .Release.Name) -}}
-{{- $name | trunc 52 | trimSuffix "-" -}}
+{{- $name | replace "." "-" | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "switchboard.labels" -}}
@@ -12,7 +12,7 @@ app: {{ include "switchboard.name" . }}
 {{/* Of pods beside the service, which must not get its traffic. */}}
 {{- define "switchboard.labelsBeside" -}}
 app.kubernetes.io/name: switchboard
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 
