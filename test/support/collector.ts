@@ -16,8 +16,8 @@ export interface TakenSpan {
   readonly status: { readonly code: number };
 }
 
-/** What a collector does with a batch: it takes it, answers something else, or never. */
-export type CollectorMode = 'take' | 'hang' | { readonly status: number; readonly body?: string };
+/** What a collector does with a batch: it takes it, and perhaps breaks off its reply, answers something else, or never. */
+export type CollectorMode = 'take' | 'break-off' | 'hang' | { readonly status: number; readonly body?: string };
 
 /** A collector of OpenTelemetry on a free port that takes traces by OTLP/HTTP as JSON, and nothing that the protocol does not allow. */
 export class Collector {
@@ -36,7 +36,9 @@ export class Collector {
       request.on('end', () => {
         const answer = this.#answer(request.method, request.url, request.headers, body);
         if (answer === undefined) return;
-        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+        response.writeHead(answer.status, { 'content-type': 'application/json' });
+        if (this.mode === 'break-off') response.write(answer.body, () => response.destroy());
+        else response.end(answer.body);
       });
     });
   }

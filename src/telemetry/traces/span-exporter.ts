@@ -143,11 +143,11 @@ export class SpanExporter {
       if (isTaken(reply.status)) return { kind: 'taken', rejected: rejectedOf(reply) };
       return { kind: RETRIED.has(reply.status) ? 'away' : 'refused', why: String(reply.status) };
     } catch (fault) {
-      // The reply is longer than we read, so only the status counts: a collector that accepted the batch has it, whatever the rest says.
+      // A collector that accepted the batch has it, whatever becomes of the rest of its reply.
+      if (isTaken(status)) return { kind: 'taken', rejected: 0 };
+      // The reply is longer than we read, so only the status counts.
       if (fault instanceof PostFailure && fault.kind === 'too_large')
-        return isTaken(status)
-          ? { kind: 'taken', rejected: 0 }
-          : { kind: RETRIED.has(status) ? 'away' : 'refused', why: fault.kind };
+        return { kind: RETRIED.has(status) ? 'away' : 'refused', why: fault.kind };
       return { kind: 'away', why: fault instanceof PostFailure ? (fault.detail ?? fault.kind) : 'fault' };
     }
   }

@@ -128,6 +128,13 @@ describe('Spans that wait', () => {
     expect(await valueOf('switchboard_trace_spans_sent_total')).toBe(2);
   });
 
+  test('are not sent again to a collector that took them and broke off its reply', async () => {
+    collector.mode = 'break-off';
+    make(2);
+    await tick(5 * SECOND);
+    expect([exporter.waiting, collector.spans.length, logged('collector.away')]).toEqual([0, 2, 0]);
+  });
+
   test('wait on while nobody is there', async () => {
     const { url } = collector;
     await collector.close();
