@@ -53,6 +53,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const known = typeof database === 'object' ? asMerged(served, database.tenants, config) : served;
   const modeOf = createCallModes(config.calls.mode, provider);
   const warnings = [
+    ...findUnknownProxy(config),
     ...findOperatorDomains(config),
     ...findTraceWarnings(config),
     ...findShutdowns(known, prices, Date.now()),
@@ -72,6 +73,14 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   ];
   out.write(`${lines.join('\n')}\n`);
   return exitCode.ok;
+}
+
+/** Production runs behind a proxy that terminates TLS. */
+function findUnknownProxy({ mode, trustedProxies }: Config): string[] {
+  if (mode !== 'production' || trustedProxies.rules.length > 0) return [];
+  return [
+    'TRUST_PROXY is not set: behind a proxy every caller has its address and shares one rate limit; name the networks of the proxy',
+  ];
 }
 
 /** Warns of whole domains: a single mailbox that is taken over, or a single guessed code, would give access to everything. */

@@ -195,6 +195,19 @@ describe('check-config', () => {
     },
   );
 
+  test('warns in production of a proxy that nobody named', async () => {
+    const printed = async (env: NodeJS.ProcessEnv) => {
+      const terminal = fakeTerminal(env);
+      expect(await run([], terminal)).toBe(0);
+      return terminal.printed();
+    };
+    const TENANTS_FILE = await tenantsFile('{ "tenants": [] }');
+    expect(await printed({ ...production, TENANTS_FILE })).toMatch(/^warning: TRUST_PROXY is not set: /m);
+    const named = { ...production, TENANTS_FILE, TRUST_PROXY: '10.0.0.0/8' };
+    expect(await printed(named)).not.toContain('warning: TRUST_PROXY');
+    expect(await printed({})).not.toContain('warning: TRUST_PROXY');
+  });
+
   test('warns of whole domains that operate', async () => {
     const terminal = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example,@ops.example' });
     expect(await run([], terminal)).toBe(0);
