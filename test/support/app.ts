@@ -23,22 +23,22 @@ import { FakeProvider } from './fake-provider.ts';
 import { openLogin } from './login.ts';
 import { changedAt } from './key-change.ts';
 
-/** The origin of the service itself, and so of the console. */
+/** The origin of the service, where the console is served too. */
 export const CONSOLE = 'http://localhost:3000';
 export const SERVICE_TOKEN = 'service-token-that-only-the-tests-know';
-/** The headers of a back end. */
+/** The headers of a request from a tenant's back end. */
 export const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
-/** As the audit names it. */
+/** The name under which the audit lists that token. */
 export const SERVICE_NAME = `service:${createHash('sha256').update(SERVICE_TOKEN).digest('hex').slice(0, 6)}`;
 
-/** Variables that make somebody an operator, and somebody a viewer. */
+/** Environment variables that name one operator and one viewer. */
 export const STAFF = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
 
 export interface Request {
   readonly method?: string;
-  /** With or without a query. */
+  /** May include a query. */
   readonly path: string;
-  /** A string or bytes are sent as they are, anything else as JSON. */
+  /** Strings and bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly duplicates?: readonly string[];
@@ -50,7 +50,7 @@ export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** All of Set-Cookie. */
+  /** All values of Set-Cookie. */
   readonly cookies: readonly string[];
   readonly text: string;
   /** Empty when the reply is not JSON. */
@@ -60,15 +60,15 @@ export interface Reply {
 export interface TestAppOptions {
   readonly database: Database;
   readonly clock?: ManualClock;
-  /** In the place of real time, for a request that waits for another. */
+  /** Replaces the wait in real time of a request that waits for another one. */
   readonly pause?: (ms: number) => Promise<unknown>;
   readonly provider?: FakeProvider;
-  /** In the place of `provider`, one whose calls the service opens, or ends, itself. */
+  /** Replaces `provider`: a provider whose calls the service opens, or ends, itself. */
   readonly brokered?: UpstreamProvider;
   readonly bots?: BotDetector;
-  /** In the place of the development mailbox. */
+  /** Replaces the development mailbox. */
   readonly mailer?: Mailer;
-  /** As the live stores of the process before, for a restart that keeps them. */
+  /** The live stores of the previous process, for a restart that keeps them. */
   readonly live?: LiveStores;
   /** Environment variables. */
   readonly env?: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export const somebody = (): string => `${unique('person')}@example.com`;
 
 type TestService = ReturnType<typeof partsOf>;
 
-/** The service, and beside its features those of their parts that tests look at. */
+/** The service, plus those inner parts of its features that tests look at. */
 function partsOf(service: Service) {
   const { core, tenants, identity, usage, calls, operators } = service;
   return {
@@ -105,14 +105,14 @@ function partsOf(service: Service) {
   };
 }
 
-/** Every part of the service but port and timers, with a clock by hand: requests and replies are values. */
+/** Every part of the service except port and timers, on a manual clock: requests and replies are plain values. */
 export class TestApp {
   readonly clock: ManualClock;
   readonly provider: FakeProvider;
   readonly live: LiveStores;
   readonly outbox: DevMailbox;
   readonly service: TestService;
-  /** What went wrong in work that no request waited for. */
+  /** Errors thrown in background work, which no request waited for. */
   readonly faults: readonly unknown[];
   readonly #logLines: readonly string[];
   readonly #node: NodeIdentity;
@@ -168,7 +168,7 @@ export class TestApp {
       publicUrl: () => config.publicUrl ?? CONSOLE,
       node,
       requestsGiven: () => requests,
-      // How busy the machine is decides no test.
+      // A busy machine must not decide the outcome of a test.
       loop: { p99Ms: () => 0 },
       isAccepting: () => true,
     });
@@ -176,7 +176,7 @@ export class TestApp {
     return new TestApp({ clock, provider, live, outbox, service: partsOf(service), faults }, logLines, node);
   }
 
-  /** What was logged. */
+  /** Everything that was logged. */
   logged(): string {
     return this.#logLines.join('');
   }
@@ -185,7 +185,7 @@ export class TestApp {
     return this.service.sessions;
   }
 
-  /** A new widget key, of the tenant `acme` unless it says otherwise, and its origin. */
+  /** Creates a widget key (for the tenant `acme` unless `fields` says otherwise) with an origin of its own. */
   async key(fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
     const id = unique('key');
     const { tenantId = 'acme' } = fields;
@@ -217,12 +217,12 @@ export class TestApp {
     return this.send({ method: 'POST', path, body, headers });
   }
 
-  /** Opens a session of a widget's user; @returns the whole reply. */
+  /** Opens a session for a user of the widget; @returns the whole reply. */
   create(key: WidgetKey, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
     return this.post('/api/session', { widgetKey: key.key, ...body }, { origin: key.origin, ...headers });
   }
 
-  /** Opens a session and answers its sm_session_id. */
+  /** Opens a session and returns its sm_session_id. */
   async open(key: WidgetKey, body: object = {}): Promise<string> {
     const reply = await this.create(key, body);
     if (reply.status !== 200) throw new Error(reply.text);
@@ -245,7 +245,7 @@ export class TestApp {
     return closeDue(this.clock.now(), 500, 5000, this.sessions.recovery);
   }
 
-  /** Writes what waits for the history. */
+  /** Writes everything that the history writer has buffered. */
   flush(): Promise<void> {
     return this.sessions.recovery.writer.flush();
   }
@@ -257,7 +257,7 @@ export class TestApp {
   }
 }
 
-/** The tenants of the tests: `acme` admits every console user, `globex` one. */
+/** The tenants of the tests: `acme` admits every console user, `globex` only one. */
 export async function seedTenants(app: TestApp): Promise<void> {
   const agents = [
     {
@@ -314,7 +314,7 @@ async function toReply({ status, shared, lines = '', headers: own, body, parts }
   const all = [...(shared?.headers ?? []), ...written, ...own];
   const isCookie = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'set-cookie';
   const cookies = all.filter(isCookie).map(([, value]) => value);
-  // Of cookies alone there may be several, each a header of its own: the first is the login's.
+  // Only cookies may come several times, each in a header of its own; the first one is the login's.
   const headers = all.filter((header) => !isCookie(header) || header[1] === cookies[0]);
   let text = body.toString();
   if (parts !== undefined) for await (const part of parts) text += part;

@@ -1,6 +1,6 @@
 /**
- * JavaScript for a page that calls somebody: `voice` is a stream that beeps while `speak(true)` holds, `dial(url, headers)` opens a call
- * and does nothing about its end, `hear(peer)` tells how loud the other side is.
+ * JavaScript for a page that makes calls: `voice` is a stream that beeps while `speak(true)` holds, `dial(url, headers)` opens a call
+ * and does not handle its end, `hear(peer)` returns how loud the other side is.
  */
 export const audioProgram = `{
   const context = new AudioContext();

@@ -3,9 +3,9 @@ import { inject } from 'vitest';
 import { findBinary, reasonToSkip } from './services/binaries.ts';
 import { PATIENT_MS } from './soon.ts';
 
-/** A microphone that beeps; without it this machine has none. */
+/** A fake microphone that beeps; without this flag the machine has no microphone. */
 const fakeMicrophone = '--use-fake-device-for-media-stream';
-/** Grants the microphone to every page, for ever; without it pages have what Playwright permits. */
+/** Grants the microphone to every page permanently; without this flag pages have the permissions that Playwright gives them. */
 export const grantEverything = '--use-fake-ui-for-media-stream';
 
 export const browserFlags = [
@@ -16,11 +16,11 @@ export const browserFlags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Nothing leaves the machine, whatever a page asks for.
+  // No request leaves the machine, whatever a page asks for.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
   fakeMicrophone,
   grantEverything,
-  // Peers find each other also on a machine that has no network at all.
+  // Lets peers find each other even on a machine without a network.
   '--allow-loopback-in-peer-connection',
   '--autoplay-policy=no-user-gesture-required',
 ];
@@ -31,8 +31,8 @@ export function findChromium(): string {
 }
 
 /**
- * Chromium without a user interface, which opens a page at a quarter of the cost but can ask nobody for a microphone; Chromium itself
- * where that is not installed.
+ * Headless Chromium, which opens a page at a quarter of the cost but cannot ask for permission to use a microphone; full Chromium
+ * where the headless one is not installed.
  */
 export function findHeadlessShell(): string {
   try {
@@ -48,8 +48,8 @@ export function reasonToSkipBrowser(): string | undefined {
 }
 
 /**
- * The browser of the run: every visit has a profile of its own in it.
- * @param kind what it does when a page wants the microphone; `asking` costs four times as much a page
+ * Connects to the browser of the run, in which every visit has a profile of its own.
+ * @param kind what the browser does when a page wants the microphone; with `asking` a page costs four times as much
  */
 export function openBrowser(kind: 'granting' | 'asking' = 'granting'): Promise<Browser> {
   const browsers = inject('browsers');
@@ -57,22 +57,22 @@ export function openBrowser(kind: 'granting' | 'asking' = 'granting'): Promise<B
   return chromium.connect(browsers[kind], { timeout: PATIENT_MS });
 }
 
-/** A Chromium of its own, on a machine that has no microphone; to be closed. */
+/** Starts a separate Chromium on a machine without a microphone; the caller closes it. */
 export function openBrowserWithoutMicrophone(): Promise<Browser> {
   const args = browserFlags.filter((flag) => flag !== fakeMicrophone && flag !== grantEverything);
   return chromium.launch({ executablePath: findChromium(), args, timeout: PATIENT_MS });
 }
 
-/** A page with a memory for everything that must not happen on it. */
+/** A page that records everything that must not happen on it. */
 export class Visit {
   readonly page: Page;
-  /** Requests and sockets to other origins than those allowed. */
+  /** Requests and sockets to origins that are not allowed. */
   readonly strangers: string[] = [];
-  /** Violations of the Content-Security-Policy, and exceptions that nobody caught. */
+  /** Violations of the Content-Security-Policy, and uncaught exceptions. */
   readonly complaints: string[] = [];
-  /** Frames over all sockets, in order: `> ` sent, `< ` received. */
+  /** Frames of all sockets, in order: `> ` sent, `< ` received. */
   readonly frames: string[] = [];
-  /** Requests as `POST /api/session`. */
+  /** Requests, written as `POST /api/session`. */
   readonly requests: string[] = [];
 
   private constructor(page: Page, origins: readonly string[]) {
@@ -97,13 +97,13 @@ export class Visit {
     });
   }
 
-  /** @param origins the only ones that the page may talk to; `options.reducedMotion` says whether things move, which they do not */
+  /** @param origins the only ones that the page may talk to; motion is reduced unless `options.reducedMotion` says otherwise */
   static async begin(
     browser: Browser,
     origins: readonly string[],
     options: BrowserContextOptions = {},
   ): Promise<Visit> {
-    // What moves all the time costs a processor all the time: what a visitor sees without it is the same.
+    // Endless animations keep a processor busy all the time; with reduced motion a visitor sees the same content.
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(PATIENT_MS);
     await context.addInitScript(
@@ -112,12 +112,12 @@ export class Visit {
     return new Visit(await context.newPage(), origins);
   }
 
-  /** How many frames so far contain the text. */
+  /** How many of the frames so far contain the text. */
   count(text: string): number {
     return this.frames.filter((frame) => frame.includes(text)).length;
   }
 
-  /** The sm_session_id that the page attached its last socket to. */
+  /** The sm_session_id to which the page attached its last socket. */
   get sessionId(): string {
     return (
       /"sm_session_id":"([^"]+)"/.exec(this.frames.findLast((frame) => frame.includes('"attach"')) ?? '')?.[1] ?? ''

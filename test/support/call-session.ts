@@ -1,6 +1,6 @@
 import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
 
-/** The terms of a session of a key of `acme` whose calls are opened here, and heard. */
+/** The terms of a session for a key of `acme` whose calls Switchboard opens and hears itself. */
 export function brokeredTerms(id: string) {
   return {
     id,
@@ -17,7 +17,7 @@ export function brokeredTerms(id: string) {
   } as const;
 }
 
-/** What such a session is created with. */
+/** The setup with which such a session is created. */
 export function brokeredSetup(sessionId: string, createdAtMs: number): SessionSetup {
   return {
     sessionId,

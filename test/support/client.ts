@@ -1,4 +1,4 @@
-/** Every field that a test looks at; which of them a reply has depends on the endpoint. */
+/** Every field of a reply that tests look at; which of them are present depends on the endpoint. */
 export interface ReplyBody {
   readonly ok?: boolean;
   readonly error?: string;
@@ -20,7 +20,7 @@ export interface ReplyBody {
   readonly sessions?: readonly ListedSession[];
 }
 
-/** A row of the operator's list. */
+/** A row of the list that operators see. */
 export interface ListedSession {
   readonly id: string;
   readonly state: string;
@@ -45,7 +45,7 @@ interface Send {
   readonly body?: string;
 }
 
-/** A caller with a cookie jar, and a memory for all that must never appear in a log. */
+/** An HTTP client with a cookie jar that collects everything that must never appear in a log. */
 export class Client {
   /** The console cookie's value. */
   cookie: string | undefined;
@@ -53,7 +53,7 @@ export class Client {
   readonly #headers: HeaderFields;
   readonly #confidential: Set<string>;
 
-  /** @param origin where the service is now: a restart may move it */
+  /** @param origin where the service is now; a restart may move it */
   constructor(origin: () => string, confidential = new Set<string>(), headers: HeaderFields = {}) {
     this.#origin = origin;
     this.#confidential = confidential;

@@ -5,10 +5,10 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Noon in UTC: the beginning of a minute and an hour, far from both ends of a day. */
+/** Noon in UTC: the start of a minute and of an hour, far from both ends of a day. */
 export const NOON = Date.UTC(2030, 0, 2, 12);
 
-/** A clock that is turned by hand. */
+/** A clock that tests advance by hand. */
 export class ManualClock implements Clock {
   #now: number;
 

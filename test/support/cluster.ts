@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './services/server-process.ts';
 import type { Environment } from './switchboard.ts';
 
-/** As an orchestrator that gives up on a node that does not come up. */
+/** How long a start may take, as with an orchestrator that gives up on a node. */
 const START_MS = 20_000;
 const RETRY_MS = 250;
 const KEPT_LINES = 400;
@@ -26,14 +26,14 @@ export interface LogLine {
 }
 
 export interface ClusterEvents {
-  /** A node ended and nobody had told it to. */
+  /** A node ended although it was not told to. */
   onExit(node: number, how: string, lastLines: readonly string[]): void;
   /** A node ended before it was ready. */
   onFailedStart(node: number, lastLines: readonly string[]): void;
   onLine(node: number, line: LogLine): void;
 }
 
-/** One node: a process of the built server with a port of its own, that is started anew as often as needed. */
+/** One node: a process of the built server on a port of its own, started anew as often as needed. */
 export class ClusterNode {
   readonly index: number;
   readonly port: number;
@@ -65,7 +65,7 @@ export class ClusterNode {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it, again and again as an orchestrator would, until it is ready. @throws when it does not come up in twenty seconds */
+  /** Starts the node, retrying as an orchestrator would, until it is ready. @throws when it is not ready within twenty seconds */
   async start(): Promise<void> {
     const startedAt = performance.now();
     while (!(await this.#startOnce())) {
@@ -76,7 +76,7 @@ export class ClusterNode {
     }
   }
 
-  /** @returns its exit code, null when a signal ended it, and how long that took */
+  /** @returns the exit code, null when a signal ended the process, and how long that took */
   async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ code: number | null; ms: number }> {
     const startedAt = performance.now();
     const child = this.#child;
@@ -129,7 +129,7 @@ export class ClusterNode {
     try {
       this.#events.onLine(this.index, JSON.parse(line) as LogLine);
     } catch {
-      // The last line of a killed process is cut.
+      // The last line of a killed process is cut off.
     }
   }
 }

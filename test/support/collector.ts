@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as a collector takes it. */
+/** A span as the collector stores it. */
 export interface TakenSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -16,16 +16,16 @@ export interface TakenSpan {
   readonly status: { readonly code: number };
 }
 
-/** What a collector does with a batch: it takes it, and perhaps breaks off its reply, answers something else, or never. */
+/** What the collector does with a batch: takes it, takes it and breaks off its reply, answers with another status, or never answers. */
 export type CollectorMode = 'take' | 'break-off' | 'hang' | { readonly status: number; readonly body?: string };
 
-/** A collector of OpenTelemetry on a free port that takes traces by OTLP/HTTP as JSON, and nothing that the protocol does not allow. */
+/** An OpenTelemetry collector on a free port that takes traces as OTLP/HTTP JSON and refuses everything that the protocol does not allow. */
 export class Collector {
   mode: CollectorMode = 'take';
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly count: number }[] = [];
   readonly spans: TakenSpan[] = [];
   resource: Readonly<Record<string, string | number>> = {};
-  /** What was sent against the protocol. */
+  /** Violations of the protocol in what was sent. */
   readonly faults: string[] = [];
   readonly #server: Server;
 
@@ -61,7 +61,7 @@ export class Collector {
     await closed;
   }
 
-  /** Everything that was sent, as it came. */
+  /** All requests, headers and bodies, as they arrived. */
   sent(): string {
     return this.requests.map(({ headers, body }) => JSON.stringify(headers) + body).join('\n');
   }
@@ -84,7 +84,7 @@ export class Collector {
   }
 }
 
-/** Spans of a trace whose parents are not there, but for one that is of another process. */
+/** Spans whose parents are missing, except those whose parent is `remoteParent`, a span of another process. */
 export function orphansOf(spans: readonly TakenSpan[], remoteParent?: string): readonly TakenSpan[] {
   const ids = new Set(spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
   return spans.filter(
@@ -137,7 +137,7 @@ function readSpan(span: unknown): TakenSpan {
   };
 }
 
-/** Its fields, which are those that are wanted, and of others those alone that may be there. */
+/** Checks that the value is an object with all wanted fields, and besides them only optional ones. */
 function fieldsOf(value: unknown, wanted: readonly string[], optional: readonly string[] = []): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`no object: ${String(value)}`);

@@ -1,17 +1,17 @@
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * Takes all timers of exactly `ms` milliseconds out of time, until the test is over: a test that waits for a deadline need not wait, and
- * none is missed because the machine is busy.
+ * Stops all timers of exactly `ms` milliseconds until the test is over: a test of a deadline need not wait for it, and
+ * no deadline passes just because the machine is busy.
  *
- * @returns lets those run out that were started so far and are still awaited
+ * @returns a function that fires those timers that were started so far and not cleared
  */
 export function holdDeadlines(ms: number): () => void {
   const held = new Map<unknown, () => void>();
   const { setTimeout: start, clearTimeout: stop } = globalThis;
   const hold = <Args extends unknown[]>(run: (...args: Args) => void, delay?: number, ...args: Args): unknown => {
     if (delay !== ms) return start(run, delay, ...args);
-    // A timer of its own, which never comes, so that it can be used like any other.
+    // Hands out a real timer, which never fires, so that callers can use it like any other.
     const timer = start(() => {}, 2 ** 31 - 1).unref();
     held.set(timer, () => run(...args));
     return timer;

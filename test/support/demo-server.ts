@@ -13,9 +13,9 @@ export interface SeenSession extends ListedSession {
   readonly session: { readonly startedAt: string; readonly lastSeenAt: string; readonly idleSec: number };
 }
 
-/** The built service on a port that it keeps when it is started again, as behind a real name. */
+/** The built service on a port that it keeps across restarts, as behind a real name. */
 export class DemoServer {
-  /** Where the process listens. */
+  /** The port on which the process listens. */
   readonly port: number;
   readonly direct: string;
   readonly #directory: string;
@@ -30,7 +30,7 @@ export class DemoServer {
     this.direct = `http://localhost:${port}`;
     this.#environment = {
       PORT: String(port),
-      // Development answers calls with an echo, and asks every visitor for a microphone.
+      // In development an echo answers calls, and every visitor is asked for a microphone.
       NODE_ENV: 'test',
       DATA_DIR: join(directory, 'data'),
       ...(database === undefined ? {} : { DATABASE_URL: database.url }),
@@ -53,19 +53,19 @@ export class DemoServer {
     this.#server = await Switchboard.start(this.#environment);
   }
 
-  /** Ends the process; `start` begins another on the same port and data. */
+  /** Ends the process; `start` begins another one on the same port and data. */
   async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     await this.#server?.end(signal);
   }
 
-  /** Makes the stored sessions begin earlier; the server must not run. */
+  /** Moves the start of all stored sessions into the past; the server must not be running. */
   async age(ms: number): Promise<void> {
     const database = await openStored(this.#environment);
     await database.run((sql) => sql`update voice_session set started_at_ms = started_at_ms - ${ms}`);
     await database.close();
   }
 
-  /** Stores so many open sessions of a tenant, as many visitors would have left them; the server must not run. */
+  /** Stores `count` open sessions of a tenant, as many visitors would leave them; the server must not be running. */
   async crowd(tenantId: string, count: number): Promise<void> {
     const database = await openStored(this.#environment);
     const now = Date.now();
@@ -80,7 +80,7 @@ export class DemoServer {
     await database.close();
   }
 
-  /** Takes the database away from the running server, for good. @returns whether it has one that can be taken away */
+  /** Drops the database of the running server for good. @returns whether it has one that can be dropped */
   async loseDatabase(): Promise<boolean> {
     await this.#database?.drop();
     return this.#database !== undefined;

@@ -1,4 +1,4 @@
-/** With how many random examples a property is tried: with a tenth of them in `npm run test:fast`, which sets the variable. */
+/** The number of random examples of a property; `npm run test:fast`, which sets the variable, tries a tenth of them. */
 export function examples(numRuns: number): { readonly numRuns: number } {
   return { numRuns: process.env['FEWER_EXAMPLES'] === undefined ? numRuns : Math.ceil(numRuns / 10) };
 }

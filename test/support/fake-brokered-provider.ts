@@ -12,16 +12,16 @@ import {
 } from '../../src/upstream/contract.ts';
 import { answerSdp, offerSdp } from './provider/sdp.ts';
 
-/** A sideband that a test speaks through. */
+/** A sideband through which a test speaks. */
 export class FakeSideband implements Sideband {
   readonly providerCallId: string;
   readonly closed: Promise<SidebandEnd>;
   readonly hear: (event: UpstreamEvent) => void;
   isClosed = false;
   restored = 0;
-  /** Responses that were asked to end, in order; undefined for the one of the conversation. */
+  /** Responses whose cancellation was requested, in order; undefined stands for the response of the conversation. */
   readonly cancelled: (string | undefined)[] = [];
-  /** Tokens that a response may have. */
+  /** The maximum number of tokens of a response. */
   limit: number | undefined;
   #end: (end: SidebandEnd) => void = () => undefined;
 
@@ -42,7 +42,7 @@ export class FakeSideband implements Sideband {
     this.restored += 1;
   }
 
-  /** Items that were added, and what else was asked of it, in order. */
+  /** Items that were added, and all other requests, in order. */
   readonly asked: (
     | NewItem
     | { readonly type: 'delete'; readonly id: string }
@@ -74,7 +74,7 @@ export class FakeSideband implements Sideband {
     this.asked.push({ type: 'clear' });
   }
 
-  /** What it tells of a response that is asked to end. */
+  /** Called when a response is cancelled; a test sends the provider's answer here. */
   answerCancel: (id: string | undefined) => void = () => undefined;
 
   cancelResponse(id: string | undefined): void {
@@ -82,19 +82,19 @@ export class FakeSideband implements Sideband {
     this.answerCancel(id);
   }
 
-  /** It broke, or we closed it. */
+  /** The connection broke, or we closed it. */
   close(): void {
     this.isClosed = true;
     this.#end('lost');
   }
 
-  /** The provider tells that the call is over, and closes it. */
+  /** The provider says that the call is over, then closes the sideband. */
   endWith(reason: Extract<UpstreamEvent, { type: 'over' }>['reason']): void {
     this.hear({ type: 'over', reason });
     this.leave();
   }
 
-  /** The provider closes it, as it does with the end of its call. */
+  /** The provider closes the sideband, as it does when a call ends. */
   leave(): void {
     this.isClosed = true;
     this.#end('left');
@@ -104,7 +104,7 @@ export class FakeSideband implements Sideband {
 const refused = new UpstreamFault('refused', 'the fake provider refused', { status: 500 });
 const givenUp = new UpstreamFault('timeout', 'given up');
 
-/** A provider that creates, hears and ends calls as a test says: by default at once. */
+/** A provider that creates, hears and ends calls as a test says; by default at once. */
 export class FakeBrokeredProvider implements BrokeredProvider {
   readonly name = 'fake';
   readonly simulated = true;
@@ -122,24 +122,24 @@ export class FakeBrokeredProvider implements BrokeredProvider {
   };
   answerSdp = answerSdp(offerSdp());
   isAway = false;
-  /** Calls that were created and not ended. */
+  /** Calls that were created and have not ended. */
   readonly live = new Set<string>();
   readonly requests: CallRequest[] = [];
   readonly sidebands: FakeSideband[] = [];
-  /** Calls that were asked to end, in order. */
+  /** Calls whose hang-up was requested, in order. */
   readonly hangUps: string[] = [];
-  /** What it tells of a call that it hangs up. */
+  /** Events that the provider sends about a call as it hangs it up. */
   lastWords: readonly UpstreamEvent[] = [];
-  /** Runs before each create, attachment, question and hang-up; it may throw, or wait. */
+  /** Runs before each create, attach, `isKnown` and hang-up; it may throw or wait. */
   before: (step: 'create' | 'attach' | 'isKnown' | 'hangUp') => unknown = () => undefined;
-  /** Calls whose hang-ups are answered as if they came about. */
+  /** Calls that go on although their hang-ups are answered as if they succeeded. */
   readonly deaf = new Set<string>();
-  /** Calls of which hang-ups are told, wrongly, that nobody knows them. */
+  /** Calls whose hang-ups are answered, wrongly, with "already over". */
   readonly forgotten = new Set<string>();
-  /** How often it was asked whether it knows a call. */
+  /** How often `isKnown` was asked. */
   questions = 0;
 
-  /** Whose calls it knows: those of another are unknown to it. */
+  /** The credential whose calls this provider knows; calls of other credentials are unknown to it. */
   credential = 'one';
 
   fingerprint(): string {
@@ -155,7 +155,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     const providerCallId = `rtc_${this.requests.length}`;
     await this.before('create');
     if (this.isAway) throw refused;
-    // There is a call, whether or not whoever asked for it still listens.
+    // The call exists whether or not the caller still waits for it.
     this.live.add(providerCallId);
     if (request.signal.aborted) throw givenUp;
     return { providerCallId, answerSdp: this.answerSdp };
@@ -174,7 +174,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     return this.end(providerCallId) ? 'asked' : 'already_over';
   }
 
-  /** Ends a call, and closes its sidebands. @returns whether there was one */
+  /** Ends a call and closes its sidebands. @returns whether there was such a call */
   end(providerCallId: string): boolean {
     for (const sideband of this.sidebands) if (sideband.providerCallId === providerCallId) sideband.leave();
     return this.live.delete(providerCallId);

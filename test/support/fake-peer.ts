@@ -1,4 +1,4 @@
-/** A media track in the hands of the test. */
+/** A media track that the test controls. */
 export class FakeTrack extends EventTarget {
   readyState = 'live';
   enabled = true;
@@ -8,7 +8,7 @@ export class FakeTrack extends EventTarget {
   }
 }
 
-/** What a page gets from a microphone. */
+/** The stream that a page gets from a microphone. */
 export class FakeStream {
   tracks = [new FakeTrack()];
 
@@ -47,24 +47,24 @@ export class FakeChannel extends EventTarget {
     this.dispatchEvent(new Event('open'));
   }
 
-  /** An event of the provider. */
+  /** Delivers an event from the provider. */
   tell(event: object): void {
     this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(event) }));
   }
 }
 
-/** A peer connection that fares as the test says. */
+/** A peer connection whose fate the test decides. */
 export class FakePeer extends EventTarget {
   static readonly opened: FakePeer[] = [];
   connectionState = 'new';
   iceGatheringState = 'complete';
   onicegatheringstatechange: (() => void) | undefined;
-  /** What the browser measures. */
+  /** What the browser reports in `getStats`. */
   stats: ReadonlyMap<string, object> = new Map();
   readonly channels: FakeChannel[] = [];
   readonly localDescription = { sdp: 'v=0' };
   readonly transport = Object.assign(new EventTarget(), { state: 'new' });
-  /** What the other end hears. */
+  /** The track that the other end hears. */
   track: FakeTrack | undefined;
 
   constructor() {

@@ -1,6 +1,6 @@
 import type { Capabilities, Minted, MintRequest, UpstreamProvider } from '../../src/upstream/contract.ts';
 
-/** A provider that does what a test says: by default it mints at once. */
+/** A provider that does what a test says; by default it mints at once. */
 export class FakeProvider implements UpstreamProvider {
   readonly name = 'fake';
   capabilities: Capabilities;
@@ -8,9 +8,9 @@ export class FakeProvider implements UpstreamProvider {
   readonly callOrigins = [];
   readonly callUrl: string | undefined;
   transcriber: string | null | undefined;
-  /** Every mint that was asked for, in order. */
+  /** Every mint request, in order. */
   readonly requests: MintRequest[] = [];
-  /** What the next mints do. */
+  /** How the next mint requests are answered. */
   answer: (minted: Minted, request: MintRequest) => Promise<Minted> = (minted) => Promise.resolve(minted);
 
   constructor(
@@ -36,7 +36,7 @@ export class FakeProvider implements UpstreamProvider {
     this.callUrl = callUrl;
   }
 
-  /** Of one whose calls are brokered. */
+  /** Only needed of a provider whose calls are brokered. */
   fingerprint(): string {
     return 'fake';
   }
@@ -47,7 +47,7 @@ export class FakeProvider implements UpstreamProvider {
     return this.answer({ sessionId: `sess_fake${n}`, value: `ek_fake_${n}`, expiresAtSec: 1_900_000_000 + n }, request);
   }
 
-  /** Holds every mint up until the returned function is called. */
+  /** Delays every mint until the returned function is called. */
   hold(): () => void {
     const { answer } = this;
     let release = (): void => {};

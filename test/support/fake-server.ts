@@ -1,4 +1,4 @@
-/** What the service replies to a page that creates a session. */
+/** The service's reply to a page that creates a session. */
 export const created = {
   id: 'sess_1',
   sm_session_id: 's:1:1',

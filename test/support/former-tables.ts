@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database.ts';
 
-/** Puts what the journal has where builds before it kept it, as they wrote it. */
+/** Moves the journal's rows into the tables of earlier builds, in the form in which those builds wrote them. */
 export async function moveToFormerTables(database: Database): Promise<void> {
   for (const statement of statements) await database.run((sql) => sql.unsafe(statement));
 }

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a server (`--import`): while the file of FULL_DISK exists, the disk of its embedded database is full. Files that would
- * grow do not; where the file says "all", not a byte is written, as where the write-ahead log finds no room.
+ * Preloaded into a server (`--import`): while the file named by FULL_DISK exists, the disk of its embedded database is full. Files cannot
+ * grow; where the file says "all", not a byte can be written, as when the write-ahead log finds no room.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

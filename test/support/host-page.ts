@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Somebody's website on an origin of its own: one page that loads the widget SDK as a plain script, and one of the test's choice. */
+/** A customer's website on an origin of its own: one page that loads the widget SDK as a plain script, and one that the test chooses. */
 export interface HostPage {
   readonly origin: string;
   /** The body of the page at /own. */
@@ -9,7 +9,7 @@ export interface HostPage {
   close(): Promise<void>;
 }
 
-/** @param switchboard where the SDK comes from, asked for with each visit */
+/** @param switchboard the origin from which the SDK is loaded, read anew for each visit */
 export async function serveHostPage(switchboard: () => string): Promise<HostPage> {
   const server = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** A source file and what it imports: paths from the root for files, names for packages. */
+/** A source file and its imports: files as paths from the root, packages by name. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -14,7 +14,7 @@ const specifiers =
   /(?:^|[\s;}])(?:import|export)\s[^'";]*?from\s*'([^']+)'|^import\s*'([^']+)'|\b(?:import|require)\(\s*'([^']+)'/gm;
 const comments = /\/\*[^]*?\*\/|(?<![:'"`])\/\/.*$/gm;
 
-/** Reads the imports of one file out of its text. */
+/** Finds the imports in the text of one file. */
 export function readImports(path: string, text: string): SourceFile {
   const found = [...text.replaceAll(comments, '').matchAll(specifiers)].map(
     (match) => match[1] ?? match[2] ?? match[3] ?? '',
@@ -28,7 +28,7 @@ export function readImports(path: string, text: string): SourceFile {
   };
 }
 
-/** Every source below the folders, sorted by path. */
+/** All source files below the folders, sorted by path. */
 export function readSources(root: string, folders: readonly string[]): SourceFile[] {
   return folders
     .flatMap((folder) =>
@@ -39,7 +39,7 @@ export function readSources(root: string, folders: readonly string[]): SourceFil
     .map((path) => readImports(path, readFileSync(join(root, path), 'utf8')));
 }
 
-/** The first circle of imports, as a path that comes back to where it began; undefined when there is none. */
+/** The first import cycle, as a path that ends where it began; undefined when there is none. */
 export function findCycle(sources: readonly SourceFile[]): string[] | undefined {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();

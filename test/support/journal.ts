@@ -1,4 +1,4 @@
-/** What a client asked for. */
+/** The requests that clients make. */
 export type Call =
   | 'create'
   | 'heartbeat'
@@ -13,53 +13,53 @@ export type Call =
   | 'revokeKey'
   | 'revokeLogin';
 
-/** An HTTP status, or what happened instead: nobody listened, the connection broke, or the client lost its patience. */
+/** An HTTP status, or what happened instead: connection refused, connection broken, or the client's timeout. */
 export type Outcome = number | 'refused' | 'broken' | 'timeout';
 
-/** What a request was about; which of the fields it has depends on the call. */
+/** What a request was about; which fields are present depends on the call. */
 export interface About {
   readonly email?: string;
   readonly session?: string;
   /** The idempotency key. */
   readonly key?: string;
   readonly tokens?: number;
-  /** The id of a widget key that may be revoked. */
+  /** The id of a widget key that another request may revoke. */
   readonly keyId?: string;
   /** A login code. */
   readonly code?: string;
 }
 
-/** One request and its answer. Times are milliseconds since the Unix epoch by the one clock of this machine. */
+/** One request and its answer. Times are milliseconds since the Unix epoch, all by the clock of this machine. */
 export interface Entry {
   readonly call: Call;
   readonly node: number;
   readonly sentAt: number;
   readonly doneAt: number;
   readonly outcome: Outcome;
-  /** The error's code. */
+  /** The error code of the reply. */
   readonly code: string | undefined;
-  /** Why the session had ended. */
+  /** Why the session had already ended. */
   readonly reason: string | undefined;
   readonly about: About;
 }
 
-/** One WebSocket of a session, from its upgrade to its close. */
+/** One WebSocket of a session, from upgrade to close. */
 export interface SocketLife {
   readonly session: string;
   readonly node: number;
-  /** When the server said that it is attached. */
+  /** When the server confirmed the attach. */
   attachedAt?: number;
-  /** Each time that it was told of the session's end. */
+  /** Each message that announced the session's end. */
   readonly ends: { readonly at: number; readonly reason: string }[];
-  /** Frames that came after an end. */
+  /** How many frames arrived after an end. */
   framesAfterEnd: number;
   closedAt?: number;
   closeCode?: number;
-  /** The client let go of it first. */
+  /** Whether the client closed the connection first. */
   isLeft: boolean;
 }
 
-/** What the clients saw, in the order in which it ended. */
+/** What the clients saw, ordered by when each request or socket finished. */
 export class Journal {
   readonly entries: Entry[] = [];
   readonly sockets: SocketLife[] = [];
@@ -73,7 +73,7 @@ export class Journal {
   }
 }
 
-/** Whether the client knows that the request was refused, before anything was done. */
+/** Whether the client cannot tell if the request took effect. */
 export function isUnknown({ outcome }: Pick<Entry, 'outcome'>): boolean {
   return outcome === 'broken' || outcome === 'timeout' || (typeof outcome === 'number' && outcome >= 500);
 }

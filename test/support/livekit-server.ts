@@ -25,11 +25,11 @@ const bodies = {
 };
 
 /**
- * A stand-in for a LiveKit server, because none can be run in the tests: its RoomService over Twirp and who may join, both by the rules of
- * livekit/livekit (`pkg/service`), with tokens that LiveKit's own library checks. It carries no media.
+ * A stand-in for a LiveKit server, since tests cannot run a real one: its RoomService over Twirp and the check of who may join, both by the
+ * rules of livekit/livekit (`pkg/service`), with tokens that LiveKit's own library verifies. It carries no media.
  */
 export class LiveKitServer {
-  /** Away: it answers 503 to everything. */
+  /** While true, the server answers every request with 503. */
   isAway = false;
   readonly rooms = new Map<string, Room>();
   readonly requests: { readonly method: string; readonly body: unknown }[] = [];
@@ -66,7 +66,7 @@ export class LiveKitServer {
     await closed;
   }
 
-  /** Joins as a client does: a room that is not there is made, with the agents of the token. @throws Error for a token that does not let in */
+  /** Joins as a client does; creates a missing room with the agents that the token names. @throws Error for a token that does not admit */
   async join(token: string): Promise<Room> {
     const { sub = '', video, roomConfig } = await this.#verifier.verify(token);
     if (video?.roomJoin !== true || !video.room || sub === '') throw new Error('permissions denied');
@@ -77,7 +77,7 @@ export class LiveKitServer {
     return room;
   }
 
-  /** What LiveKit hands to who has joined, at once and every five minutes: it lives for ten minutes at least. */
+  /** The token that LiveKit sends a participant on joining and then every five minutes; it is valid for at least ten minutes. */
   async refreshed(token: string): Promise<string> {
     const { sub = '', video, roomConfig } = await this.#verifier.verify(token);
     const fresh = new AccessToken(API_KEY, this.secret, { identity: sub, ttl: 600 });
@@ -113,7 +113,7 @@ export class LiveKitServer {
   }
 }
 
-/** A webhook, made and signed by LiveKit's own library as its server does. */
+/** A webhook, built and signed by LiveKit's own library as the server does it. */
 export async function webhookOf(
   event: object,
   { secret = API_SECRET, key = API_KEY, ttl = 300 } = {},

@@ -2,11 +2,11 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Test files that take more than some seconds, the longest first: one that began last would keep a single core busy at the end.
- * A file that is missing here costs time and nothing else.
+ * Test files that take more than a few seconds, the longest first: started last, one of them would keep a single core busy at the end.
+ * A file that is missing here only costs time.
  */
 const LONGEST = [
-  // Not long: it tells what runs in its process, where nothing of another file may be left.
+  // Not long, but it reports what runs in its process, so nothing of another test file may be left there.
   'http/walk',
   'e2e/start',
   'e2e/restart',
@@ -94,7 +94,7 @@ const LONGEST = [
   'channel/nodes',
 ].map((name) => `test/${name}.test.ts`);
 
-/** Vitest's own order, but for the files that are known to be long. */
+/** Vitest's own order, with the files that are known to be long moved to the front. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ project, moduleId }: TestSpecification): number => {

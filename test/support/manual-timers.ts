@@ -1,4 +1,4 @@
-/** Deadlines that are reached when a test says so: `after` in the place of the kernel's `deadline`. */
+/** Deadlines that pass when a test says so: `after` replaces the kernel's `deadline`. */
 export class ManualTimers {
   #now = 0;
   readonly #waiting = new Set<{ readonly at: number; readonly act: () => void }>();
@@ -9,12 +9,12 @@ export class ManualTimers {
     return () => this.#waiting.delete(entry);
   };
 
-  /** How many deadlines are waited for. */
+  /** The number of pending deadlines. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Lets time pass; deadlines are reached in their order. */
+  /** Advances time; deadlines pass in order. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import type { TestCall } from './provider/call.ts';
 import { offerSdp } from './provider/sdp.ts';
 
-/** The data channel of a page, whose other end is a call of the stand-in for a provider. */
+/** The data channel of a page; its other end is a call of the stand-in for a provider. */
 class PageChannel extends EventTarget {
   readyState: 'connecting' | 'open' | 'closed' = 'connecting';
   #call: TestCall | undefined;
@@ -29,8 +29,8 @@ class PageChannel extends EventTarget {
 }
 
 /**
- * Gives this process what the provider's own SDK, `@openai/agents-realtime`, needs of a browser: connections whose data channel speaks to the
- * call that was created last, and requests that carry the page's origin. Call `vi.unstubAllGlobals` afterwards.
+ * Gives this process what the provider's own SDK, `@openai/agents-realtime`, needs of a browser: peer connections whose data channel talks to
+ * the call that was created last, and requests that carry the page's origin. Call `vi.unstubAllGlobals` afterwards.
  */
 export function playBrowser(origin: string, lastCall: () => TestCall): void {
   class PageConnection {
@@ -73,7 +73,7 @@ export function playBrowser(origin: string, lastCall: () => TestCall): void {
   );
 }
 
-/** What the SDK takes in the place of a microphone and a speaker. */
+/** What the SDK accepts in place of a microphone and a speaker. */
 export const noAudio = {
   mediaStream: { getAudioTracks: () => [{}] } as never,
   audioElement: {} as never,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
-/** The provider's own SDK, `@openai/agents-realtime`, bundled for a browser: JavaScript that defines the global `Official`. */
+/** The provider's own SDK, `@openai/agents-realtime`, bundled for browsers as JavaScript that defines the global `Official`. */
 export async function bundleOfficialSdk(): Promise<string> {
   const { output } = await build({
     input: fileURLToPath(new URL('../browser/children/official-sdk.ts', import.meta.url)),

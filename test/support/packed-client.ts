@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A project that has `switchboard-client` out of its tarball, as `npm install` leaves it, and other packages as they are here. */
+/** A project with `switchboard-client` installed from its tarball, as by `npm install`, and with this repository's copies of other packages. */
 export interface ClientProject {
   readonly folder: string;
-  /** What is in the tarball, sorted. */
+  /** The files in the tarball, sorted. */
   readonly files: readonly string[];
   close(): Promise<void>;
 }
 
-/** @param others packages that it has beside */
+/** @param others further packages that the project has */
 export async function installClient(others: readonly string[]): Promise<ClientProject> {
   const folder = await mkdtemp(join(tmpdir(), 'switchboard-client-'));
   const modules = join(folder, 'node_modules');

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 
-/** A website of a test, on a free port. */
+/** A website for a test, on a free port. */
 export interface PageServer {
   readonly origin: string;
-  /** Cuts what is open. */
+  /** Stops the server and cuts open connections. */
   close(): Promise<void>;
 }
 
-/** Serves what `answer` makes of each request. */
+/** Serves requests with `answer`. */
 export async function servePages(answer: RequestListener): Promise<PageServer> {
   const server = createServer(answer);
   server.listen(0, 'localhost');

@@ -4,7 +4,7 @@ import { PATIENT_MS } from './soon.ts';
 const callsUrl = 'https://api.openai.com/v1/realtime/calls';
 const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
 
-/** Answers an offer with a tone, as JavaScript of the page that plays the provider. */
+/** JavaScript of the page that plays the provider: it answers an offer with a tone. */
 const program = `globalThis.answer = async (sdp) => {
   globalThis.provider = new RTCPeerConnection();
   globalThis.told = [];
@@ -26,19 +26,19 @@ const program = `globalThis.answer = async (sdp) => {
   return provider.localDescription.sdp;
 }`;
 
-/** A provider of the OpenAI shape that takes calls for real: a peer in a browser page of its own. */
+/** A provider of the OpenAI kind that really takes calls: a peer in a browser page of its own. */
 export class ProviderPeer {
   readonly #page: Page;
-  /** What calls came with. */
+  /** Headers of the calls that arrived. */
   readonly calls: { readonly authorization: string | undefined; readonly type: string | undefined }[] = [];
-  /** Replies in the place of an answer; `silence` never replies. */
+  /** Sent instead of an answer; with `silence` there is no reply at all. */
   refusal: { readonly status: number; readonly body: string } | 'silence' | undefined;
 
   private constructor(page: Page) {
     this.#page = page;
   }
 
-  /** @param origin of any page that may use the microphone: peers of such pages find each other without names */
+  /** @param origin of any page that may use the microphone: peers of such pages find each other without mDNS names */
   static async open(browser: Browser, origin: string): Promise<ProviderPeer> {
     const context = await browser.newContext({ permissions: ['microphone'] });
     context.setDefaultTimeout(PATIENT_MS);
@@ -48,7 +48,7 @@ export class ProviderPeer {
     return new ProviderPeer(page);
   }
 
-  /** From now on this peer takes the calls of the page. */
+  /** Makes this peer take the page's calls from now on. */
   async serve(caller: Page): Promise<void> {
     await caller.route(callsUrl, async (route) => {
       const headers = await route.request().allHeaders();
@@ -61,12 +61,12 @@ export class ProviderPeer {
     });
   }
 
-  /** What the provider says on the channel. */
+  /** Sends an event to the page on the data channel. */
   async say(event: object): Promise<void> {
     await this.#page.evaluate(`events.send(${JSON.stringify(JSON.stringify(event))})`);
   }
 
-  /** What the page said on the channel of its last call. */
+  /** What the page sent on the data channel of its last call. */
   get told(): Promise<readonly unknown[]> {
     return this.#page.evaluate<readonly unknown[]>('told');
   }
@@ -75,12 +75,12 @@ export class ProviderPeer {
     return this.#page.evaluate<boolean>("globalThis.events?.readyState === 'open'");
   }
 
-  /** Ends the call as providers do. */
+  /** Ends the call as a provider does. */
   async hangUp(): Promise<void> {
     await this.#page.evaluate('provider.close()');
   }
 
-  /** Dies in the middle of the call, without a word. */
+  /** Crashes in the middle of the call, without saying goodbye. */
   async crash(): Promise<void> {
     const crashed = this.#page.waitForEvent('crash');
     this.#page.goto('chrome://crash').catch(() => undefined);

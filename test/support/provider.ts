@@ -32,25 +32,25 @@ interface RecordedRequest {
 const mintPath = /^\/(?:openai\/)?v1\/realtime\/client_secrets$/;
 
 /**
- * A model provider on a free port that speaks OpenAI's protocols, strictly, and can misbehave: client secrets, calls of the realtime
- * API (also as Azure has them) and of the live API, and their sidebands.
+ * A model provider on a free port that speaks OpenAI's protocols strictly and can misbehave: client secrets, calls of the realtime
+ * API (also in Azure's form) and of the live API, and their sidebands.
  */
 export class TestProvider {
   mode: ProviderMode = 'ok';
-  /** Milliseconds before it answers. */
+  /** Milliseconds that pass before each answer. */
   delayMs = 0;
-  /** What it waits for before it answers. */
+  /** Answers wait for this promise. */
   #released: Promise<void> | undefined;
   readonly apiKey: string;
-  /** Keys of other projects, which know nothing of each other's calls. */
+  /** API keys of other projects; projects do not know each other's calls. */
   readonly otherKeys: string[] = [];
-  /** The `Retry-After` of a 429. */
+  /** The `Retry-After` header of a 429. */
   retryAfter: string | undefined;
-  /** Every request that reached it, in order. */
+  /** Every request that arrived, in order. */
   readonly requests: RecordedRequest[] = [];
-  /** The client secrets that it gave out, in order. */
+  /** The client secrets that the provider issued, in order. */
   readonly secrets: string[] = [];
-  /** Its calls, and how it misbehaves with them. */
+  /** The provider's calls, with the ways in which it can misbehave. */
   readonly calls: TestCalls;
   readonly #server: Server;
 
@@ -70,7 +70,7 @@ export class TestProvider {
     return provider;
   }
 
-  /** Without a path, as an operator may write it. */
+  /** Without a path, as operators may write it. */
   get origin(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -86,7 +86,7 @@ export class TestProvider {
     return call;
   }
 
-  /** Answers nothing until the function that it returns is called. */
+  /** Holds back all answers until the returned function is called. */
   hold(): () => void {
     let release = (): void => undefined;
     this.#released = new Promise((resolve) => (release = resolve));
@@ -139,7 +139,7 @@ export class TestProvider {
     };
   }
 
-  /** Faults that do not depend on what was asked. */
+  /** Faults that do not depend on the request. */
   #scriptedFault(response: ServerResponse): OpenAiError | 'answered' | undefined {
     switch (this.mode) {
       case 'invalid key':

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** A reverse proxy on a free port, with the manners that sockets meet on their way. */
+/** A reverse proxy on a free port that treats sockets as real ones do. */
 export interface TestProxy {
   readonly origin: string;
-  /** The port behind it; requests fail until it is set. */
+  /** The port to which requests are forwarded; they fail until it is set. */
   target: number;
-  /** `refuse` answers upgrades with 403, as proxies do that do not know them; `swallow` never answers them. */
+  /** `refuse` answers upgrades with 403, as proxies do that do not support them; `swallow` never answers them. */
   sockets: 'pass' | 'refuse' | 'swallow';
-  /** Cuts all sockets that go through it now, without a close frame. */
+  /** Cuts all sockets that are open now, without a close frame. */
   cut(): void;
-  /** How many upgrades it saw. */
+  /** How many upgrades arrived. */
   readonly upgrades: number;
   close(): Promise<void>;
 }

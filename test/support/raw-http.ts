@@ -3,22 +3,22 @@ import net from 'node:net';
 /** One reply as read from the wire. */
 export interface RawReply {
   readonly status: number;
-  /** Status line and header lines as they came. */
+  /** Status line and header lines, unchanged. */
   readonly head: string;
-  /** Names in lower case; repeated ones joined with a bar, so that a doubled header shows. */
+  /** Names in lower case; repeated headers are joined with a bar, so that a duplicate shows. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
 }
 
-/** A client that sends exactly the bytes it is given, and reads replies by their Content-Length. */
+/** A client that sends exactly the bytes it is given, and reads replies by Content-Length. */
 export class RawClient {
   readonly socket: net.Socket;
-  /** Resolves when the connection is closed, from whichever side and however. */
+  /** Resolves when the connection is closed, by whichever side and however. */
   readonly closed: Promise<void>;
   /** How the connection broke, if it did: ECONNRESET, EPIPE. */
   brokenBy: string | undefined;
   #received = Buffer.alloc(0);
-  /** What came since; joined when it is looked at, and that only when there may be enough for a reply. */
+  /** Bytes received but not joined yet; they are joined only when there may be enough for a whole reply. */
   #chunks: Buffer[] = [];
   #length = 0;
   #wanted = 0;
@@ -52,7 +52,7 @@ export class RawClient {
     });
   }
 
-  /** Connects, sends, and leaves the rest to the caller. */
+  /** Connects and sends; the caller does the rest. */
   static async sending(port: number, bytes: string | Buffer): Promise<RawClient> {
     const client = await RawClient.connect(port);
     client.send(bytes);
@@ -63,13 +63,13 @@ export class RawClient {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** What has come and was not read as a reply yet. */
+  /** Bytes that have arrived and were not yet read as a reply. */
   get unread(): string {
     this.#join();
     return this.#received.toString('latin1');
   }
 
-  /** The next whole reply. @throws Error when the connection closes before it is whole */
+  /** The next whole reply. @throws Error when the connection closes before the reply is complete */
   async reply({ toHead = false } = {}): Promise<RawReply> {
     for (;;) {
       const reply = this.#take(toHead);
@@ -81,7 +81,7 @@ export class RawClient {
     }
   }
 
-  /** Every byte up to the end of the connection. */
+  /** All bytes up to the end of the connection. */
   async rest(): Promise<string> {
     await this.closed;
     return this.unread;
@@ -125,7 +125,7 @@ function parseHeaders(head: string): Record<string, string | undefined> {
   return headers;
 }
 
-/** A request's bytes as text: Host is added, Content-Length when there is a body and no framing among `headers`. */
+/** A request as text: adds Host, and Content-Length when there is a body and `headers` has no framing. */
 export function requestText(method: string, path: string, headers: readonly string[] = [], body = ''): string {
   const framed = headers.some((line) => /^(content-length|transfer-encoding):/i.test(line));
   const length = body === '' || framed ? [] : [`Content-Length: ${Buffer.byteLength(body, 'latin1')}`];

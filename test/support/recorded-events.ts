@@ -21,7 +21,7 @@ interface Kind<R> {
   readonly stateOf: (record: R) => StateValue;
 }
 
-/** What operators are shown of an actor that its host sends some events, the first of which opens it; the newest first. */
+/** What operators see of an actor that is opened with the first event and then sent the others; newest first. */
 async function record<R extends HostedRecord>(
   { machine, stateOf }: Kind<R>,
   [opening, ...events]: readonly EventObject[],

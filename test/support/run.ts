@@ -5,12 +5,12 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder of this run, for what outlives a test file. */
+    /** A folder of this run, for files that outlive a test file. */
     readonly runDirectory: string;
   }
 }
 
-/** What all files of a run share: made before the first, taken away after the last. */
+/** Sets up what all test files of a run share: created before the first one, removed after the last. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'switchboard-run-'));
   provide('runDirectory', directory);

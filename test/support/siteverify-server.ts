@@ -5,7 +5,7 @@ import { isIP, type AddressInfo } from 'node:net';
 
 export type SiteverifyKind = 'turnstile' | 'hcaptcha' | 'recaptcha';
 
-/** How it fails; `hold` answers once `release` is called. */
+/** How the server answers or fails; with `hold` it answers once `release` is called. */
 export type SiteverifyMode =
   | 'answer'
   | 'hold'
@@ -16,13 +16,13 @@ export type SiteverifyMode =
   | 'huge'
   | { readonly status: number; readonly body: string };
 
-/** What a page solved, as the provider knows it. */
+/** A solved challenge, as the provider knows it. */
 export interface Solved {
   readonly hostname?: string;
   readonly action?: string;
   readonly cdata?: string;
   readonly score?: number;
-  /** When; by the provider's own clock it is five minutes later a token no more. */
+  /** When it was solved; the token expires five minutes later by the provider's own clock. */
   readonly atMs: number;
 }
 
@@ -33,14 +33,14 @@ const FIELDS: Readonly<Record<SiteverifyKind, readonly string[]>> = {
 };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The siteverify of a provider on a free port, as strict as its documentation: it knows its secret and its tokens, each of which counts once. */
+/** A provider's siteverify endpoint on a free port, as strict as its documentation: it knows its secret and its single-use tokens. */
 export class SiteverifyServer {
   mode: SiteverifyMode = 'answer';
   readonly secret = 'secret-of-the-site-that-nobody-logs';
   readonly siteKey = 'site-key';
-  /** The bodies of all that was asked. */
+  /** The body of every request. */
   readonly asked: URLSearchParams[] = [];
-  /** What is wrong with requests that no provider would understand. */
+  /** What is wrong with requests that a real provider would not understand. */
   readonly wrongs: string[] = [];
   readonly #kind: SiteverifyKind;
   readonly #tokens = new Map<string, { readonly solved: Solved; usedBy?: string }>();
@@ -59,24 +59,24 @@ export class SiteverifyServer {
     return server;
   }
 
-  /** By a name, because the guard takes no address. */
+  /** Uses a host name, because the guard accepts no IP address. */
   get url(): string {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}/siteverify`;
   }
 
-  /** A token for what a page solved. */
+  /** Issues a token for a solved challenge. */
   solve(solved: Solved): string {
     const token = `P1_token.${randomUUID()}-${'x'.repeat(1000)}`;
     this.#tokens.set(token, { solved });
     return token;
   }
 
-  /** Answers what was held back. */
+  /** Sends the answers that were held back. */
   release(): void {
     for (const answer of this.#held.splice(0)) answer();
   }
 
-  /** Resolves once so many were asked. */
+  /** Resolves once `count` requests have arrived. */
   async heard(count: number): Promise<void> {
     while (this.asked.length < count) await once(this.#server, 'asked');
   }

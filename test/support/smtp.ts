@@ -21,11 +21,11 @@ export interface ReceivedMail {
 }
 
 export interface SmtpOptions {
-  /** TLS from the first byte, with a certificate that nobody vouches for. */
+  /** TLS from the first byte, with a certificate that no authority signed. */
   readonly implicitTls?: boolean;
   /** Offer STARTTLS, with the same certificate. */
   readonly startTls?: boolean;
-  /** Ask for this login. */
+  /** Require this login. */
   readonly credentials?: { readonly user: string; readonly pass: string };
   readonly port?: number;
 }
@@ -33,13 +33,13 @@ export interface SmtpOptions {
 /** A real SMTP server on a free port that can misbehave. */
 export class TestSmtp {
   mode: SmtpMode = 'ok';
-  /** Called each time that it freezes in the middle of a step. */
+  /** Called each time the server freezes in the middle of a step. */
   onFreeze: () => void = () => {};
-  /** How long it looks at a message before it takes it, in milliseconds. */
+  /** Milliseconds for which the server scans a message before it accepts it. */
   scanMs = 0;
   /** Connections accepted so far. */
   connections = 0;
-  /** Names and passwords that were offered. */
+  /** User names and passwords that clients sent. */
   readonly logins: { user: string; pass: string; encrypted: boolean }[] = [];
   readonly mails: ReceivedMail[] = [];
   readonly #server: SMTPServer;
@@ -51,7 +51,7 @@ export class TestSmtp {
   private constructor(options: SmtpOptions) {
     this.#encrypts = (options.implicitTls ?? false) || (options.startTls ?? false);
     this.#server = new SMTPServer(this.#serverOptions(options));
-    // Connections that are cut in the middle are what these tests are about.
+    // These tests are about connections that are cut in the middle, so errors are expected.
     this.#server.on('error', () => {});
     const { server } = this.#server;
     server.prependListener('connection', (socket: Socket) => {
@@ -82,25 +82,25 @@ export class TestSmtp {
     return this.#sockets.size;
   }
 
-  /** The next mail that no one has waited for yet, in the order of arrival. */
+  /** The next mail that no call has returned yet, in order of arrival. */
   async nextMail(): Promise<ReceivedMail> {
     const mail = this.mails[this.#read];
     this.#read += 1;
     return mail ?? (await new Promise((resolve) => this.#waiting.push(resolve)));
   }
 
-  /** Existing connections break without a word. */
+  /** Breaks existing connections without a word. */
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Existing connections stay open, but nothing that arrives on them is ever read again. */
+  /** Keeps existing connections open but never again reads from them. */
   freezeConnections(): void {
     for (const socket of this.#sockets) socket.pause();
   }
 
   async close(): Promise<void> {
-    // Cutting the socket under a TLS handshake crashes Node 20 (a segmentation fault in the server's own process).
+    // Cutting the socket during a TLS handshake crashes Node 20 (a segmentation fault in this server's own process).
     if (!this.#encrypts) this.dropConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }

@@ -6,7 +6,7 @@ export interface Closing {
   readonly reason: string;
 }
 
-/** A WebSocket client that keeps what it hears. */
+/** A WebSocket client that keeps the messages it receives. */
 export class SocketClient {
   readonly socket: WebSocket;
   readonly messages: string[] = [];
@@ -44,7 +44,7 @@ export class SocketClient {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
 
-  /** The next message. @throws Error when the socket closes before */
+  /** The next message. @throws Error when the socket closes first */
   async hear(): Promise<string> {
     for (;;) {
       const message = this.messages[this.#read];
@@ -67,7 +67,7 @@ export interface RawFrame {
   readonly payload: Buffer;
 }
 
-/** The lines of a good upgrade. */
+/** The headers of a valid upgrade. */
 export const upgradeHeaders: readonly string[] = [
   'Connection: Upgrade',
   'Upgrade: websocket',
@@ -78,7 +78,7 @@ export const upgradeHeaders: readonly string[] = [
 
 const mask = [0x12, 0x34, 0x56, 0x78];
 
-/** A frame's bytes: whole, masked and of the shortest form, unless it is wanted broken. */
+/** The bytes of a frame: whole, masked and in the shortest form, unless the caller wants it broken. */
 export function frameBytes(
   code: number,
   payload: string | Buffer,
@@ -95,7 +95,7 @@ export function frameBytes(
   return Buffer.concat([head, Buffer.from(mask), body.map((byte, index) => byte ^ (mask[index & 3] ?? 0))]);
 }
 
-/** A socket that sends exactly the frames, or the bytes, that it is given, and answers nothing by itself. */
+/** A socket that sends exactly the frames or bytes that it is given, and answers nothing by itself. */
 export class RawSocket {
   readonly client: RawClient;
   readonly head: string;
@@ -105,7 +105,7 @@ export class RawSocket {
     this.head = head;
   }
 
-  /** @throws Error when the answer is no 101 */
+  /** @throws Error when the answer is not a 101 */
   static async open(port: number, path: string, headers = upgradeHeaders): Promise<RawSocket> {
     const client = await RawClient.sending(
       port,
@@ -120,7 +120,7 @@ export class RawSocket {
     this.client.send(bytes);
   }
 
-  /** The frames that have come whole and were not looked at yet. */
+  /** The complete frames received and not yet looked at. */
   get frames(): readonly RawFrame[] {
     const bytes = Buffer.from(this.client.unread, 'latin1');
     const frames: RawFrame[] = [];
@@ -139,7 +139,7 @@ export class RawSocket {
     return this.frames.filter(({ opcode: code }) => code === opcode.text).map(({ payload }) => payload.toString());
   }
 
-  /** The close frame's code, when one has come. */
+  /** The code of the close frame, once one has arrived. */
   get closeCode(): number | undefined {
     return this.frames.find(({ opcode: code }) => code === opcode.close)?.payload.readUInt16BE(0);
   }

@@ -1,5 +1,5 @@
-/** A deadline that a busy machine does not run into, only a hang. */
+/** A deadline that only a hang exceeds, not a busy machine. */
 export const PATIENT_MS = 240_000;
 
-/** How `vi.waitFor` waits: a condition that comes to hold ends it, however busy the machine is; only one that never does runs into this. */
+/** Options for `vi.waitFor`: waiting ends as soon as the condition holds, however busy the machine is; only one that never holds times out. */
 export const soon = { timeout: PATIENT_MS, interval: 50 };

@@ -5,7 +5,7 @@ import { openExternal } from '../../src/database/external.ts';
 import { PATIENT_MS } from './soon.ts';
 import type { Environment } from './switchboard.ts';
 
-/** The database that a server with these settings keeps its truth in; of an embedded one the server must not run. */
+/** Opens the database in which a server with these settings stores its data; for an embedded one the server must not be running. */
 export function openStored({ DATABASE_URL: url = '', DATA_DIR: directory = '' }: Environment): Promise<Database> {
   return Promise.resolve(
     url === ''

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 /** The built service, as `npm start` runs it. */
 const bundle = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const READY = /Switchboard is ready at (http:\/\/localhost:(\d+))/;
-/** A start, or a command, that takes longer hangs: it is ended, for its test to tell what it printed. */
+/** A start or a command that takes longer is hung: it is killed, so that its test can report what it printed. */
 const START_MS = 240_000;
 
-/** What is set for the child, and nothing else of this process's environment. */
+/** The environment of the child process, which inherits no other variable. */
 export type Environment = Readonly<Record<string, string>>;
 
 export interface Ending {
@@ -16,20 +16,20 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a test sets whose subject is a server that hangs. */
+/** Settings for tests about a server that hangs. */
 export const promptly: Environment = { DATABASE_DEADLINE_MS: '800', REDIS_DEADLINE_MS: '450' };
 
-/** A machine that is busy with other tests is no outage: nothing is refused because its turn came late. */
+/** Long deadlines: a machine that is busy with other tests is no outage, so nothing may be refused for coming late. */
 const patiently: Environment = { DATABASE_DEADLINE_MS: '60000', REDIS_DEADLINE_MS: '60000' };
 
-/** A command that ran to its end. */
+/** The outcome of a command that ended. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs `switchboard <args>` and waits for its end; one that goes on is killed. */
+/** Runs `switchboard <args>` and waits for its end; a command that hangs is killed. */
 export async function runToEnd(args: readonly string[], environment: Environment): Promise<Finished> {
   const child = launch(args, environment);
   const output = collect(child);
@@ -55,7 +55,7 @@ export class Switchboard {
     this.pid = child.pid ?? 0;
   }
 
-  /** @throws Error with all that it printed when it ends before it is ready */
+  /** @throws Error with everything the process printed when it ends before it is ready */
   static async start(environment: Environment, limits: { readonly openFiles?: number } = {}): Promise<Switchboard> {
     const child = launch([], { PORT: '0', ...environment }, limits.openFiles);
     const output = collect(child);
@@ -80,7 +80,7 @@ export class Switchboard {
     return new Switchboard(child, output, ready);
   }
 
-  /** All that it has printed so far. */
+  /** Everything the process has printed so far. */
   get output(): { readonly stdout: string; readonly stderr: string } {
     return this.#output;
   }
@@ -89,7 +89,7 @@ export class Switchboard {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the process to end. */
   async end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ending> {
     if (this.isRunning) {
       const closed = once(this.#child, 'close');
@@ -109,7 +109,7 @@ function launch(args: readonly string[], environment: Environment, openFiles?: n
     env: { PATH: process.env['PATH'], ...patiently, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A test run that is interrupted leaves no service behind.
+  // An interrupted test run must leave no service behind.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('close', () => process.off('exit', kill));

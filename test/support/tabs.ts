@@ -14,11 +14,11 @@ interface Message {
 
 /** One tab of a browser window. */
 export interface Tab {
-  /** The value of an expression in the page. */
+  /** Evaluates an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>;
-  /** Brings it to the front; the other tabs are hidden then, truly, with late timers. */
+  /** Brings the tab to the front; the other tabs are then really hidden, with throttled timers. */
   readonly show: () => Promise<void>;
-  /** A frozen tab runs no program at all. */
+  /** Freezes or thaws the tab; a frozen tab runs no code at all. */
   readonly freeze: (isFrozen: boolean) => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface Tabs {
 }
 
 /**
- * A browser without Playwright, which keeps every page visible: here tabs hide each other.
+ * Opens a browser without Playwright, which keeps every page visible: here tabs hide each other.
  * @throws ServiceMissing when Chromium is not installed
  */
 export async function openTabs(): Promise<Tabs> {
@@ -78,7 +78,7 @@ export async function openTabs(): Promise<Tabs> {
 
 type Send = (method: string, params?: object, sessionId?: unknown) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Chromium's DevTools protocol: a request and its reply share an id. */
+/** Connects to Chromium's DevTools protocol; a request and its reply share an id. */
 async function connect(address: string): Promise<Send> {
   const socket = new WebSocket(address);
   const waiting = new Map<number, (message: Message) => void>();

@@ -10,7 +10,7 @@ import { PATIENT_MS } from './soon.ts';
 
 let worker: Promise<Database> | undefined;
 
-/** The migrated database of this worker: opened for its first file, since a start costs a second, and gone with the run. */
+/** The migrated database of this worker: opened for its first file, since a start costs a second, and removed with the run's folder. */
 async function openForWorker(): Promise<Database> {
   const directory = join(inject('runDirectory'), `postgres-${process.pid}-${randomId()}`);
   const database = await openEmbedded({ directory, deadlineMs: PATIENT_MS });
@@ -18,26 +18,26 @@ async function openForWorker(): Promise<Database> {
   return database;
 }
 
-/** Makes it as it was after its migrations. */
+/** Restores the state right after the migrations. */
 async function empty(database: Database): Promise<void> {
   await database.transaction(async (sql) => {
     const tables = await sql<{ name: string }[]>`
       select quote_ident(tablename) as name from pg_tables
       where schemaname = 'public' and tablename <> 'schema_migration'`;
-    // Whatever refers to what.
+    // Foreign keys must not prevent the deletes.
     await sql`set local session_replication_role = replica`;
     await sql.unsafe(tables.map(({ name }) => `delete from ${name};`).join('\n'));
   });
 }
 
-/** A real, migrated and empty database that can be taken away, that can be held up, and that counts what it is asked; one at a time. */
+/** A real, migrated, empty database that can be made unavailable or delayed and that counts its queries; only one at a time. */
 export class TestDatabase implements Database {
   readonly kind = 'embedded';
   isAway = false;
-  /** How many questions it answers before it is away. */
+  /** How many queries it answers before it becomes unavailable. */
   answersLeft = Infinity;
   asked = 0;
-  /** Milliseconds that have passed for its health, which are turned by hand. */
+  /** The time that its health sees, in milliseconds, advanced by hand. */
   passedMs = 0;
   readonly health = new PassiveHealth(() => this.passedMs);
   readonly #real: Database;
@@ -70,7 +70,7 @@ export class TestDatabase implements Database {
     await this.#real.ping();
   }
 
-  /** The next answer is read at once, but told only after the returned function is called. */
+  /** Runs the next query at once but returns its answer only after the returned function is called. */
   holdNextAnswer(): () => void {
     const { run } = this;
     let release = (): void => {};
@@ -86,13 +86,13 @@ export class TestDatabase implements Database {
     return () => release();
   }
 
-  /** Resolves when all that was asked is answered, and those who asked have heard it. */
+  /** Resolves when all queries are answered and their callers have received the answers. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** It stays open for the next file. */
+  /** The database itself stays open for the next test file. */
   close(): Promise<void> {
     return this.settled();
   }

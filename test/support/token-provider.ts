@@ -20,7 +20,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** What one API answers, strictly: its errors as it really words them, the key repeated. */
+/** What one API answers, strictly: with the provider's real error messages, including the key that they repeat. */
 interface TokenApi {
   readonly path: string;
   answer(request: IncomingMessage, url: URL, text: string, token: string): Answer;
@@ -34,12 +34,12 @@ interface RecordedRequest {
   readonly body: unknown;
 }
 
-/** A provider on a free port that issues tokens as Gemini or AssemblyAI do, strictly, and can misbehave. */
+/** A provider on a free port that issues tokens as Gemini or AssemblyAI do, checks strictly, and can misbehave. */
 export class TestTokenProvider {
   mode: TokenMode = 'ok';
   readonly apiKey: string;
   readonly requests: RecordedRequest[] = [];
-  /** The tokens that it gave out, in order. */
+  /** The tokens that the provider issued, in order. */
   readonly tokens: string[] = [];
   readonly #api: TokenApi;
   readonly #server: Server;
@@ -57,7 +57,7 @@ export class TestTokenProvider {
     return provider;
   }
 
-  /** Without a path, as an operator may write it. */
+  /** Without a path, as operators may write it. */
   get origin(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -119,7 +119,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** As the fields of Google's SDK. */
+/** The fields of Google's SDK. */
 const geminiBody = z.strictObject({
   uses: z.int().min(0),
   expireTime: z.iso.datetime(),

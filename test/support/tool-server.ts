@@ -31,7 +31,7 @@ interface Certificate {
   readonly cert: string;
 }
 
-/** A certificate of its own authority for `localhost` and `tools.test`, made anew for each run. */
+/** A certificate for `localhost` and `tools.test` from an authority of its own, made anew for each run. */
 export function makeCertificate(): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
   try {
@@ -45,10 +45,10 @@ export function makeCertificate(): Certificate {
   }
 }
 
-/** The server of a tenant's tool on a free port: it answers what a test wants, or fails as a test wants. */
+/** The server of a tenant's tool on a free port: it answers or fails as a test wants. */
 export class ToolServer {
   mode: ToolServerMode = { body: '{"ok":true}' };
-  /** Where `redirect` leads. */
+  /** The target of `redirect`. */
   location = '';
   readonly requests: ToolRequest[] = [];
   #connections = 0;
@@ -71,7 +71,7 @@ export class ToolServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Connections that were ever made to it. */
+  /** How many connections were made to the server so far. */
   get connections(): number {
     return this.#connections;
   }

@@ -9,7 +9,7 @@ export interface TestServer {
   readonly transport: Transport;
   /** The requests that reached the handler, in order. */
   readonly requests: HttpRequest[];
-  /** What onFault was given, in order. */
+  /** The faults passed to `onFault`, in order. */
   readonly faults: unknown[];
 }
 
@@ -20,7 +20,7 @@ export function text(body: string | Buffer, headers: HttpReply['headers'] = []):
   return { status: 200, headers: [['Content-Type', 'text/plain'], ...headers], body };
 }
 
-/** A transport on a free port that answers with `handle` and turns faults into 500 with the fault's message. */
+/** A transport on a free port that answers with `handle` and turns faults into a 500 with the fault's message. */
 export async function serve(
   handle: (request: HttpRequest) => Eventually<HttpReply>,
   options: Partial<ListenOptions> = {},
@@ -50,13 +50,13 @@ export async function serve(
   return { port: transport.port, transport, requests, faults };
 }
 
-/** For afterEach: closes what `serve` opened. */
+/** For afterEach: closes all that `serve` opened. */
 export async function closeServers(): Promise<void> {
   await Promise.all([...servers].map((transport) => transport.close(0)));
   servers.clear();
 }
 
-/** Asks /good over a new connection and returns the body, which is `good` as long as the server is well. */
+/** Requests /good over a new connection and returns the body, which is `good` while the server works. */
 export async function askGood(port: number): Promise<string> {
   const client = await RawClient.sending(port, requestText('GET', '/good'));
   const { body } = await client.reply();

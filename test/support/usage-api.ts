@@ -10,18 +10,18 @@ export interface BilledDay {
 }
 
 /**
- * OpenAI's usage and costs APIs, as far as they are asked here, and strict: whoever asks for anything else, or as somebody else, is refused.
+ * The parts of OpenAI's usage and costs APIs that are used here. Strict: any other request, and any other key, is refused.
  */
 export class UsageApi {
   readonly adminKey = 'sk-admin-1c0ffee';
   readonly project = 'proj_voice';
-  /** What is billed, by day; the rest of the organization's is added where nobody asks for the project alone. */
+  /** What is billed, by day; usage of the rest of the organization is added unless a request asks for the project alone. */
   readonly days = new Map<string, BilledDay>();
-  /** Whether what is cached stands beside what is not, or in it as well, or nowhere, as an older API had it. */
+  /** Whether the input tokens of a modality exclude cached ones, include them, or are not reported at all, as in an older API. */
   counts: 'apart' | 'inclusive' | 'old' = 'apart';
-  /** Results of one page. */
+  /** Results per page. */
   pageSize = 7;
-  /** Answered in the place of the next requests. */
+  /** Answers to the next requests, in place of the real ones. */
   readonly faults: { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }[] =
     [];
   readonly asked: string[] = [];
@@ -124,7 +124,7 @@ function resultOf(model: string, given: Partial<TokenClasses>, counts: UsageApi[
   };
 }
 
-/** By line, as they are billed: here two. */
+/** Costs by line item, as they are billed; here two items. */
 function costsOf(dollars: number): object[] {
   const half = Math.round(dollars * 500_000) / 1_000_000;
   return [half, dollars - half].map((value, n) => ({

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { seedTenants, TestApp, type TestAppOptions } from './app.ts';
 import { TestDatabase } from './test-database.ts';
 
-/** A database for a file's tests, and the way to build services on it: for one test, or for all whose traces no other sees. */
+/** A database for the tests of a file, and builders for services on it: for one test, or for the whole file. */
 export function useApps() {
   let opened: TestDatabase | undefined;
   const ofTest: TestApp[] = [];

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An object is sent as the verdict, whatever it holds. */
+/** An object is sent as the verdict, whatever it contains. */
 export type VerdictMode = object | 'garbage' | 'broken' | 'hang' | 'reset' | 'redirect' | 'huge';
 
 export interface RecordedEvidence {
@@ -11,7 +11,7 @@ export interface RecordedEvidence {
   readonly body: { readonly headers: Readonly<Record<string, string>>; readonly [field: string]: unknown };
 }
 
-/** A bot verdict service on a free port that says what a test wants, or fails as a test wants. */
+/** A bot verdict service on a free port that answers or fails as a test wants. */
 export class TestVerdictServer {
   mode: VerdictMode = { isBot: false, isVerifiedBot: false, confidence: 0.99 };
   readonly requests: RecordedEvidence[] = [];

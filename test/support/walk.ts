@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../../', import.meta.url).href;
 const rootPath = fileURLToPath(root);
 
-/** What vitest puts in the place of each export. It runs wherever the export is read, which enters no file. */
+/** The getter that vitest generates for each export. It runs wherever the export is read, which does not count as entering its file. */
 const exported = /^\(\) => \{ try \{ return [\w$]+ \} catch \{\} \}$/;
 
-/** Tells which files of the product functions run in, from `restart` until `entered`. It takes no turn of the event loop itself. */
+/** Reports in which files of the product functions ran between `restart` and `entered`. It takes no turn of the event loop itself. */
 export class Walk {
   readonly #session = new Session();
 
@@ -22,7 +22,7 @@ export class Walk {
     this.#take();
   }
 
-  /** By path from the root of the repository, in the order of the alphabet; it starts anew as well. */
+  /** Paths from the root of the repository, sorted; starts recording anew as well. */
   entered(): string[] {
     const paths = this.#take().flatMap(({ scriptId, url, functions }) => {
       const path = url.replace(root, '').replace(rootPath, '');

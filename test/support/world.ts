@@ -17,7 +17,7 @@ export interface TenantsFile {
   readonly tenants: readonly { readonly widgetKeys: readonly object[]; readonly [field: string]: unknown }[];
 }
 
-/** For a test of the embedded database. */
+/** Settings for a test of the embedded database. */
 export const embedded = { DATABASE_URL: '' };
 
 /** One tenant with one key and one agent. */
@@ -41,12 +41,12 @@ export const acme: TenantsFile = {
   ],
 };
 
-/** The service in a process of its own, with a real mail server and a provider around it, and everything it ever printed. */
+/** The service in a process of its own, with a real mail server and a stand-in for a provider, and everything the service ever printed. */
 export class World {
   readonly directory: string;
   readonly smtp: TestSmtp;
   readonly provider: TestProvider;
-  /** Codes, tokens, secrets, addresses: what must never be printed. Clients add to it. */
+  /** Codes, tokens, secrets and addresses that must never be printed. Clients add to it. */
   readonly confidential: Set<string>;
   readonly #environment: Environment;
   readonly #database: FreshDatabase | undefined;
@@ -82,7 +82,7 @@ export class World {
   }
 
   /**
-   * On PostgreSQL where there is one: the embedded database takes a second longer to start.
+   * Starts on PostgreSQL where it is installed: the embedded database takes a second longer to start.
    * @param environment what differs from the settings of most tests; see `embedded`
    */
   static async start(environment: Environment = {}, tenants: TenantsFile = acme): Promise<World> {
@@ -115,36 +115,36 @@ export class World {
     return server;
   }
 
-  /** Ends the server with the signal and starts another on the same data. */
+  /** Ends the server with the signal and starts another one on the same data. */
   async restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ending> {
     const ending = await this.server.end(signal);
     await this.startServer();
     return ending;
   }
 
-  /** Replaces the tenants file in one step, as deployments do. */
+  /** Replaces the tenants file atomically, as deployments do. */
   async writeTenants(tenants: TenantsFile | string): Promise<void> {
     const file = join(this.directory, 'tenants.json');
     await writeFile(`${file}.new`, typeof tenants === 'string' ? tenants : JSON.stringify(tenants));
     await rename(`${file}.new`, file);
   }
 
-  /** Somebody on the tenant's website. */
+  /** A visitor of the tenant's website. */
   visitor(origin = site): Client {
     return new Client(() => this.server.origin, this.confidential, { Origin: origin });
   }
 
-  /** Somebody with a browser and no login. */
+  /** A browser without a login. */
   person(): Client {
     return new Client(() => this.server.origin, this.confidential);
   }
 
-  /** A trusted back end. */
+  /** A tenant's back end, with a service token. */
   backend(origin = () => this.server.origin, headers: Readonly<Record<string, string>> = {}): Client {
     return new Client(origin, this.confidential, { Authorization: `Bearer ${serviceToken}`, ...headers });
   }
 
-  /** Asks for a code and reads it from the mail. */
+  /** Requests a login code and reads it from the mail. */
   async mailedCode(client: Client, email: string): Promise<string> {
     this.confidential.add(email);
     const sent = await client.post('/api/auth/otp/send', { email });
@@ -155,7 +155,7 @@ export class World {
     return code;
   }
 
-  /** A browser that is logged in with the code from its mail. */
+  /** A browser that logged in with a code from its mail. */
   async login(email: string): Promise<Client> {
     const client = this.person();
     const code = await this.mailedCode(client, email);
@@ -164,12 +164,12 @@ export class World {
     return client;
   }
 
-  /** What all servers of this world printed. */
+  /** Everything the servers of this world printed. */
   printed(): string {
     return this.#started.map(({ output }) => output.stdout + output.stderr).join('');
   }
 
-  /** The confidential values that were printed. */
+  /** Those confidential values that were printed. */
   leaks(): string[] {
     const printed = this.printed();
     return [...this.confidential].filter((value) => value !== '' && printed.includes(value));

@@ -19,61 +19,61 @@ type Json = Record<string, unknown>;
 export interface CallTerms {
   readonly id: string;
   readonly api: 'realtime' | 'live';
-  /** Whose call it is: nobody else hears or ends it. */
+  /** The credential that owns the call: no other one can hear or end it. */
   readonly credential: string;
   readonly session: Json;
   readonly offer: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The path and query that created it. */
+  /** The path and query of the request that created the call. */
   readonly url: string;
 }
 
 const LONG_RESPONSE_TOKENS = 200;
-/** Less is no turn of anybody. */
+/** Audio shorter than this cannot become a turn. */
 const MIN_INPUT_MS = 100;
 
 let ids = 0;
 const nextId = (prefix: string): string => `${prefix}_${String((ids += 1)).padStart(8, '0')}`;
 
-/** One call at the stand-in for a provider, and the truth about it. */
+/** One call at the stand-in for a provider, as it really is. */
 export class TestCall {
   readonly terms: CallTerms;
   readonly createdAtMs = Date.now();
-  /** The session as it is by now. */
+  /** The current configuration of the session. */
   session: Json;
   readonly sidebands = new Set<WebSocket>();
-  /** How many sidebands were ever attached. */
+  /** How many sidebands were attached so far. */
   attached = 0;
-  /** The status of each hang-up that was answered. */
+  /** The status with which each hang-up was answered. */
   readonly hangups: number[] = [];
-  /** What a sideband is told in the same breath as it is accepted. */
+  /** Events that a sideband receives together with its acceptance. */
   readonly toldAtOnce: Json[] = [];
-  /** What came over sidebands. */
+  /** Events received over sidebands. */
   readonly heard: Json[] = [];
-  /** The usage of each response, as the provider bills it. */
+  /** The usage that the provider bills for each response. */
   readonly billed: { readonly id: string; readonly usage: unknown; readonly atMs: number }[] = [];
-  /** Seconds of the live API that are billed; undefined: those that have passed, 15 at least. */
+  /** Seconds that the live API bills; undefined: those that have passed, but at least 15. */
   seconds: number | undefined;
   ended: { readonly reason: string; readonly atMs: number } | undefined;
-  /** Whether updates of the session are confirmed, and closes of the live API. */
+  /** Whether session updates, and closes of the live API, are confirmed. */
   answers = true;
-  /** How responses that a page asks for go on; undefined: they end when a test says so. */
+  /** How fast responses run that a page asks for; undefined: they run until a test ends them. */
   generation: Generation | undefined;
-  /** Whether the end of a cancelled response tells what it cost. */
+  /** Whether the end of a cancelled response reports its usage. */
   tellsCancelledUsage = true;
-  /** Whether its end tells usage that can be read. */
+  /** Whether the usage that the end of a response reports can be read. */
   tellsReadableUsage = true;
-  /** Milliseconds of audio of the visitor that are no turn of the conversation yet. */
+  /** Milliseconds of the visitor's audio that are not yet part of a turn. */
   inputMs = 0;
-  /** Whether what the agent says is played to the page, as over WebRTC: the events of that come by themselves then. */
+  /** Whether the agent's audio is played to the page, as over WebRTC; the events about playback are then sent automatically. */
   isPlayed = false;
-  /** How much was played of what is cut off, in milliseconds. */
+  /** How many milliseconds were played of audio that is cut off. */
   playedMs = 0;
-  /** What is played at the moment, which may be longer than the response runs. */
+  /** What is being played, which may go on after the response has ended. */
   #playing: { readonly response_id: string; readonly item_id: string } | undefined;
-  /** What the provider tells the page alone. */
+  /** Events that the provider sends to the page only. */
   readonly toPage: Json[] = [];
-  /** Gets every event as the page's data channel does. */
+  /** Receives every event, as the page's data channel does. */
   onPageEvent: (event: Json) => void = () => undefined;
   readonly #items = new Set<string>();
   readonly #open = new Map<string, TestResponse>();
@@ -83,7 +83,7 @@ export class TestCall {
     this.session = terms.api === 'live' ? { ...terms.session } : { ...sessionDefaults, ...terms.session };
   }
 
-  /** The responses that run. */
+  /** The ids of running responses. */
   get open(): readonly string[] {
     return [...this.#open.keys()];
   }
@@ -92,7 +92,7 @@ export class TestCall {
     return this.terms.id;
   }
 
-  /** Says an event on all sidebands, and on the page's data channel. */
+  /** Sends an event to all sidebands and to the page's data channel. */
   emit(event: Json): void {
     const told = { event_id: nextId('event'), ...event };
     this.emitRaw(JSON.stringify(told));
@@ -103,7 +103,7 @@ export class TestCall {
     for (const sideband of this.sidebands) sideband.send(data);
   }
 
-  /** The visitor begins to speak, which cuts off what is played. */
+  /** The visitor starts to speak, which cuts off playback. */
   speechStarted(): void {
     this.emit({ type: 'input_audio_buffer.speech_started', audio_start_ms: 0, item_id: nextId('item') });
     if (this.#playing === undefined) return;
@@ -112,7 +112,7 @@ export class TestCall {
     if (running !== undefined) this.finishResponse('cancelled', running);
   }
 
-  /** More of what is played, as words. */
+  /** Sends more of the transcript of what is being played. */
   say(delta: string): void {
     if (this.#playing !== undefined)
       this.emit({
@@ -124,7 +124,7 @@ export class TestCall {
       });
   }
 
-  /** All that was said was played. */
+  /** Playback reaches the end of what was said. */
   playOut(): void {
     const playing = this.#playing;
     this.#playing = undefined;
@@ -157,7 +157,7 @@ export class TestCall {
     this.emit({ type: 'output_audio_buffer.cleared', response_id });
   }
 
-  /** Begins a response, which is billed when it is done. @param usage undefined: none is told, or it says by itself what it does */
+  /** Begins a response, billed when it is done. @param usage undefined: none is reported, or `generation` determines it */
   beginResponse(usage: unknown, id = nextId('resp'), terms: Partial<ResponseTerms> = {}): string {
     const { max_output_tokens: limit = 'inf', output_modalities: modalities = ['audio'] } = this.session;
     const response = new TestResponse(
@@ -178,7 +178,7 @@ export class TestCall {
     return id;
   }
 
-  /** @param id the one that began last, unless it is named */
+  /** @param id by default the response that began last */
   finishResponse(status = 'completed', id = this.open.at(-1), output: readonly object[] = []): void {
     const response = this.#open.get(id ?? '');
     if (response === undefined) return;
@@ -189,7 +189,7 @@ export class TestCall {
     this.emit({ type: 'response.done', response: { ...described, output } });
   }
 
-  /** The agent asks for a tool, in a response of its own or as the end of the one that runs. */
+  /** The agent asks for a tool at the end of the running response, or in a new one. */
   askForTool(callId: string, name: string): void {
     const id = this.open.at(-1) ?? this.beginResponse(undefined);
     const asked = { type: 'function_call', id: nextId('item'), call_id: callId, name, arguments: '{}' };
@@ -204,19 +204,19 @@ export class TestCall {
     return usage;
   }
 
-  /** A whole response. @returns its id */
+  /** Begins and finishes a response. @returns its id */
   respond(usage: unknown, id?: string): string {
     const name = this.beginResponse(usage, id);
     this.finishResponse('completed', name);
     return name;
   }
 
-  /** The visitor has said something: the agent answers, unless it does. */
+  /** The visitor has said something: the agent answers unless it is already answering. */
   answerVisitor(): void {
     if (this.ended === undefined && this.#inConversation === undefined) this.beginResponse(undefined);
   }
 
-  /** What a page says on its data channel; what it may not is answered to it alone. */
+  /** Handles an event from the page's data channel; a refusal goes to the page only. */
   fromPage(event: Json): void {
     if (this.ended !== undefined) return;
     const { event_id = null } = event;
@@ -236,13 +236,13 @@ export class TestCall {
     this.#take(event, refuse);
   }
 
-  /** The page changes the session over its data channel. */
+  /** The page changes the session through its data channel. */
   updateFromPage(change: Json): void {
     Object.assign(this.session, change);
     this.#tellUpdated();
   }
 
-  /** The live API's cumulative total. */
+  /** Reports the live API's cumulative total of seconds. */
   tellSeconds(seconds: number): void {
     this.seconds = seconds;
     this.emit({ type: 'session.usage.updated', usage: { seconds } });
@@ -262,7 +262,7 @@ export class TestCall {
     return this.seconds ?? Math.max(15, (Date.now() - this.createdAtMs) / 1000);
   }
 
-  /** The provider's own end, with its error. */
+  /** The provider ends the call because it has reached its maximum duration, and says so in an error. */
   expire(): void {
     const message = 'Your session hit the maximum duration of 60 minutes.';
     if (this.terms.api === 'realtime')
@@ -275,12 +275,12 @@ export class TestCall {
     for (const sideband of this.sidebands) sideband.close(code);
   }
 
-  /** Their connections break without a word. */
+  /** Breaks the sidebands' connections without a close frame. */
   breakSidebands(): void {
     for (const sideband of this.sidebands) sideband.terminate();
   }
 
-  /** Reads nothing any more, pings neither, as a peer whose network is gone. */
+  /** Stops reading, pings included, as a peer whose network is gone. */
   stall(): void {
     for (const sideband of this.sidebands) sideband.pause();
   }
@@ -332,7 +332,7 @@ export class TestCall {
     }
   }
 
-  /** What both a page and a sideband may say. */
+  /** Handles the events that both pages and sidebands may send. */
   #take(event: Json, refuse: (code: string, message: string) => void): void {
     switch (event['type']) {
       case 'response.create':
@@ -378,7 +378,7 @@ export class TestCall {
     }
   }
 
-  /** What the visitor said becomes a turn; no response comes of that. */
+  /** Turns the visitor's audio into a turn, without starting a response. */
   #commit(refuse: (code: string, message: string) => void): void {
     const { inputMs } = this;
     if (inputMs < MIN_INPUT_MS)
@@ -396,7 +396,7 @@ export class TestCall {
       this.emit({ type, previous_item_id: null, item });
   }
 
-  /** Any number beside the conversation, and one in it. */
+  /** Starts a response: any number may run outside the conversation, but only one in it. */
   #create(event: Json, refuse: (code: string, message: string) => void): void {
     const asked = responseCreate.safeParse(event);
     if (!asked.success) return refuse('unknown_parameter', asked.error.message);
@@ -426,7 +426,7 @@ export class TestCall {
     return [...this.#open.values()].find(({ terms }) => terms.conversationId !== null)?.terms.id;
   }
 
-  /** A response that is long, or as long as it may be. */
+  /** A long response, cut short where its token limit is lower. */
   #writeMuch(terms: Partial<ResponseTerms>): void {
     const limit = terms.maxOutputTokens ?? this.session['max_output_tokens'];
     const isShort = typeof limit === 'number' && limit < LONG_RESPONSE_TOKENS;
@@ -436,7 +436,7 @@ export class TestCall {
     if (isShort) this.finishResponse('incomplete', id);
   }
 
-  /** As events repeat it, whole. */
+  /** The whole session, as events repeat it. */
   describeSession(): Json {
     return { object: 'realtime.session', ...this.session };
   }

@@ -28,7 +28,7 @@ export type CreateMode =
   | 'rate limited'
   | 'answer cut off'
   | 'reply lost';
-/** Answers of somebody in between: a page, an error of the path, an error that names nothing. */
+/** 404s that do not come from the provider's calls: an HTML page, an error about the path, an error that names nothing. */
 export type ForeignAnswer = 'page not found' | 'path not found' | 'something not found';
 export type HangupMode =
   | 'ok'
@@ -55,16 +55,16 @@ export type AttachMode =
 
 export interface Credentials {
   readonly apiKey: string;
-  /** Keys of other projects. */
+  /** API keys of other projects. */
   readonly otherKeys: readonly string[];
   readonly secrets: readonly string[];
-  /** The `Retry-After` of a 429. */
+  /** The `Retry-After` header of a 429. */
   readonly retryAfter: string | undefined;
 }
 
 const notFoundPage = '<html><h1>404 Not Found</h1></html>';
 
-/** What a mode answers, whatever the truth is: an error of the provider, or a page of somebody else. */
+/** The fixed answers of some modes, whatever the state of the call: an error of the provider, or a page of an intermediary. */
 const scripted: Readonly<Partial<Record<HangupMode | AttachMode, (id: string, path: string) => OpenAiError | string>>> =
   {
     'bad request': () => unknownCall(400),
@@ -79,14 +79,14 @@ const scripted: Readonly<Partial<Record<HangupMode | AttachMode, (id: string, pa
     'something not found': () => invalid(404, 'Not found.', null),
   };
 
-/** The calls of the stand-in for a provider: it answers offers, is hung up over HTTP, and is heard over WebSockets. */
+/** The calls of the stand-in for a provider: it answers offers, is hung up over HTTP and heard over WebSockets. */
 export class TestCalls {
   createMode: CreateMode = 'ok';
   hangupMode: HangupMode = 'ok';
   attachMode: AttachMode = 'ok';
-  /** Every call, in order: the truth that meters and ends are compared with. */
+  /** Every call, in order: the truth with which tests compare meters and ends. */
   readonly all: TestCall[] = [];
-  /** How many upgrades were asked for, in vain or not. */
+  /** How many upgrades were requested, whether they succeeded or not. */
   upgrades = 0;
   readonly upgradeRequests: Pick<IncomingMessage, 'headers'>[] = [];
   readonly #credentials: Credentials;
@@ -97,7 +97,7 @@ export class TestCalls {
     this.#credentials = credentials;
   }
 
-  /** @returns false for a path that is none of calls */
+  /** @returns false for a path that has nothing to do with calls */
   async serve(request: IncomingMessage, text: string, response: ServerResponse): Promise<boolean> {
     const { pathname } = new URL(request.url ?? '', 'http://x');
     const path = pathname.replace(/^\/(?:openai\/)?v1/, '');
@@ -136,7 +136,7 @@ export class TestCalls {
     this.#sockets.close();
   }
 
-  /** A call that is not over, for whoever created it. */
+  /** The running call with this id, if the request carries the credential that created it. */
   #find(id: string | undefined, request: IncomingMessage): TestCall | undefined {
     const call = this.all.find((one) => one.id === id);
     return call?.ended === undefined && call?.terms.credential === credentialOf(request) ? call : undefined;
@@ -227,7 +227,7 @@ export class TestCalls {
       (call === undefined ? unknownCall() : undefined);
     known?.hangups.push(typeof fault === 'string' ? 404 : (fault?.status ?? 200));
     if (fault !== undefined) return refuse(response, fault, this.#credentials.retryAfter);
-    // What hangs up in vain goes on, and speaks.
+    // A call whose hang-up has no effect goes on speaking.
     if (this.hangupMode !== 'ignored') call?.end('hangup');
     response.writeHead(200).end();
   }
@@ -242,7 +242,7 @@ const locations: Readonly<Partial<Record<CreateMode, (path: string, origin: stri
   'location strange': (path) => `${path}/../../../../x`,
 };
 
-/** The project key of Azure, or the bearer. */
+/** Azure's project key, or the bearer token. */
 export function credentialOf({ url = '', headers }: IncomingMessage): string | undefined {
   if (url.startsWith('/openai/')) return headers['api-key']?.toString();
   return /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
@@ -264,7 +264,7 @@ async function readCreate(
   return { session: parsed.data, offer: sdp };
 }
 
-/** @param fault a text is a page, as of somebody in between */
+/** @param fault a string is sent as an HTML page, as an intermediary would */
 function refuse(response: ServerResponse, fault: OpenAiError | string, retryAfter?: string): void {
   if (typeof fault === 'string') return void response.writeHead(404, { 'content-type': 'text/html' }).end(fault);
   const { status, error } = fault;

@@ -12,16 +12,16 @@ export function invalid(
   return { status, error: { message, type: 'invalid_request_error', param, code } };
 }
 
-/** OpenAI really repeats the key. */
+/** OpenAI really repeats the key in its message. */
 export function invalidKey(key: string): OpenAiError {
   return invalid(401, `Incorrect API key provided: ${key}.`, null, 'invalid_api_key');
 }
 
 export const unknownCall = (status = 404): OpenAiError =>
   invalid(status, 'No session with that call_id was found.', 'call_id', 'call_id_not_found');
-/** A 404 without the code for it that names the call. */
+/** A 404 that names the call but does not carry the usual code. */
 export const unknownNamed = (id: string): OpenAiError => invalid(404, `There is no session ${id}.`, null, 'not_found');
-/** As OpenAI answers paths that it does not have. */
+/** OpenAI's answer for a path that does not exist. */
 export const wrongPath = (path: string): OpenAiError => invalid(404, `Invalid URL (POST ${path})`, null);
 export const rateLimited: OpenAiError = {
   status: 429,

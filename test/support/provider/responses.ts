@@ -1,33 +1,33 @@
-/** How fast a stand-in's model talks, and what it reads. */
+/** How fast the stand-in's model talks, and how much it reads. */
 export interface Generation {
-  /** Tokens of output in a second, until its bound. */
+  /** Output tokens per second, up to the response's limit. */
   readonly tokensPerSec: number;
-  /** Tokens of context before each response. */
+  /** Tokens of context that each response reads. */
   readonly inputTokens: number;
 }
 
 export interface ResponseTerms {
   readonly id: string;
-  /** Undefined: by the time that it ran. */
+  /** Undefined: derived from how long the response ran. */
   readonly usage: unknown;
-  /** Null for one beside the conversation. */
+  /** Null for a response outside the conversation. */
   readonly conversationId: string | null;
   readonly maxOutputTokens: number | 'inf';
   readonly modalities: readonly string[];
 }
 
 const TELL_MS = 100;
-/** The most that a model says at once. */
+/** The most tokens that a model produces in one response. */
 const MAX_TOKENS = 4096;
 
-/** One response at the stand-in for a provider, and what it costs by now. */
+/** One response at the stand-in for a provider, and what it has cost so far. */
 export class TestResponse {
   readonly terms: ResponseTerms;
   readonly #generation: Generation;
   readonly #beganAtMs = performance.now();
   #timers: readonly NodeJS.Timeout[] = [];
 
-  /** @param generation undefined for one that says nothing by itself, and ends when it is told to */
+  /** @param generation undefined for a response that says nothing by itself and ends when told to */
   constructor(
     terms: ResponseTerms,
     generation: Generation | undefined,
@@ -47,7 +47,7 @@ export class TestResponse {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** What is billed of it. */
+  /** The usage that is billed. */
   get usage(): unknown {
     if (this.terms.usage !== undefined) return this.terms.usage;
     const { inputTokens, tokensPerSec } = this.#generation;
@@ -66,7 +66,7 @@ export class TestResponse {
     };
   }
 
-  /** As events repeat it. */
+  /** The response as events repeat it. */
   describe(status: string, usage: unknown = null): object {
     const { id, conversationId, maxOutputTokens, modalities } = this.terms;
     return {

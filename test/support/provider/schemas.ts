@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** As OpenAI's published SDK types describe them; unknown fields are refused, as OpenAI does. */
+/** As OpenAI's published SDK types describe the events; unknown fields are refused, as OpenAI does. */
 const jsonSchema = z.record(z.string(), z.unknown());
 const output = z.strictObject({ voice: z.string(), speed: z.number().min(0.25).max(1.5).optional() });
 const createResponse = { create_response: z.boolean().optional(), interrupt_response: z.boolean().optional() };
@@ -72,7 +72,7 @@ export const mintBody = z.strictObject({
 
 export const callSession = session;
 
-/** Model and voice cannot be changed. */
+/** Model and voice are missing because they cannot be changed. */
 export const sessionUpdate = z.strictObject({
   type: z.literal('session.update'),
   event_id: z.string().optional(),
@@ -86,7 +86,7 @@ export const sessionUpdate = z.strictObject({
     .strict(),
 });
 
-/** Whatever a page may change of its session over its data channel. */
+/** Everything that a page may change in its session through its data channel. */
 const pageSession = z.strictObject({
   type: z.literal('realtime'),
   model: z.string().optional(),
@@ -151,7 +151,7 @@ export const responseCancel = z.strictObject({
   response_id: z.string().optional(),
 });
 
-/** Longer ones are refused. */
+/** Longer ids are refused. */
 const itemId = z.string().regex(/^[\w-]{1,32}$/);
 
 export const itemCreate = z.strictObject({
@@ -186,7 +186,7 @@ export const inputClear = z.strictObject({ type: z.literal('input_audio_buffer.c
 
 export const inputCommit = z.strictObject({ type: z.literal('input_audio_buffer.commit'), event_id: eventId });
 
-/** What a session is where nobody says otherwise: the provider repeats it whole. */
+/** The defaults of a session; the provider repeats them in full. */
 export const sessionDefaults = {
   instructions: 'Your knowledge cutoff is 2023-10. You are a helpful, witty, and friendly AI.',
   output_modalities: ['audio'],

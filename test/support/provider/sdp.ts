@@ -1,9 +1,9 @@
-/** An offer as browsers make one, with all its candidates. */
+/** An offer as browsers make it, with all its candidates. */
 export function offerSdp({ channel = true } = {}): string {
   return sdp(channel, 'actpass');
 }
 
-/** An answer as the provider gives one. */
+/** An answer as the provider gives it. */
 export function answerSdp(offer: string): string {
   return sdp(/^m=application /m.test(offer), 'active');
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A server that the tests want and this machine does not have. */
+/** The tests want a server that this machine does not have. */
 class ServiceMissing extends Error {
   override readonly name = 'ServiceMissing';
 
@@ -25,7 +25,7 @@ export function findBinary(name: string, debianPackage: string, moreFolders: rea
   return path;
 }
 
-/** Debian keeps PostgreSQL's servers out of PATH; the newest comes first. */
+/** Debian keeps PostgreSQL's servers out of PATH; the newest version comes first. */
 export function postgresFolders(): readonly string[] {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root) : [];
@@ -33,7 +33,7 @@ export function postgresFolders(): readonly string[] {
 }
 
 /**
- * Why tests that need the binaries of `find` must be skipped, for the title of the skipped suite; undefined when they can run.
+ * Why tests that need the binaries that `find` looks for are skipped, for the title of the skipped suite; undefined when they can run.
  *
  * @throws ServiceMissing in CI, where nothing may be skipped.
  */
@@ -55,7 +55,7 @@ export interface Identity {
   readonly gid?: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user of its package. */
+/** PostgreSQL refuses to run as root; there it runs as the user of its package. */
 export function unprivileged(): Identity {
   if (process.getuid?.() !== 0) {
     return {};

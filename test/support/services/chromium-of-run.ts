@@ -5,7 +5,7 @@ import { PATIENT_MS } from '../soon.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where `openBrowser` finds them; absent where Chromium is not installed. */
+    /** Where `openBrowser` finds the browsers; absent where Chromium is not installed. */
     readonly browsers?: { readonly granting: string; readonly asking: string };
   }
 }
@@ -15,8 +15,8 @@ function launch(executablePath: string, args: readonly string[]): Promise<Browse
 }
 
 /**
- * Two browsers for all files of a run, if any of them needs one: one that grants the microphone to every page, one whose pages have
- * what a test permits.
+ * Starts two browsers for all files of a run, if any of them needs one: one grants the microphone to every page, in the other pages have
+ * the permissions that a test gives them.
  */
 export default async function setup({ provide, vitest }: TestProject): Promise<(() => Promise<unknown>) | undefined> {
   const isNeeded = vitest.state.getPaths().some((path) => path.includes('/test/browser/'));

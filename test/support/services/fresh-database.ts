@@ -4,11 +4,11 @@ import { randomId } from '../../../src/kernel/ids.ts';
 
 export interface FreshDatabase {
   readonly url: string;
-  /** Whoever is connected to it is cut off. */
+  /** Drops the database; open connections are cut. */
   drop(): Promise<void>;
 }
 
-/** An empty database on the PostgreSQL of the run (a start of its own costs a second); undefined where that is not installed. */
+/** An empty database on the PostgreSQL of the run (starting one costs a second); undefined where PostgreSQL is not installed. */
 export async function freshDatabase(): Promise<FreshDatabase | undefined> {
   const server = inject('postgresUrl');
   if (server === undefined) return undefined;
@@ -22,7 +22,7 @@ export async function freshDatabase(): Promise<FreshDatabase | undefined> {
   return { url: new URL(name, server).href, drop: () => run(`drop database if exists "${name}" with (force)`) };
 }
 
-/** The same for tests that are skipped where PostgreSQL is not installed. */
+/** The same, for tests that are skipped where PostgreSQL is not installed. */
 export async function neededDatabase(): Promise<FreshDatabase> {
   const database = await freshDatabase();
   if (database === undefined) throw new Error('the run has no PostgreSQL');

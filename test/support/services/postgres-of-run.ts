@@ -8,10 +8,10 @@ declare module 'vitest' {
   }
 }
 
-/** What is tested without one. */
+/** Tests that do not need PostgreSQL. */
 const embedded = /\/test\/(?:machines|actors|features|http)\//;
 
-/** One PostgreSQL for all files of a run that neither stop nor freeze it, if any of them may need it. */
+/** One PostgreSQL for all files of a run that do not stop or freeze it, if any of them may need it. */
 export default async function setup({ provide, vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   const isNeeded = vitest.state.getPaths().some((path) => !embedded.test(path));
   if (!isNeeded || reasonToSkipPostgres() !== undefined) return undefined;

@@ -10,15 +10,15 @@ import { startWatchdog } from './watchdog.ts';
 
 const run = promisify(execFile);
 
-/** A real PostgreSQL of its own for a test file: empty, without fsync, gone with the test run. */
+/** A real PostgreSQL for one test file: empty, without fsync, gone after the test run. */
 export interface PostgresService {
   readonly url: string;
-  /** Of the postmaster; changes with `restart`. */
+  /** The postmaster's pid; changes with `restart`. */
   readonly pid: number;
-  /** Stops all its processes as a hung machine would: connections stay open and say nothing. */
+  /** Stops all its processes, so that it looks like a hung machine: connections stay open and are silent. */
   freeze(): void;
   thaw(): void;
-  /** A fast shutdown and a new start on the same port. */
+  /** Shuts down in fast mode and starts again on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,9 +33,9 @@ function findPostgres(): string {
 }
 
 /**
- * Starts a database cluster (a fifth of a second, on the first use a second more).
+ * Starts a database cluster (a fifth of a second; a second more on the first use).
  *
- * @param more settings of the server (`name=value`) that go before these
+ * @param more settings of the server (`name=value`) that take precedence over the usual ones
  * @throws ServiceMissing when PostgreSQL is not installed.
  */
 export async function startPostgres(more: readonly string[] = []): Promise<PostgresService> {
@@ -75,8 +75,8 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
 }
 
 /**
- * Copies a fresh database cluster to `data`, all done as `identity`. initdb costs seconds on a busy machine, so the first run keeps what
- * it made in the system's temporary folder.
+ * Copies a fresh database cluster to `data`, running everything as `identity`. initdb costs seconds on a busy machine, so the first run
+ * keeps its result in the system's temporary folder.
  */
 async function copyCluster(postgres: string, identity: Identity, data: string): Promise<void> {
   const { stdout } = await run(postgres, ['--version']);
@@ -88,7 +88,7 @@ async function copyCluster(postgres: string, identity: Identity, data: string): 
     const making = `${data}-making`;
     const settings = ['-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale', 'C.UTF-8'];
     await run(join(dirname(postgres), 'initdb'), ['-D', making, ...settings], { ...identity, cwd: dirname(data) });
-    // Another run may have been quicker: then its cluster is as good.
+    // Another run may have been quicker; its cluster is just as good.
     await rename(making, cache).catch(() => {});
   }
   await run('cp', ['-R', cache, data], { ...identity, cwd: dirname(data) });

@@ -14,18 +14,18 @@ const run = promisify(execFile);
 
 const CLUSTER_NODES = 3;
 
-/** A real Redis of its own for a test file: empty, in memory only, gone with the test run. */
+/** A real Redis for one test file: empty, in memory only, gone after the test run. */
 export interface RedisService {
-  /** What REDIS_URL takes: one URL, or for a cluster a comma-separated list. */
+  /** The value for REDIS_URL: one URL, or a comma-separated list for a cluster. */
   readonly url: string;
-  /** One URL a node. */
+  /** One URL per node. */
   readonly urls: readonly string[];
-  /** Stops nodes, all by default, as a hung machine would: connections stay open and say nothing. */
+  /** Stops nodes (all by default), so that they look like hung machines: connections stay open and are silent. */
   freeze(count?: number): void;
   thaw(): void;
-  /** Loses every key of every node. */
+  /** Deletes every key on every node. */
   flush(): Promise<void>;
-  /** A new start of all nodes on the same ports, empty; a cluster keeps its shape. */
+  /** Starts all nodes again on the same ports, empty; a cluster keeps its shape. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startRedisCluster(): Promise<RedisService> {
       '--cluster-enabled',
       'yes',
       '--cluster-node-timeout',
-      // A server that a busy machine lets wait is no dead one.
+      // A node that a busy machine keeps waiting must not count as dead.
       '20000',
       '--cluster-port',
       String(await freePort()),
@@ -104,7 +104,7 @@ function cli(): string {
   return join(dirname(findRedis()), 'redis-cli');
 }
 
-/** What Redis replies, over a socket: to start a program costs a test's process, which is large, far more. */
+/** Asks Redis over a socket: a test's process is large, so starting a program from it costs far more. */
 function ask({ port }: Node, command: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.end(`${command}\r\nQUIT\r\n`);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Identity } from './binaries.ts';
 
-/** A server's output is kept for the error message of a failed start. */
+/** How many characters of a server's output are kept for the error message of a failed start. */
 const KEPT_OUTPUT = 4_000;
 
 /** Starts a server and resolves when its output (either stream) matches `ready`. */
@@ -45,14 +45,14 @@ export async function endServer(child: ChildProcess, signal: NodeJS.Signals): Pr
   }
 }
 
-/** Signals a process, then its children: a server cannot fork more of them in between when it is stopped first. */
+/** Signals a process and then its children: a server that is stopped first cannot fork more of them in between. */
 export function signalTree(child: ChildProcess, signal: NodeJS.Signals): void {
   child.kill(signal);
   for (const pid of childrenOf(child.pid ?? 0)) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It ended by itself.
+      // The child has already ended.
     }
   }
 }
@@ -69,12 +69,12 @@ function childrenOf(pid: number): readonly number[] {
 }
 
 /**
- * Below the ports that systems give to outgoing connections, also with the 10,000 that Redis adds for the bus of a cluster; above
+ * Below the ports that systems use for outgoing connections, even with the 10,000 that Redis adds for the bus of a cluster; above
  * the last one that browsers refuse (10080: Fetch, section 2.9, "port blocking").
  */
 const PORTS = { from: 10_081, to: 22_000 };
 
-/** A port that is free, and that no connection takes by itself meanwhile. */
+/** A free port that no outgoing connection can take in the meantime. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);

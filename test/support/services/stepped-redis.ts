@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a Redis whose clock may be set: all passes as it is, but what TIME answers. */
+/** A proxy to a Redis whose clock may be set: everything passes unchanged except the answer to TIME. */
 export interface SteppedRedis {
   readonly url: string;
-  /** How far its clock is ahead, in seconds. */
+  /** By how many seconds its clock is ahead. */
   aheadSec: number;
   close(): Promise<void>;
 }
 
-/** What TIME answers: seconds and microseconds. No other reply has this shape. */
+/** The answer to TIME: seconds and microseconds. No other reply has this shape. */
 const TIME_REPLY = /^\*2\r\n\$10\r\n(\d{10})\r\n/gm;
 
-/** @param url of a single server */
+/** @param url the URL of a single server, not of a cluster */
 export async function startSteppedRedis(url: string): Promise<SteppedRedis> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();

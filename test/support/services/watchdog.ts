@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
 /**
- * Reads lists of pids until the pipe closes, which happens when the test run ends in whatever way; then ends the processes of the last
- * list, wakes those that are frozen, and removes the directory.
+ * Reads lists of pids until the pipe closes, which happens however the test run ends; then ends the processes of the last
+ * list, wakes frozen ones, and removes the directory.
  */
 const script = `
 pids=""
@@ -24,13 +24,13 @@ rm -rf "$2"
 `;
 
 export interface Watchdog {
-  /** Ends these processes, and no others, when the test run ends. */
+  /** Replaces the list of processes that are ended when the test run ends. */
   watch(servers: readonly ChildProcess[]): void;
   /** Ends all watched processes and removes the directory now. */
   bite(): Promise<void>;
 }
 
-/** A tiny shell that outlives the test run by a moment, so that no server and no file outlives it longer. */
+/** A tiny shell that outlives the test run by a moment and cleans up, so that no server and no file is left behind. */
 export function startWatchdog(directory: string, signal: 'QUIT' | 'TERM'): Watchdog {
   const shell = spawn('/bin/sh', ['-c', script, 'watchdog', signal, directory], {
     stdio: ['pipe', 'ignore', 'ignore'],
