@@ -1,4 +1,4 @@
-// Runs one command of `npm run bench`, or every one, shortly, for one Markdown document of what they measured.
+// Runs one command of `npm run bench`, or a short run of every one, and writes what they measured as one Markdown document.
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 import { isFastLoad } from './support/load/run.mjs';
@@ -10,7 +10,7 @@ const ANYWAY = `
   --anyway           succeeds also where the figures are not to be recorded: on a machine that is not quiet, or of a server that was idle`;
 
 /**
- * Runs a command and prints its tables. @returns them, and the reasons not to record them; undefined once `--help` is answered
+ * Runs a command and prints its tables. @returns the tables and the reasons not to record them; undefined when `--help` was answered
  * @throws WrongOption
  */
 export async function runBench(name, args) {
@@ -19,7 +19,7 @@ export async function runBench(name, args) {
   return options === undefined ? undefined : runForRecord(run, options);
 }
 
-/** A command that fails is told of in the document, and makes the run fail; the others still run. */
+/** Runs the others even when a command fails; the document reports the failure, and the run fails. */
 export async function runAll(names) {
   const about = describeMachine();
   const parts = [];
@@ -32,7 +32,7 @@ export async function runAll(names) {
 
 async function measure(name) {
   const { brief = [] } = await import(`./${name}/main.mjs`);
-  // What fails is told of each command by itself.
+  // Determines for each command separately whether it fails.
   const failedBefore = process.exitCode;
   process.exitCode = undefined;
   try {

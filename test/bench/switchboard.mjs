@@ -1,4 +1,4 @@
-// The product as built, with limits out of the way, and sessions in it: what all benches start.
+// Starts the built product for every bench, with limits raised out of the way, and creates sessions in it.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { WrongOption } from './support/options.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** The demo's tenants, their keys without totals. */
+/** The demo's tenants, without the totals of their keys. */
 async function readTenants() {
   const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
   for (const tenant of tenants) for (const key of tenant.widgetKeys) delete key.totals;
@@ -18,7 +18,7 @@ async function readTenants() {
 
 /**
  * Starts it with embedded storage in a directory of its own, unless the environment says otherwise.
- * @param more `dist`: the build to run; `tenants`: in the place of the demo's; `flags`: of Node; `withinSec`: how long it may take to start (60)
+ * @param more `dist`: the build to run; `tenants`: replace the demo's; `flags`: of Node; `withinSec`: how long the start may take (60)
  * @throws WrongOption when there is no such build
  */
 export async function startSwitchboard(environment = {}, more = {}) {
@@ -62,7 +62,7 @@ export async function startSwitchboard(environment = {}, more = {}) {
   }
 }
 
-/** Brings a database up to date for a build. */
+/** Migrates a database for a build. */
 export async function migrate(environment, dist = `${root}/dist`) {
   const env = { PATH: process.env.PATH, ...environment };
   const child = spawnNode(1, [path.resolve(dist, 'main.js'), 'migrate'], { env, stdio: 'ignore' });
@@ -70,7 +70,7 @@ export async function migrate(environment, dist = `${root}/dist`) {
   if (code !== 0) throw new Error(`migrate ended with ${code}`);
 }
 
-/** The widget key that a bench creates its sessions with. */
+/** The widget key with which benches create their sessions. */
 export async function demoKey() {
   const tenants = await readTenants();
   return tenants[0].widgetKeys[0].key;
@@ -78,7 +78,7 @@ export async function demoKey() {
 
 /**
  * Creates sessions through the API and returns their ids.
- * @param emails whose each of them is; all are the same visitor's where there are none
+ * @param emails of their visitors, in order; without them all sessions belong to the same visitor
  */
 export async function createSessions(port, count, emails = []) {
   const widgetKey = await demoKey();
@@ -88,12 +88,12 @@ export async function createSessions(port, count, emails = []) {
   });
 }
 
-/** Ends sessions of nobody in particular, as their clients do. */
+/** Ends sessions of unnamed visitors, as their clients do. */
 export async function endSessions(port, ids) {
   await inTurns(ids.length, (n) => post(port, '/api/realtime/end', { sm_session_id: ids[n] }));
 }
 
-/** 32 at once. @returns what each of them gave */
+/** Runs work in turns, 32 at once. @returns what each returned */
 async function inTurns(count, work) {
   const results = [];
   let next = 0;
@@ -109,7 +109,7 @@ async function inTurns(count, work) {
 }
 
 async function post(port, path, body) {
-  // In development the demo key is bound to the port in use.
+  // In development the demo key is bound to the port that is in use.
   const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
   const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   const text = await reply.text();
@@ -118,7 +118,7 @@ async function post(port, path, body) {
 }
 
 /**
- * Logs into the console by the code that the development mailbox shows.
+ * Logs into the console with the code that the development mailbox shows.
  * @returns the cookie, as a browser sends it
  */
 export async function logIn(port, email = 'ops@example.com') {

@@ -1,6 +1,6 @@
-// Budgets of every kind, none of which any run uses up.
+// Budgets of every kind, so large that no run uses one up.
 
-/** The first three are what an operator has at least; all together are the most that goal P18 has. */
+/** The first three are the least that an operator has; all together are the most that goal P18 covers. */
 const kinds = ({ keyId, agentId }) => [
   { of: 'tenant', period: 'month', dollars: 1e9 },
   { of: `key:${keyId}`, period: 'day', tokens: 1e15 },
@@ -14,10 +14,10 @@ const kinds = ({ keyId, agentId }) => [
   { of: 'installation', period: 'month', dollars: 1e9 },
 ];
 
-/** Numbers of budgets that are compared. */
+/** The numbers of budgets that are compared. */
 export const COUNTS = [0, 3, 10];
 
-/** Makes the first so many for a tenant. @param whose `tenantId`, `keyId` and `agentId` */
+/** Creates the first `count` of them for a tenant. @param whose `tenantId`, `keyId` and `agentId` */
 export async function makeBudgets(port, token, whose, count) {
   for (const [n, kind] of kinds(whose).slice(0, count).entries()) {
     const tenant = kind.of === 'installation' ? {} : { tenantId: whose.tenantId };

@@ -1,4 +1,4 @@
-// Goal P18: what budgets add to an entry of the ledger, a report or a response of a call, and what reading a month of a busy tenant takes.
+// Goal P18: what budgets add to a ledger entry, a usage report or a response of a call, and how long it takes to read a busy tenant's month.
 import { measureTalk } from '../calls/talking.mjs';
 import { costRows } from '../support/costs.mjs';
 import { canPin } from '../support/measure.mjs';

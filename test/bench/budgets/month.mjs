@@ -1,4 +1,4 @@
-// What reading a month of a busy tenant takes: sums of hours, as many as its entries would have left.
+// How long it takes to read a busy tenant's month: as many hourly sums as its ledger entries would have left.
 import { runnerImport } from 'vite';
 import path from 'node:path';
 import postgres from 'postgres';
@@ -14,13 +14,13 @@ const FROM_MS = Date.UTC(2030, 0, 1);
 /** The last hour of a month of 31 days. */
 const AT_MS = Date.UTC(2030, 0, 31, 23, 30);
 const HOURS = Math.ceil((AT_MS - FROM_MS) / HOUR_MS);
-/** Whose rows lie between those of the tenant. */
+/** Tenants whose rows are mixed with those of `TENANT`. */
 const TENANTS = 10;
 const TENANT = 't0';
-/** Of an entry. */
+/** Usage of one ledger entry. */
 const [TOKENS, MICRO_DOLLARS] = [700, 12_000];
 
-/** Reads what the product reads, by its own code. Sets a failing exit code when it reads other sums than were filled. */
+/** Reads what the product reads, with the product's code. Sets a failing exit code when the sums differ from those that were filled in. */
 export async function measureMonth(start, { entries, keys, agents, processes, reads }) {
   const database = await start(startPostgres(AS_IN_SERVICE));
   await migrate({ DATABASE_URL: database.url, NODE_ENV: 'development' });
@@ -65,7 +65,7 @@ export async function measureMonth(start, { entries, keys, agents, processes, re
   }
 }
 
-/** @returns how many rows of hours there are */
+/** @returns the number of hourly rows */
 async function fill(url, { entries, keys, agents, processes }) {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   const each = entries / (HOURS * keys * agents * processes);

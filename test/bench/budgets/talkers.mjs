@@ -1,4 +1,4 @@
-// A service with held calls and budgets.
+// A service that holds calls and has budgets.
 import { KEYS, startNode, startStandIn } from '../calls/parts.mjs';
 import { openTalking, PATIENT } from '../calls/talking.mjs';
 import { treeCpuSeconds } from '../support/cpu.mjs';
@@ -9,8 +9,8 @@ import { makeBudgets } from './budgets.mjs';
 const SERVICE_TOKEN = 'service-token-that-only-this-bench-knows';
 
 /**
- * Starts it. Its parts tell microseconds of CPU, and statements.
- * @param options how many `calls` it holds, and how many budgets (`count`); `dist` of another build
+ * Starts the service. Its `parts` return microseconds of CPU, and the number of statements.
+ * @param options the numbers of held `calls` and of budgets (`count`); `dist`: another build
  */
 export async function startTalkers(start, { calls, count, dist }) {
   const database = await start(startPostgres(AS_IN_SERVICE));

@@ -1,4 +1,4 @@
-// What a page costs that shows what is said: the same conversations, heard by sockets that want their call and by sockets that do not.
+// What it costs when pages show captions: the same conversations with sockets that subscribe to their call, and with sockets that do not.
 import { WebSocket } from 'undici';
 import { median } from '../support/measure.mjs';
 import {
@@ -13,9 +13,9 @@ import {
   startStores,
 } from './parts.mjs';
 
-/** Percent of a core. */
+/** Percent of a core per call. */
 const GOAL = 0.05;
-/** Between two turns of one conversation. */
+/** Time between two turns of one conversation. */
 const EVERY_MS = 10_000;
 const SETTLED_MS = 12_000;
 const ROUNDS = 3;
@@ -23,8 +23,8 @@ const ROUNDS = 3;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Two services side by side, which take turns: what others do on the machine meanwhile meets both.
- * @param options how many `calls` each holds, and the measured `seconds` of each phase
+ * Measures two services in turns, so that other work on the machine affects both.
+ * @param options how many `calls` each holds, and for how many `seconds` each phase is measured
  * @returns rows of a table
  */
 export async function measureCaptions(start, { calls, seconds, embedded }) {
@@ -69,7 +69,7 @@ async function startAudience(start, { calls, embedded, wants }) {
   return { node, provider, sockets, talkedSec: 0 };
 }
 
-/** @returns what counts the frames that it got */
+/** @returns an object that counts the frames of the socket */
 async function attach({ url }, { id, email, wants }) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/api/realtime/socket`, {
     protocols: 'switchboard.v1',
@@ -87,7 +87,7 @@ async function attach({ url }, { id, email, wants }) {
   return counted;
 }
 
-/** @returns the share of a core that the server used while all of its calls talked */
+/** @returns the share of a core that the server used while all its calls talked */
 async function talkOf(audience, seconds) {
   const { node, provider } = audience;
   await provider.ask('talk', { everyMs: EVERY_MS, isTold: true });

@@ -1,4 +1,4 @@
-// Goals of held calls: what one costs the server, how soon one over its ceiling is hung up, how soon a dead node's are heard again.
+// Goals of held calls: what one costs the server, how soon one over its ceiling is hung up, and how soon a dead node's calls are heard again.
 import { canPin, median } from '../support/measure.mjs';
 import { WrongOption } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
@@ -16,7 +16,7 @@ import {
   THRIFTY_TOKENS,
 } from './parts.mjs';
 
-/** Calls whose memory is not counted: what the first ones load is no part of a call. */
+/** The first calls, whose memory is not counted: what they load does not belong to a call. */
 const FIRST = 50;
 
 export const usage = `Options:
@@ -47,7 +47,7 @@ export const defaults = {
 
 export const brief = ['--calls', '300', '--over', '30', '--seconds', '10'];
 
-/** Sets a failing exit code when a call is not held, not hung up or not taken over. */
+/** Sets a failing exit code when a call is not held, not hung up, or not taken over. */
 export async function run({ calls: wanted, ...others }) {
   if (others['one-key']) return oneKey({ ...others, calls: wanted || 5000 });
   if (others.captions) return captions({ ...others, calls: wanted || 300 });
@@ -97,7 +97,7 @@ async function captions(options) {
 async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
   const offer = (await offerSdp())();
   const none = await busy(node, seconds / 2);
-  // The last calls are those that will use too much, each of its own subject.
+  // The last calls will exceed their ceilings; each has a subject of its own.
   const sessions = await inTurns(calls, (n) =>
     createSession(node, n < calls - over ? KEYS.site : KEYS.thrifty, `user${n}@mail.example`),
   );
@@ -107,7 +107,7 @@ async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
   await inTurns(calls - over - FIRST, (n) => openCall(node, sessions[FIRST + n].ticket, offer));
   await inTurns(over, (n) => openCall(node, sessions[calls - over + n].ticket, offer));
   const openMs = (performance.now() - startedAt) / (calls - FIRST);
-  // What opening a call needs is let go when its deadlines are over.
+  // What opening a call needs is freed once its deadlines have passed.
   await wait(OPENED_MS);
   const silent = await busy(node, seconds);
   const after = await node.memory();
@@ -140,7 +140,7 @@ async function measureHangUps(provider, over) {
   );
 }
 
-/** Another node runs; this one is killed. */
+/** Starts another node and kills this one. */
 async function measureTakeOver(node, provider, startOther) {
   await startOther();
   await wait(4000);

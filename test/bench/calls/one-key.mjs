@@ -1,10 +1,10 @@
-// What a response costs while few and while many calls of one key are open: what is held of its ceilings must not be added up for each.
+// What a response costs while few calls of one key are open, and while many are: a response must not add up the holds of all of them.
 import { treeCpuSeconds } from '../support/cpu.mjs';
 import { median } from '../support/measure.mjs';
 import { KEYS, startNode, startStandIn, startStores } from './parts.mjs';
 import { measureTalk, openTalking, PATIENT } from './talking.mjs';
 
-/** Responses a second, of all calls together: the same however many are open. */
+/** Responses per second of all calls together, the same for few and many open calls. */
 const A_SECOND = 50;
 const GOAL = 1.2;
 const SETTLED_MS = 12_000;
@@ -13,7 +13,7 @@ const ROUNDS = 3;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Two services side by side, one with few calls and one with many, which take turns: what others do on the machine meanwhile meets both.
+ * Measures two services in turns, one with few calls and one with many, so that other work on the machine affects both.
  * @param options `few` and `many` calls, measured `seconds` of each phase, `dist` of another build
  * @returns rows of a table
  */
@@ -43,7 +43,7 @@ export async function measureOneKey(start, { few, many, seconds, dist, name }) {
 
 const whole = ({ server, database }) => server + database;
 
-/** A service with so many open calls of one key. */
+/** A service on which `calls` calls of one key are open. */
 async function startCrowd(start, calls, dist) {
   const stores = await start(startStores(false));
   const provider = await start(startStandIn());
@@ -56,7 +56,7 @@ async function startCrowd(start, calls, dist) {
   };
 }
 
-/** Microseconds of CPU a response, of each part. */
+/** Microseconds of CPU per response, for each part. */
 async function responseOf(crowd, seconds) {
   return (await measureTalk(crowd, { seconds, aSecond: A_SECOND })).response;
 }

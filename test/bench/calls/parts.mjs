@@ -1,4 +1,4 @@
-// What a run consists of: the stand-in for the provider, the stores, and nodes of the built server.
+// The parts of a run: the stand-in for the provider, the stores, and nodes of the built server.
 import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { startSwitchboard } from '../switchboard.mjs';
 const root = path.resolve(import.meta.dirname, '../../..');
 export const ORIGIN = 'https://www.acme.example';
 const keyOf = (name) => `w_acme_${name}_11111111111111111111111111111111`;
-/** The second may use little; what all visitors of the third may use together is bounded. */
+/** The second key has a low ceiling per visitor; the third has one for all its visitors together. */
 export const KEYS = { site: keyOf('site'), thrifty: keyOf('thrifty'), crowd: keyOf('crowd') };
 export const THRIFTY_TOKENS = 10_000;
 
@@ -35,7 +35,7 @@ const load = async (file) =>
 
 export const offerSdp = async () => (await load('provider/sdp.ts')).offerSdp;
 
-/** PostgreSQL and Redis of their own, or none for the embedded stores. */
+/** A PostgreSQL and a Redis for this run, or neither for the embedded stores. */
 export async function startStores(isEmbedded) {
   if (isEmbedded) return { environment: {}, stop: async () => undefined };
   const [{ startPostgres }, { startRedis }] = await Promise.all([
@@ -63,7 +63,7 @@ export async function startStandIn() {
   return {
     environment: { OPENAI_API_KEY: apiKey, UPSTREAM_BASE_URL: baseUrl },
     toolPort,
-    /** Has it do one of its works (see stand-in.mjs). */
+    /** Makes the stand-in do one of its tasks (see stand-in.mjs). */
     ask: (name, options = {}) =>
       new Promise((resolve) => {
         ids += 1;
@@ -76,7 +76,7 @@ export async function startStandIn() {
 
 /**
  * A node of the built server in brokered mode.
- * @param more `dist`: the build to run; `agents`: besides those that all have
+ * @param more `dist`: the build to run; `agents`: in addition to those that every node has
  */
 export async function startNode(environment, { dist, agents = [] } = {}) {
   const node = await startSwitchboard(
@@ -84,7 +84,7 @@ export async function startNode(environment, { dist, agents = [] } = {}) {
       JWT_SECRET: 'a-secret-that-only-this-bench-knows-0123456789',
       UPSTREAM_PROVIDER: 'openai',
       UPSTREAM_TIMEOUT_MS: '10000',
-      // On a machine with other work a statement is soon late.
+      // On a busy machine statements easily exceed the usual deadline.
       DATABASE_DEADLINE_MS: '5000',
       CALL_MODE: 'brokered',
       RATE_USER_PER_MIN: '1000000000',
@@ -109,10 +109,10 @@ export async function startNode(environment, { dist, agents = [] } = {}) {
   };
 }
 
-/** Calls are opened so many at once. */
+/** How many calls are opened at once. */
 const AT_ONCE = 16;
 
-/** In order, sixteen at once. */
+/** Starts work in order, sixteen at once. */
 export async function inTurns(count, work) {
   const results = [];
   let next = 0;
@@ -127,7 +127,7 @@ export async function inTurns(count, work) {
   return results;
 }
 
-/** @returns its `id` and the `ticket` of its call */
+/** @returns the session's `id` and the `ticket` of its call */
 export async function createSession({ url }, widgetKey, email, agentId = 'support') {
   const body = JSON.stringify({ widgetKey, agentId, email });
   const reply = JSON.parse(await post(`${url}/api/session`, { 'Content-Type': 'application/json' }, body));

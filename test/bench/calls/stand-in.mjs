@@ -1,5 +1,5 @@
-// The provider's part, in a process of its own: it answers offers, tells of usage on sidebands, and notes when it is asked to hang up. So
-// that one clock measures both, it is the server of tools as well.
+// The stand-in for the provider, in a process of its own: it answers offers, reports usage on sidebands, and records when it is asked to hang
+// up. It is the tools' server too, so that one clock measures both.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ const until = async (isSo, ms) => {
   return isSo();
 };
 
-/** What is said in one turn: by the visitor, then by the agent; a word each time. */
+/** The words said in one turn, by the visitor and then by the agent, one at a time. */
 const WORDS = { visitor: 5, agent: 25 };
 const WORD_MS = 150;
 const transcripts = {
@@ -45,7 +45,7 @@ async function tellWords(call) {
   }
 }
 
-/** How long the server of the tools had each request, by the name of its tool call. */
+/** For how many milliseconds the tools' server had each request, by the id of its tool call. */
 const ownMs = new Map();
 const toolServer = createServer((request, response) => {
   const from = performance.now();
@@ -56,10 +56,10 @@ const toolServer = createServer((request, response) => {
 });
 await once(toolServer.listen(0, '127.0.0.1'), 'listening');
 
-/** Who waits for the answers of tools, by the names of their calls. */
+/** Callbacks that wait for the answers of tools, by the ids of their calls. */
 const waiting = new Map();
 
-/** Has a call ask for a tool. @returns a promise of its answer, and of the milliseconds until then that were not the tool's own */
+/** Makes a call ask for a tool. @returns a promise of the answer, and of the milliseconds it took without the tool's own */
 function askForTool(call, callId) {
   call.onPageEvent = ({ type, item }) => {
     if (type === 'response.created') setImmediate(() => call.finishResponse());
@@ -82,7 +82,7 @@ function askForTool(call, callId) {
 let timer;
 let said = 0;
 const work = {
-  /** Each call speaks, and has a response, once in so many milliseconds; the calls take turns. @param isTold whether its words are told */
+  /** Each call speaks and has a response once every `everyMs`; the calls take turns. @param isTold whether its words are sent */
   talk({ everyMs, isTold = false }) {
     clearInterval(timer);
     if (everyMs === 0) return;
@@ -101,7 +101,7 @@ const work = {
     }, 10);
   },
 
-  /** The last calls use more than they may, one after the other. @returns milliseconds to each hang-up */
+  /** The last calls exceed their ceilings, one after the other. @returns the milliseconds until each was hung up */
   async exceed({ last, tokens, pauseMs }) {
     const chosen = calls.slice(-last);
     const told = [];
@@ -114,7 +114,7 @@ const work = {
     return chosen.map(({ ended }, index) => (ended?.atMs ?? Infinity) - told[index]);
   },
 
-  /** Waits for a sideband on each open call. @returns milliseconds until half of them, and all, were heard again */
+  /** Waits for a sideband on each open call. @returns the milliseconds until half of them, and until all, were heard again */
   async heard({ sinceMs, withinMs }) {
     const open = calls.filter(({ ended }) => ended === undefined);
     const heardAt = open.map(() => undefined);
@@ -127,7 +127,7 @@ const work = {
     return heardAt.map((ms) => ms ?? Infinity);
   },
 
-  /** The calls take turns to ask for a tool. @returns what each tool call was answered, and its milliseconds */
+  /** The calls take turns to ask for a tool. @returns the answer to each tool call, and the milliseconds it took */
   async askTools({ perSecond, seconds, round }) {
     const asked = [];
     const startedAt = performance.now();

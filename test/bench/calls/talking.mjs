@@ -1,19 +1,19 @@
-// What a response of a held call costs: what a node uses while its calls talk, beyond what it uses while as many are silent.
+// What a response of a held call costs: what a node uses while its calls talk, minus what it uses while the same calls are silent.
 import { createSession, inTurns, offerSdp, openCall } from './parts.mjs';
 
-/** Opening many takes minutes, in which the first say nothing; and what they hold is not used up meanwhile. */
+/** Opening many calls takes minutes, in which the first ones are silent and must neither go idle nor use up what they hold. */
 export const PATIENT = {
   MAX_SESSION_IDLE_SEC: '3000',
   REDIS_DEADLINE_MS: '5000',
   RESERVE_SEC: '3600',
   SIDEBAND_LOST_SEC: '0',
 };
-/** Responses a second when each call has its first. */
+/** Responses per second while each call has its first one. */
 const FIRST_A_SECOND = 200;
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Opens calls with a widget key, each of which has a response: the first makes its meter, and is not measured. */
+/** Opens calls with a widget key and gives each a first response, which creates its meter and is not measured. */
 export async function openTalking(node, provider, { calls, widgetKey }) {
   const offer = (await offerSdp())();
   await inTurns(calls, (n) => openOne(node, { widgetKey, email: `user${n}@mail.example` }, offer));
@@ -23,7 +23,7 @@ export async function openTalking(node, provider, { calls, widgetKey }) {
   await provider.ask('talk', { everyMs: 0 });
 }
 
-/** On a machine with other work a store is soon late: then once more, with a new session. */
+/** On a busy machine a store may miss its deadline; then tries again with a new session. */
 async function openOne(node, { widgetKey, email }, offer, tries = 60) {
   try {
     const { ticket } = await createSession(node, widgetKey, email);
@@ -36,10 +36,10 @@ async function openOne(node, { widgetKey, email }, offer, tries = 60) {
 }
 
 /**
- * Measures a phase in which calls are silent, and one in which they talk.
- * @param talkers `calls` at a `provider`, and by name `parts`, which tell what each has used so far
+ * Measures a phase in which the calls are silent, and one in which they talk.
+ * @param talkers `calls` at a `provider`, and `parts` by name, functions that return what each has used so far
  * @param options `seconds` of each phase, and responses `aSecond` of all calls together
- * @returns of each part what it used in a second of silence, and for a response
+ * @returns for each part what it used in a second of silence, and for a response
  */
 export async function measureTalk({ calls, provider, parts }, { seconds, aSecond }) {
   const silent = await paceOf(parts, seconds);
@@ -55,7 +55,7 @@ export async function measureTalk({ calls, provider, parts }, { seconds, aSecond
   return { silent, response: Object.fromEntries(response) };
 }
 
-/** What each part uses in a second. */
+/** What each part uses per second. */
 async function paceOf(parts, seconds) {
   const read = async () => Object.fromEntries(await Promise.all(Object.entries(parts).map(readOne)));
   const before = await read();

@@ -1,16 +1,16 @@
-// Goal P6: sessions created, the provider answering at once, embedded and with PostgreSQL and Redis.
+// Goal P6: creating sessions, with a provider that answers at once, embedded and with PostgreSQL and Redis.
 import { postRequest } from '../http/requests.mjs';
 import { candidatesOf, postOptions, runPosts } from '../support/posts.mjs';
 import { demoKey } from '../switchboard.mjs';
 
-/** Sessions are created for so many users in turn: a user's own slots and minute are few rows. */
+/** Sessions are created for this many users in turn, so that each user's slots and minute have only a few rows. */
 const USERS = 2000;
 
 async function creates(start, dist) {
   const server = await start({}, { dist });
   const widgetKey = await demoKey();
   const bodies = Array.from({ length: USERS }, (_, n) => ({ widgetKey, email: `user${n}@mail.example` }));
-  // In development the demo key is bound to the port in use.
+  // In development the demo key is bound to the port that is in use.
   const origin = `http://localhost:${server.port}`;
   return { ...server, requests: bodies.map((body) => postRequest(server.port, '/api/session', origin, body)) };
 }

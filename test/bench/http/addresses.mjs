@@ -1,9 +1,9 @@
-// From how many addresses requests come, as a server sees it: what it remembers of the last one is worth something only where there is one.
+// The number of client addresses that a server sees: what it remembers of the last address only helps when all requests come from one.
 import { WrongOption } from '../support/options.mjs';
 
 const CLIENTS = 4096;
 
-/** `load`: options of it; `environment` of the product; `requestsOf`: what is sent in the place of some requests. */
+/** `load`: options of the load; `environment` of the product; `requestsOf`: replaces the requests that are sent. */
 const ways = {
   one: { told: 'from one address' },
   many: { told: 'each connection from an address of its own', load: { ownAddresses: true } },
@@ -21,7 +21,7 @@ function forwarded(request, n) {
   return request.replace('\r\n\r\n', `\r\nX-Forwarded-For: 10.1.${n >> 8}.${n & 255}\r\n\r\n`);
 }
 
-/** @returns what `--addresses` names. @throws WrongOption */
+/** @returns the ways that `--addresses` names. @throws WrongOption */
 export function toWays(text) {
   return text.split(',').map((name) => {
     if (!Object.hasOwn(ways, name))

@@ -1,4 +1,4 @@
-// What the table compares: how each server starts, and what it is asked with.
+// What the table compares: how each server is started, and which requests it gets.
 import path from 'node:path';
 import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
 import { logIn, startSwitchboard } from '../switchboard.mjs';
@@ -8,7 +8,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const origin = 'http://localhost:3000';
 const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`;
 
-/** A server whose script prints its address and beats for one session known beforehand. */
+/** A server whose script prints its address; its heartbeats are for one session that is known in advance. */
 function simple(script) {
   return async ({ headers = 'minimal' } = {}) => {
     const child = spawnNode(0, [`${import.meta.dirname}/servers/${script}`, sampleSession]);
@@ -22,7 +22,7 @@ function simple(script) {
   };
 }
 
-/** The product itself, as built. @param cookieOf gets its port and returns the cookie of the requests */
+/** The product itself, as built. @param cookieOf takes the port and returns the cookie that requests carry */
 async function switchboard({ headers, environment, dist, cookieOf }) {
   const server = await startSwitchboard({ RATE_USER_PER_MIN: '1000000000', ...environment }, { dist });
   try {
@@ -36,8 +36,8 @@ async function switchboard({ headers, environment, dist, cookieOf }) {
 }
 
 /**
- * By name, in the order of the table; the first is the yardstick. Each is started with a set of `headers`, and an `environment` if it is the
- * product. `needs` is a file without which one is left out.
+ * By name, in the order of the table; the first is the yardstick. Each is started with a set of `headers`, and the product also with an
+ * `environment`. A candidate whose file `needs` is missing is left out.
  */
 export const candidates = {
   bare: { label: 'bare uWebSockets.js', start: simple('bare.mjs') },
@@ -69,10 +69,10 @@ export const candidates = {
   },
 };
 
-/** Those that are measured unless others are named. */
+/** The candidates that are measured unless `--only` names others. */
 export const usual = Object.keys(candidates).filter((name) => !name.endsWith('cookie'));
 
-/** What the bytes of a cookie cost is told apart from what its login costs. */
+/** A cookie of the same length as a login's, to tell what its bytes cost from what the login costs. */
 async function foreignCookie(port) {
   return `another=${'x'.repeat((await logIn(port)).length - 8)}`;
 }

@@ -1,4 +1,4 @@
-// Goal P1: the whole HTTP heartbeat against a bare uWebSockets.js handler and Fastify's empty one, interleaved.
+// Goal P1: the whole HTTP heartbeat against a bare uWebSockets.js handler and an empty Fastify handler, interleaved.
 import { existsSync } from 'node:fs';
 import { ADDRESSES_USAGE, toWays } from './addresses.mjs';
 import { candidates, usual } from './candidates.mjs';
@@ -31,7 +31,7 @@ export const defaults = {
 
 export const brief = ['--rounds', '5', '--seconds', '1'];
 
-/** A table for each count of connections and each way of `--addresses`. Sets a failing exit code when a reply was not a 200. */
+/** One table for each count of connections and each way of `--addresses`. Sets a failing exit code when a reply is not a 200. */
 export async function run(options) {
   if (!Object.hasOwn(headerSets, options.headers))
     throw new WrongOption(`--headers ${options.headers} is none of: ${Object.keys(headerSets).join(', ')}`);

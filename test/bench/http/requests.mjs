@@ -1,4 +1,4 @@
-// The bytes that servers are asked with.
+// The bytes of the requests that servers get.
 import { createSessions } from '../switchboard.mjs';
 
 export const headerSets = {
@@ -19,10 +19,10 @@ export const headerSets = {
   ],
 };
 
-/** As many as the connections of a usual run: with shared stores, beats of one session would only wait for each other. */
+/** As many as a usual run has connections: with shared stores, heartbeats of one session would only wait for each other. */
 const SESSIONS = 64;
 
-/** A whole request as bytes in latin1. @param headers lines of its head beside the usual ones */
+/** A whole request as bytes in latin1. @param headers header lines besides the usual ones */
 export function postRequest(port, path, origin, body, headers = []) {
   const text = JSON.stringify(body);
   const lines = [
@@ -40,7 +40,7 @@ export function heartbeatRequest(port, session, origin, headers = []) {
   return postRequest(port, '/api/realtime/heartbeat', origin, { sm_session_id: session }, headers);
 }
 
-/** Creates sessions on the product. @returns the heartbeats of them */
+/** Creates sessions on the product. @returns their heartbeat requests */
 export async function heartbeatsOf({ port }, headers = []) {
   const sessions = await createSessions(port, SESSIONS);
   return sessions.map((id) => heartbeatRequest(port, id, `http://localhost:${port}`, headers));

@@ -1,10 +1,10 @@
-// Holds sockets until it is stopped: opens as many as it is told to by message, attaches each to its session, and answers pings.
+// Holds sockets until it is stopped: opens as many as a message says, attaches each to its session, and answers pings.
 import { openSocket, pongFrame, textFrame } from '../support/load/frames.mjs';
 
-/** Opened so many at once: more than a listen queue has room for would wait a second. */
+/** How many sockets are opened at once: more than fit into a listen queue would wait for a second. */
 const AT_ONCE = 100;
 
-/** @param attach the frame's fields beside its type; none for a server that knows no sessions */
+/** @param attach the frame's fields besides its type; undefined for a server that knows no sessions */
 function open(port, attach) {
   return new Promise((resolve, reject) => {
     const take = (opcode, payload) => {
@@ -25,7 +25,7 @@ function open(port, attach) {
       },
     );
     socket.on('error', reject);
-    // Ends the process, which the bench hears of.
+    // Ends the process, which the bench notices.
     socket.on('close', () => {
       throw new Error('a socket was closed by the server');
     });

@@ -1,4 +1,4 @@
-// Goal P4: what a held session costs (socket, record, indexes), above the process without it, against sockets of bare servers.
+// Goal P4: what a held session costs (socket, record, indexes) beyond the memory of the process without it, against sockets of bare servers.
 import { once } from 'node:events';
 import { startPostgres } from '../support/postgres.mjs';
 import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
@@ -54,11 +54,11 @@ async function bare(label, script, { sockets, first }) {
   });
 }
 
-/** Two rows: sessions alone, and with their sockets. */
+/** Two rows: sessions alone, and sessions with their sockets. */
 async function product(label, dist, { sockets, first, named }) {
   return withParts(async (start) => {
     const database = await start(startPostgres());
-    // One line for each session would be the work of the terminal.
+    // A log line for each session would measure the terminal.
     const environment = { DATABASE_URL: database.url, LOG_LEVEL: 'error' };
     const { child, port } = await start(startSwitchboard(environment, { dist, flags: memoryFlags }));
     const crowd = await start(startCrowd(port));

@@ -1,4 +1,4 @@
-// Goal P14: very many live sessions on four processes with one Redis and one PostgreSQL, beside the same with 1,000, in turns.
+// Goal P14: very many live sessions on four processes with one Redis and one PostgreSQL, compared in turns with the same for 1,000 sessions.
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadNodes, together } from '../redis/stack.mjs';
 import { watchEnds } from '../scale/deadlines.mjs';
@@ -27,10 +27,10 @@ export const brief = ['--live', '20000', '--rounds', '3', '--seconds', '2', '--r
 
 const SMALL = 1000;
 const LARGEST = 1_000_000;
-/** What a live session takes, of the load's and of PostgreSQL's caches as well. */
+/** The memory that a live session takes, including the load's and PostgreSQL's caches. */
 const BYTES = 8000;
 const LIVES = 300;
-/** Ends by the clock are watched for so long. */
+/** For how long ends by the clock are watched. */
 const WATCHED_MS = 60_000;
 
 export function run(options) {
@@ -46,7 +46,7 @@ export function run(options) {
     for (const kind of kinds) sides.push(await startSide(start, kind));
     await rest(sides, options.rest);
     const late = Promise.all(sides.map(watch));
-    // Its failure is heard of when it is waited for.
+    // Its failure surfaces where it is awaited.
     late.catch(() => undefined);
     await heartbeats(sides, options);
     await lives(sides, options);
@@ -66,7 +66,7 @@ function watch({ sql, ends }) {
   return watchEnds(sql, new Map([...ends].filter(([, end]) => end < now + WATCHED_MS)), now);
 }
 
-/** Notes the shares of a core that each side uses while nobody asks anything. */
+/** Records the shares of a core that each side uses without any requests. */
 async function rest(sides, seconds) {
   await drained(sides.flatMap(({ nodes }) => nodes));
   const begun = await Promise.all(sides.map(cpuOf));
@@ -78,7 +78,7 @@ async function rest(sides, seconds) {
   }
 }
 
-/** What some work costs each part beyond what it uses at rest, in microseconds: all of it, what is written behind answers as well. */
+/** What some work costs each part beyond its use at rest, in microseconds, including what is written after the answers. */
 async function costOf(side, work) {
   await drained(side.nodes);
   const before = await cpuOf(side);
@@ -108,7 +108,7 @@ async function heartbeats(sides, { rounds, seconds, connections, rate }) {
   });
 }
 
-/** Sessions that are created and ended again, at the last process: in development the demo's key is bound to its port. */
+/** Creates and ends sessions at the last process: in development the demo's key is bound to its port. */
 async function lives(sides, { rounds }) {
   for (const side of sides) side.lives = [];
   await interleave(rounds, sides, async (side) => {

@@ -1,4 +1,4 @@
-// Four processes, with a Redis and a PostgreSQL of their own that are full of live sessions; what they use of CPU and memory.
+// Four processes, with a Redis and a PostgreSQL of their own that are full of live sessions, and the CPU and memory that they use.
 import { heartbeatRequest } from '../http/requests.mjs';
 import { startShared } from '../redis/stack.mjs';
 import { fillDue, fillLive, idsOf, openDatabase, tally } from '../scale/fill.mjs';
@@ -9,23 +9,23 @@ import { migrate, startSwitchboard } from '../switchboard.mjs';
 
 const PROCESSES = 4;
 const MAX_MINUTES = 1000;
-/** A start is given up that is slower than this. */
+/** A start that restores fewer sessions per second than this is given up. */
 const RESTORED_A_SECOND = 500;
 const DUE_A_SECOND = 10;
-/** Seconds in which they end, beside those of the start: those that end while nobody looks are not measured. */
+/** For how many seconds after the start sessions end; those that end while nothing is measured do not count. */
 const DUE_SEC = 600;
 
 /**
  * Fills a PostgreSQL by SQL; the first process to start brings the sessions into Redis, as it does after a loss of Redis.
- * @returns `nodes` with the `requests` of their share of the sessions, `ends` of those that end by their deadline meanwhile, and `startSec`
- *   of the first process
+ * @returns `nodes`, each with the `requests` of its share of the sessions, `ends` of the sessions that end by their deadline meanwhile, and
+ *   `startSec` of the first process
  */
 export async function startSide(start, { label, live, dist }) {
   const more = {
     LOG_LEVEL: 'error',
     SERVICE_TOKENS: TOKEN,
     MAX_SESSION_MINUTES: String(MAX_MINUTES),
-    // Nobody goes idle while this runs.
+    // No session may go idle while this runs.
     MAX_SESSION_IDLE_SEC: '86400',
     STALE_GRACE_SEC: '86400',
     REDIS_DEADLINE_MS: '5000',
@@ -57,7 +57,7 @@ export async function startSide(start, { label, live, dist }) {
   return { label, live, nodes, shared, sql, ends, startSec };
 }
 
-/** CPU seconds so far: of all processes together, of Redis, of PostgreSQL. */
+/** CPU seconds so far of all processes together, of Redis, and of PostgreSQL. */
 export async function cpuOf({ nodes, shared: { redis, database } }) {
   const { cpuSeconds: ofRedis } = await redis.cost();
   return {
@@ -67,7 +67,7 @@ export async function cpuOf({ nodes, shared: { redis, database } }) {
   };
 }
 
-/** Bytes: of one process after a collection of garbage (the mean), of Redis, of the database. */
+/** Bytes: of one process after a garbage collection (the mean), of Redis, and of the database. */
 export async function memoryOfSide({ nodes, shared: { redis }, sql }) {
   let ofNodes = 0;
   for (const { child } of nodes) ofNodes += (await memoryOf(child)).rss;

@@ -1,4 +1,4 @@
-// One line a figure, the sides beside each other.
+// One row per figure, with the sides next to each other.
 import { canPin, median } from '../support/measure.mjs';
 import { spread } from '../support/rounds.mjs';
 
@@ -14,7 +14,7 @@ export function tableOf(sides, { rounds, seconds, connections, rate }) {
     ...Object.fromEntries(others.map((side, n) => [n === 0 ? 'large to small' : 'other to small', ratio(side)])),
     goal,
   });
-  /** Rounds are compared with their neighbours. */
+  /** Compares rounds that were measured next to each other. */
   const ratioOf = (name, of) => (side) =>
     spread(
       side[name].map((round, n) => of(round) / of(small[name][n])),

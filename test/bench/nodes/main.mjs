@@ -21,7 +21,7 @@ export const brief = ['--rounds', '5', '--seconds', '1'];
 
 export async function run(options) {
   return withParts(async (start) => {
-    // Of each a Redis and a PostgreSQL of its own: a second node that only looks on is one as well.
+    // Each side has a Redis and a PostgreSQL of its own: a second node would count even if it were idle.
     const parts = [];
     for (const count of [1, 2]) {
       const shared = await startShared(start);
@@ -29,7 +29,7 @@ export async function run(options) {
       while (nodes.length < count) nodes.push(await startNode(start, shared));
       parts.push({ label: count === 1 ? 'one node' : 'two nodes', nodes, shared, runs: [] });
     }
-    // What runs for the first time is compiled.
+    // Compiles what runs for the first time.
     for (const { nodes, shared } of parts) await loadNodes(nodes, shared, { ...options, seconds: WARM_UP_SEC });
     await interleave(options.rounds, parts, async ({ label, nodes, shared, runs }) => {
       const run = await loadNodes(nodes, shared, options);
@@ -43,7 +43,7 @@ export async function run(options) {
 function costs(parts, { rounds, seconds, connections }) {
   const rows = parts.map(({ label, nodes, runs }) => {
     const of = (field) => runs.map((run) => run[field]);
-    // Of the same round: what the busier of the two cores did for a heartbeat.
+    // From the same round: what the busier of the two cores did for a heartbeat.
     const predicted = runs.map(({ cpuUs, redisUs, databaseUs, loadUs }) =>
       servedBy([cpuUs, redisUs + databaseUs + loadUs]),
     );

@@ -1,5 +1,5 @@
-// Bundled by main.mjs, with the sources of this or of another checkout: heartbeats from the native request to the native reply, which are stand-ins that do
-// nothing. Prints one JSON line.
+// Bundled by main.mjs with the sources of this or another checkout: runs heartbeats from the native request to the native reply, both of
+// which are stand-ins that do nothing. Prints one JSON line.
 import { openExternal } from '../../../src/database/external.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { Exchange } from '../../../src/transport/exchange.ts';

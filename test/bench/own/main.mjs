@@ -1,4 +1,4 @@
-// What our own code takes of a heartbeat, without the kernel and uWebSockets.js: time, and the garbage that it makes.
+// What our own code costs per heartbeat, without the kernel and uWebSockets.js: time, and the garbage that it makes.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -39,7 +39,7 @@ export async function run(options) {
   });
 }
 
-/** Where the checkout's modules find their packages. */
+/** Bundles inside the checkout, where its modules find their packages. */
 async function bundleOf(folder) {
   if (!existsSync(`${folder}/node_modules`))
     throw new WrongOption(`${folder} is no checkout with its packages: run \`npm ci\` there`);
@@ -56,7 +56,7 @@ async function bundleOf(folder) {
   return { file, stop };
 }
 
-/** What beats.mjs imports of this checkout is taken from the other. */
+/** Replaces what beats.mjs imports from this checkout with the same file of the other one. */
 function placeIn(folder, source, importer) {
   if (importer === undefined || path.dirname(importer) !== import.meta.dirname || !source.startsWith('.'))
     return undefined;
@@ -70,7 +70,7 @@ async function measure({ folder, file }, { cookie, profile }) {
   const child = spawnNode(0, [...flags, file, database.url, migrations, String(cookie)], { cwd: folder });
   try {
     const [line] = await firstMatch(child, /\{.*\}\n/, 300);
-    // It writes its profile last.
+    // The process writes its profile last.
     if (profile !== '' && child.exitCode === null) await once(child, 'exit');
     return JSON.parse(line);
   } finally {

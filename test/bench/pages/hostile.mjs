@@ -1,5 +1,5 @@
-// One connection that does harm for as long as this process runs, to the port that it is told, in the way that it is told. It connects again
-// when it is thrown out.
+// One hostile connection, for as long as this process runs, to the given port and in the given way. It reconnects when it is
+// disconnected.
 import net from 'node:net';
 
 const [, , port, way, request] = process.argv;
@@ -9,7 +9,7 @@ const head = (length) =>
 const get = (path) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
 const many = (text) => Buffer.from(text.repeat(Math.ceil(65_536 / text.length)));
 
-/** Each gets a socket that is connected; `again` is told when it takes more. */
+/** Each way gets a connected socket. */
 const ways = {
   'pipelined heartbeats': (socket) => flood(socket, many(request)),
   'pipelined requests of the largest page': (socket) => flood(socket, many(get('/docs'))),
@@ -26,7 +26,7 @@ const ways = {
   'bodies of the largest size': (socket) => flood(socket, Buffer.from(head(16_000) + 'x'.repeat(16_000))),
 };
 
-/** As much as the socket takes. */
+/** Sends as much as the socket takes. */
 function flood(socket, bytes) {
   const send = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -40,7 +40,7 @@ function open() {
   socket.on('connect', () => ways[way](socket));
   socket.on('data', () => undefined);
   socket.on('error', () => undefined);
-  // Not at once: who is refused at every try would measure how fast connections are refused.
+  // Waits a little: reconnecting at once would measure how fast connections are refused.
   socket.on('close', () => setTimeout(open, 10));
 }
 

@@ -36,7 +36,7 @@ export async function run(options) {
   });
 }
 
-/** By one connection: several at once would share what is made for all of them. */
+/** Uses one connection: several at once would share what is computed for all of them. */
 async function costOfPages(server, { rounds, seconds }) {
   const parts = servedPaths(`${dist}/web`).map(({ label, path }) => ({
     ...server,
@@ -48,7 +48,7 @@ async function costOfPages(server, { rounds, seconds }) {
     results: [],
   }));
   await interleave(rounds, parts, async (part) => {
-    // Its warm-up has the first request, which may make what later ones only send.
+    // The warm-up sends the first request, which may compute what later ones only send.
     const result = await runLoad(part, { connections: 1, seconds });
     if (part.isThere) noteFailures(part.label, result);
     part.results.push(result);
@@ -73,8 +73,8 @@ async function costOfPages(server, { rounds, seconds }) {
 }
 
 /**
- * Heartbeats of others, while one connection does what it can. It is compared with the same done to a process that throws it all away: the
- * hostile one has its core together with the load, and alone that makes the load slower.
+ * Heartbeats of others while one connection does its worst. The baseline is the same attack on a process that throws everything away: the
+ * attacker shares its core with the load, which alone makes the load slower.
  */
 async function costOfHostile(server, { rounds, seconds, connections }) {
   const requests = await heartbeatsOf(server);
@@ -122,7 +122,7 @@ async function disturbed(server, port, way, request, options) {
   const child = spawnNode(1, [hostile, String(port), way, request], { stdio: 'inherit' });
   try {
     const result = await runLoad(server, options);
-    // Others that get no answer at all wait at least as long as they were looked at.
+    // Without a single answer, the others waited at least as long as the measurement lasted.
     return result.answered === 0 ? { ...result, p99Us: options.seconds * 1e6 } : result;
   } finally {
     await stopChild(child);

@@ -15,7 +15,7 @@ const pages = [
 const probes = ['/healthz', '/readyz', '/metrics'];
 const missing = ['/nowhere', '/console/assets/nowhere-00000000.js'];
 
-/** What a path of the build is under in the service. */
+/** Folders of the build under the paths where the service serves them, with the files that are served. */
 const folders = [
   ['', /\.(?:m?js|css|svg)$|\.d\.m?ts$/],
   ['demo/', /\.(?:js|css)$/],
@@ -24,7 +24,7 @@ const folders = [
   ['home/assets/', /./],
 ];
 
-/** @param web the directory that the build put them in */
+/** @param web the directory of the build's files */
 export function servedPaths(web) {
   return [
     ...[...pages, ...probes, ...missing].map((path) => ({ label: path, path })),
@@ -32,7 +32,7 @@ export function servedPaths(web) {
   ];
 }
 
-/** How large a file is decides what it costs to send: the others cost less. */
+/** A file's size decides what it costs to send, so smaller files cost less. */
 function largestOf(web) {
   return ([folder, isServed]) => {
     const files = readdirSync(`${web}/${folder}`, { withFileTypes: true })

@@ -1,4 +1,4 @@
-// Takes connections and throws away what they send.
+// Accepts connections and throws away what they send.
 import net from 'node:net';
 
 const server = net.createServer((socket) => socket.on('error', () => undefined).resume());

@@ -42,12 +42,12 @@ function measure(way, counts, options) {
       { label: 'Switchboard with Redis, load on both', nodes: [one, two], shared },
     ];
     if (options.other !== '') {
-      // Of its own: an older build does not start on the tables of a newer one.
+      // Needs stores of its own: an older build does not start on the tables of a newer one.
       const stores = await startShared(start, way.environment);
       const nodes = [await node(stores, options.other), await node(stores, options.other)];
       parts.push({ label: 'other build, load on one of two nodes', nodes: nodes.slice(0, 1), shared: stores });
     }
-    // What runs for the first time is compiled.
+    // Compiles what runs for the first time.
     for (const { nodes, shared: stores } of parts)
       await loadNodes(nodes, stores, { connections: 64, seconds: WARM_UP_SEC, ...way.load });
     const tables = [];

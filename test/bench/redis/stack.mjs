@@ -1,4 +1,4 @@
-// Nodes of the product that share one Redis and one PostgreSQL, and what Redis did meanwhile.
+// Nodes of the product that share one Redis and one PostgreSQL, and what the stores did meanwhile.
 import { heartbeatsOf } from '../http/requests.mjs';
 import { runLoad } from '../support/load/run.mjs';
 import { treeCpuSeconds } from '../support/cpu.mjs';
@@ -8,7 +8,7 @@ import { startSwitchboard } from '../switchboard.mjs';
 
 const SECRET = 'a-secret-that-only-this-bench-knows-0123456789';
 
-/** Redis and PostgreSQL, with `settings`, on the load's core. @returns the environment of their nodes, with `more` */
+/** Starts Redis and PostgreSQL, with `settings`, on the load's core. @returns the environment of their nodes, with `more` */
 export async function startShared(start, more = {}, settings = []) {
   const redis = await start(startRedis());
   const database = await start(startPostgres(settings));
@@ -16,16 +16,16 @@ export async function startShared(start, more = {}, settings = []) {
   return { redis, database, environment: { JWT_SECRET: SECRET, ...addresses, ...more } };
 }
 
-/** A node with sessions of its own, on the servers' core. */
+/** Starts a node with sessions of its own on the servers' core. */
 export async function startNode(start, { environment }, dist) {
   const node = await start(startSwitchboard(environment, { dist }));
   return { ...node, requests: await heartbeatsOf(node) };
 }
 
 /**
- * Loads nodes at once.
- * @param shared undefined for servers without
- * @returns of each node what `runLoad` returns, and beside it what a heartbeat of any of them cost the stores, warm-up included
+ * Loads several nodes at once.
+ * @param shared undefined for servers without shared stores
+ * @returns for each node what `runLoad` returns, and what a heartbeat on any of them cost the stores, warm-up included
  */
 export async function loadNodes(nodes, shared, options) {
   const before = await costOf(shared);

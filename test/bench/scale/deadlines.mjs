@@ -1,14 +1,14 @@
-// How late deadlines are acted upon: each session that was due, against the end that it was to have.
+// How late deadlines take effect: compares each session that was due with the end that it should have had.
 
 const LOOK_AGAIN_MS = 100;
 const GIVE_UP_MS = 60_000;
 
 /**
  * Watches until all have ended.
- * @param ends when each is to end, by its `upstream_id`
- * @param sinceMs those that were to end before are left out: no process was there
- * @returns of each, in milliseconds: `actedMs` from its deadline to the look at the clock that ended it, `writtenMs` to its end being read
- *   from the history
+ * @param ends when each session should end, by its `upstream_id`
+ * @param sinceMs sessions that should have ended earlier are left out, because no process was running then
+ * @returns for each, in milliseconds: `actedMs` from its deadline to the look at the clock that ended it, `writtenMs` to the moment when
+ *   its end could be read from the history
  * @throws Error when some have not ended long after the last deadline
  */
 export async function watchEnds(sql, ends, sinceMs) {

@@ -1,4 +1,4 @@
-// What is measured of both servers, in turns.
+// What is measured on both servers, in turns.
 import { setTimeout as wait } from 'node:timers/promises';
 import { runLoad } from '../support/load/run.mjs';
 import { cpuSeconds } from '../support/cpu.mjs';
@@ -7,7 +7,7 @@ import { interleave, noteFailures } from '../support/rounds.mjs';
 import { createSessions } from '../switchboard.mjs';
 
 export const TOKEN = 'a-service-token-that-only-this-bench-knows';
-/** An overview is kept for two seconds. */
+/** An overview is cached for two seconds. */
 const KEPT_MS = 2100;
 const LOOK_AGAIN_MS = 200;
 const CREATES = 300;
@@ -20,8 +20,8 @@ const addresses = [
 ];
 
 /**
- * Waits until no record of these servers waits for the history any more: what a load of heartbeats leaves is written behind them, and counts to nothing that
- * is measured after it.
+ * Waits until these servers have written all their records to the history: a load of heartbeats is written after its answers, and must
+ * not count towards what is measured next.
  */
 export async function drained(servers) {
   for (const server of servers) while ((await waiting(server)) > 0) await wait(LOOK_AGAIN_MS);
@@ -33,7 +33,7 @@ async function waiting({ port }) {
   return Number(count);
 }
 
-/** @returns of each server the results of its rounds */
+/** @returns for each server the results of its rounds */
 export async function heartbeats(sides, options) {
   const results = sides.map(() => []);
   await interleave(options.rounds, sides, async (side) => {
@@ -45,7 +45,7 @@ export async function heartbeats(sides, options) {
   return results;
 }
 
-/** @returns of each server the microseconds of CPU of one create, by round */
+/** @returns for each server the microseconds of CPU per create, by round */
 export async function creates(sides, rounds) {
   const results = sides.map(() => []);
   await interleave(rounds, sides, async (side) => {
@@ -57,7 +57,7 @@ export async function creates(sides, rounds) {
   return results;
 }
 
-/** The counts of sessions by state: of each server the median in milliseconds. */
+/** Reads the counts of sessions by state. @returns for each server the median in milliseconds */
 export async function overviews(sides) {
   const took = sides.map(() => []);
   for (let round = 0; round < 5; round += 1) {

@@ -1,13 +1,13 @@
-// Fills a database as the service itself would have in the course of a year, by SQL: a hundred thousand sessions in seconds.
+// Fills a database by SQL as the service itself would in the course of a year: a hundred thousand sessions in seconds.
 import postgres from 'postgres';
 
 const CHUNK = 1_000_000;
 const YEAR_MS = 365 * 86_400_000;
 
-/** What of many rows is what: a session that has ended, three reports of its usage, and its subject's total of that day. */
+/** The share of each table: for a session that has ended there are three reports of its usage, and its subject's total of that day. */
 export const shares = { sessions: 0.2, reports: 0.6, days: 0.2 };
 
-/** @returns a client of one database of a server, which is made when it is not there, and whether it was */
+/** @returns a client of a database on the server, which is created if it does not exist, and whether it was created */
 export async function openDatabase(serverUrl, name) {
   const url = new URL(serverUrl);
   const server = postgres(serverUrl, { max: 1, onnotice: () => undefined });
@@ -18,11 +18,11 @@ export async function openDatabase(serverUrl, name) {
   return { isNew, url: url.href, sql: postgres(url.href, { max: 2, onnotice: () => undefined }) };
 }
 
-/** Ids of filled sessions: the same on each database. */
+/** Ids of the live sessions that were filled in; the same in every database. */
 export const idsOf = (sql, count) => sql`
   select 's:' || md5('live' || n) || ':' || substr(md5('id' || n), 1, 22) as id from generate_series(1, ${count}::int) as n`;
 
-/** Live sessions of the demo's tenant, each of its own subject, that began within the last two minutes, in the place of all that it has. */
+/** Replaces all sessions of the demo's tenant with live ones, each of its own subject, that began within the last two minutes. */
 export async function fillLive(sql, count) {
   await sql`delete from voice_session where tenant_id = 'demo'`;
   const now = Date.now();
@@ -36,7 +36,7 @@ export async function fillLive(sql, count) {
 }
 
 /**
- * Live sessions that end by their maximum duration, one after the other.
+ * Adds live sessions that end by their maximum duration, one after the other.
  * @param from, until when the first and the last of them end
  * @returns the end of each by its `upstream_id`
  */
@@ -56,7 +56,7 @@ export async function fillDue(sql, { count, from, until, maxMinutes }) {
   return ends;
 }
 
-/** The counts of live sessions, once all are in. */
+/** Counts the live sessions, once all of them are stored. */
 export async function tally(sql) {
   await sql`delete from session_tally`;
   await sql`
@@ -64,7 +64,7 @@ export async function tally(sql) {
     select 0, tenant_id, caller, state, count(*) from voice_session where ended_at_ms is null group by tenant_id, caller, state`;
 }
 
-/** What a busy site leaves in a year, see `shares`. Indexes are made afterwards: that takes a third of the time. */
+/** Adds what a busy site leaves in a year, see `shares`. Creating the indexes afterwards takes a third of the time. */
 export async function fillYear(sql, rows) {
   const now = Date.now();
   const sessions = Math.round(rows * shares.sessions);
@@ -87,7 +87,7 @@ async function inChunks(sql, table, count, insert) {
   console.log(`filled ${table}: ${count} rows in ${((performance.now() - since) / 1000).toFixed(0)} s`);
 }
 
-/** @returns a function that makes them again */
+/** @returns a function that creates them again */
 async function dropIndexes(sql, table) {
   const keys = await sql`
     select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint where conrelid = ${table}::regclass and contype = 'p'`;
@@ -112,7 +112,7 @@ const insertSessions = (sql, { from, to, sessions, now }) => sql`
   from (select n, md5('old' || n / 4) as subject, (${now}::bigint - 700000 - ${YEAR_MS}::bigint * n / ${sessions}::bigint)::bigint as at
     from generate_series(${from}::bigint, ${to}::bigint) as n) as made`;
 
-/** Three in a row are of one session. */
+/** Three consecutive reports belong to one session. */
 const insertReports = (sql, { from, to, sessions, now }) => sql`
   insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key, tokens_after,
     micro_dollars_after, key_id, agent_id)

@@ -1,4 +1,4 @@
-// Goals P5 and R12: what is the same with 100,000 live sessions and a year's rows as with 1,000 and none, two servers side by side.
+// Goals P5 and R12: 100,000 live sessions and a year's rows must cost the same as 1,000 and none. Compares two servers side by side.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { heartbeatRequest } from '../http/requests.mjs';
@@ -39,7 +39,7 @@ export const brief = ['--rounds', '5', '--seconds', '1', '--rest', '10', '--rows
 
 const SMALL = 1000;
 const MAX_MINUTES = 1000;
-/** So long after the first server starts, and the rest beside, the first of those that are due ends: by then both have started. */
+/** The first due session ends this long (plus `--rest`) after the servers begin to start: by then both have started. */
 const START_SEC = 45;
 const DUE_SEC = 20;
 
@@ -56,7 +56,7 @@ export async function run(options) {
     for (const side of filled) sides.push(await startSide(start, side, due));
     const restShares = await rest(sides, options.rest);
     const ending = Promise.all(sides.map(({ sql, ends, listeningMs }) => watchEnds(sql, ends, listeningMs)));
-    // Its failure is heard of when it is waited for.
+    // Its failure surfaces where it is awaited.
     ending.catch(() => undefined);
     const beats = await heartbeats(sides, options);
     const created = await creates(sides, options.rounds);
@@ -65,7 +65,7 @@ export async function run(options) {
   });
 }
 
-/** A database of its own, with a year's rows unless it has them, and live sessions. */
+/** Opens a database of its own and fills it with a year's rows, unless it has them already, and with live sessions. */
 async function fillSide(start, serverUrl, { name, live, rows }) {
   const { url, sql, isNew } = await openDatabase(serverUrl, name);
   await start({ stop: () => sql.end() });
@@ -75,7 +75,7 @@ async function fillSide(start, serverUrl, { name, live, rows }) {
     SERVICE_TOKENS: TOKEN,
     RATE_OPERATOR_PER_MIN: '1000000',
     MAX_SESSION_MINUTES: String(MAX_MINUTES),
-    // Nobody goes idle while this runs.
+    // No session may go idle while this runs.
     MAX_SESSION_IDLE_SEC: '86400',
     STALE_GRACE_SEC: '86400',
   };
@@ -85,12 +85,12 @@ async function fillSide(start, serverUrl, { name, live, rows }) {
   }
   await fillLive(sql, live);
   await sql`vacuum analyze`;
-  // What the kernel still writes would hold up what is measured.
+  // Otherwise pending writes of the kernel would slow down what is measured.
   spawnSync('sync');
   return { name, live, rows, sql, environment };
 }
 
-/** A server over it, which finds sessions that are to end soon. */
+/** Starts a server on that database, which contains sessions that end soon. */
 async function startSide(start, side, due) {
   const { sql, environment, live } = side;
   const ends = await fillDue(sql, due);
@@ -106,7 +106,7 @@ async function startSide(start, side, due) {
   return { ...side, ...server, ends, requests, startedSec, size: Number(size), listeningMs };
 }
 
-/** The share of a core that each uses while nobody asks anything. */
+/** The share of a core that each uses without any requests. */
 async function rest(sides, seconds) {
   const before = sides.map(({ pid }) => cpuSeconds(pid));
   const since = performance.now();

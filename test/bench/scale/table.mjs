@@ -1,4 +1,4 @@
-// One line a figure, the two servers beside each other.
+// One row per figure, with the two servers next to each other.
 import { median } from '../support/measure.mjs';
 import { spread } from '../support/rounds.mjs';
 
@@ -12,7 +12,7 @@ export function tableOf({ sides, restShares, beats, created, read, late }, { rou
     'large to small': ratio,
     goal,
   });
-  /** Rounds are compared with their neighbours. */
+  /** Compares rounds that were measured next to each other. */
   const ratio = (field) =>
     spread(
       beats[1].map((round, n) => round[field] / beats[0][n][field]),

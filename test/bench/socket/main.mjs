@@ -32,7 +32,7 @@ async function switchboard(begin, sockets, dist) {
   }
 }
 
-/** By name, in the order of the table; the first is the yardstick. `embedded` names the row that one with Redis is compared with. */
+/** By name, in the order of the table; the first is the yardstick. `embedded` names the row with which one with Redis is compared. */
 const candidates = {
   echo: { label: 'bare uWebSockets.js, JSON echo', start: bare('bare.mjs', 'echo') },
   answer: { label: 'bare uWebSockets.js, same answer', start: bare('bare.mjs', 'answer') },
@@ -67,7 +67,7 @@ export const defaults = {
 
 export const brief = ['--rounds', '5', '--seconds', '1'];
 
-/** A table for each count of sockets. Sets a failing exit code when an answer was not a heartbeat's or a socket was lost. */
+/** One table for each count of sockets. Sets a failing exit code when an answer is not a heartbeat's or a socket is lost. */
 export async function run(options) {
   const counts = toCounts('sockets', options.sockets);
   return withParts(async (start) => {

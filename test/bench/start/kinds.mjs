@@ -10,7 +10,7 @@ const npmStart = ['npm', 'start', '--silent'];
 
 /**
  * The kinds of start, `node -e 0` first. Each has `once()`, which measures one start.
- * @param start of `withParts`: services and directories are gone with the run
+ * @param start of `withParts`: services and directories are removed with the run
  */
 export async function kindsOf(start, { rest, other }) {
   const kinds = [{ label: 'node -e 0', once: launchNothing }];
@@ -18,14 +18,14 @@ export async function kindsOf(start, { rest, other }) {
   for (const [which, dist] of builds) {
     const command = [process.execPath, `${dist}/main.js`];
     kinds.push(...(await embedded(start, rest, command, `dist/main.js, embedded storage${which}`)));
-    // Of its own: an older build does not start on the tables of a newer one.
+    // Needs storage of its own: an older build does not start on the tables of a newer one.
     const options = { environment: await externalStorage(start, dist), rest };
     kinds.push({ label: `dist/main.js, external storage${which}`, once: () => launch(command, options) });
   }
   return [...kinds, ...(await embedded(start, rest, npmStart, 'npm start, embedded storage'))];
 }
 
-/** The first start makes its data directory, which is thrown away; later ones share another. */
+/** A first start creates a data directory that is thrown away; later starts share another one. */
 async function embedded(start, rest, command, label) {
   const used = (await start(temporaryDirectory())).directory;
   await launch(command, { environment: { DATA_DIR: used }, rest: 0 });
@@ -45,7 +45,7 @@ async function embedded(start, rest, command, label) {
   ];
 }
 
-/** Variables of a PostgreSQL, whose schema is up to date for the build, and a Redis. */
+/** Environment variables of a PostgreSQL, migrated for the build, and of a Redis. */
 async function externalStorage(start, dist) {
   const [database, redis] = [await start(startPostgres()), await start(startRedis())];
   const environment = { DATABASE_URL: database.url, REDIS_URL: redis.url };

@@ -8,7 +8,7 @@ import { firstMatch, spawnPinned, stopChild } from '../support/measure.mjs';
 const root = path.resolve(import.meta.dirname, '../../..');
 const READY = /Switchboard is ready at (http:\/\/[^\s:]+:[1-9]\d*)/;
 
-/** What Node takes for nothing: milliseconds and CPU of `node -e 0`, which tells its own CPU at its end. */
+/** What Node costs without any work: milliseconds and CPU of `node -e 0`, which prints its CPU as it exits. */
 export async function launchNothing() {
   const tell = 'process.on("exit", () => { const { user, system } = process.cpuUsage(); console.log(user + system); })';
   const begun = performance.now();
@@ -20,8 +20,8 @@ export async function launchNothing() {
 }
 
 /**
- * One start of the server: milliseconds and CPU until it answers; then, after `rest` seconds alone, its memory and all of its CPU.
- * @throws Error when it ends or says nothing before, or is not ready
+ * Starts the server once: milliseconds and CPU until it answers; then, after `rest` undisturbed seconds, its memory and total CPU.
+ * @throws Error when it ends or prints nothing before it answers, or is not ready
  */
 export async function launch(command, { environment, rest }) {
   const begun = performance.now();
@@ -46,7 +46,7 @@ function spawnLaunched(command, environment) {
   return spawnPinned(0, command, { cwd: root, env: { ...env, ...environment } });
 }
 
-/** The process itself, or the last of those that npm started. */
+/** The process itself, or the last of the processes that npm started. */
 function serverOf(pid) {
   const child = /^\d+/.exec(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'));
   return child === null ? pid : serverOf(Number(child[0]));

@@ -1,10 +1,10 @@
-// What the same work costs several services: their server, their PostgreSQL, and in statements.
+// What the same work costs several services: CPU of the server and of PostgreSQL, and statements.
 import { median } from './measure.mjs';
 import { spread } from './rounds.mjs';
 
 /**
- * Rows of a table; the first service is the yardstick of the others.
- * @param services of each `label`, and by round `results`: microseconds of CPU `ofServer` and `ofDatabase`, and `statements`
+ * Rows of a table; the first service is the yardstick for the others.
+ * @param services each with a `label` and `results` by round: microseconds of CPU `ofServer` and `ofDatabase`, and `statements`
  */
 export function costRows(services) {
   const whole = ({ ofServer, ofDatabase }) => ofServer + ofDatabase;

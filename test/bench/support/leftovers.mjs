@@ -1,4 +1,4 @@
-// What must not outlive a run, in whatever way that ends, Ctrl-C among them: its processes and its directories.
+// Removes the processes and directories of a run, however the run ends (Ctrl-C included).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -7,7 +7,7 @@ import path from 'node:path';
 const children = new Set();
 const directories = new Set();
 
-/** Sees to it that a child process ends at the latest with this one. @returns the child */
+/** Makes sure that a child process ends with this one at the latest. @returns the child */
 export function endWithRun(child) {
   children.add(child);
   child.on('exit', () => children.delete(child));
@@ -27,13 +27,13 @@ export function temporaryDirectory(beginning = path.join(os.tmpdir(), 'switchboa
   };
 }
 
-/** Also what it has started: a server that npm started hears nothing of npm's end. */
+/** Kills descendants too: a server that npm started is not told when npm ends. */
 function killTree(pid) {
   for (const child of childrenOf(pid)) killTree(child);
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
 }
 
@@ -47,7 +47,7 @@ function childrenOf(pid) {
 
 process.on('exit', () => {
   for (const { pid } of children) if (pid !== undefined) killTree(pid);
-  // Those that were killed may still be writing.
+  // Killed processes may still be writing.
   for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 process.once('SIGINT', () => process.exit(130));

@@ -1,23 +1,23 @@
-// Processes on fixed cores, and what to make of figures.
+// Processes on fixed cores, and helpers for figures.
 import { spawn, spawnSync } from 'node:child_process';
 import os from 'node:os';
 import { endWithRun } from './leftovers.mjs';
 
-/** True when taskset exists and there are two cores to keep server and load apart. */
+/** Whether taskset exists and there are two cores to separate server and load. */
 export const canPin = os.availableParallelism() >= 2 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
 
-/** Starts a program, which ends at the latest with this run, on one core: 0 is the servers', 1 that of load and stores. */
+/** Starts a program, which ends with this run at the latest, on one core: 0 is for servers, 1 for load and stores. */
 export function spawnPinned(core, command, options = {}) {
   const [program, ...args] = canPin ? ['taskset', '-c', String(core), ...command] : command;
   return endWithRun(spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options }));
 }
 
-/** The same of Node. */
+/** The same for a Node program. */
 export function spawnNode(core, args, options = {}) {
   return spawnPinned(core, [process.execPath, ...args], options);
 }
 
-/** Resolves with the first match of `pattern` in the child's output; rejects when it exits or the seconds pass without one. */
+/** Resolves with the first match of `pattern` in the child's output; rejects when it exits, or `seconds` pass, without one. */
 export function firstMatch(child, pattern, seconds = 20) {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -32,7 +32,7 @@ export function firstMatch(child, pattern, seconds = 20) {
       const match = pattern.exec(text);
       if (match !== null) settle(resolve, match);
     };
-    // Its exit alone may come before the last of what it printed.
+    // `exit` alone may come before the last output.
     const closed = (code) => settle(reject, new Error(`exit ${code} before ${pattern}: ${text}`));
     const timer = setTimeout(
       () => settle(reject, new Error(`no ${pattern} within ${seconds} s in: ${text}`)),
@@ -43,7 +43,7 @@ export function firstMatch(child, pattern, seconds = 20) {
   });
 }
 
-/** Ends a child with SIGTERM, after 5 s with SIGKILL; resolves when it is gone. */
+/** Ends a child with SIGTERM, and after 5 s with SIGKILL; resolves when it is gone. */
 export function stopChild(child) {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
@@ -56,7 +56,7 @@ export function stopChild(child) {
   });
 }
 
-/** The middle value; of an even number of values the mean of the two in the middle. */
+/** The middle value, or the mean of the two in the middle. */
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length >> 1;

@@ -1,22 +1,22 @@
-// What a process holds of memory, once its garbage is collected.
+// How much memory a process uses after a garbage collection.
 import { firstMatch } from './measure.mjs';
 
-/** Flags of a Node that can be asked. */
+/** Flags for a Node process whose memory `memoryOf` can read. */
 export const memoryFlags = [`--import=${new URL('tell-memory.mjs', import.meta.url).href}`];
 
 const LOOK_AGAIN_MS = 250;
-/** Between two looks at a process that is at rest. */
+/** A process whose memory changes by less than this between two looks is at rest. */
 const SAME_BYTES = 200_000;
 const MAX_LOOKS = 60;
 
-/** After a collection of garbage, in bytes: `{ rss, heap }`. */
+/** Memory after a garbage collection, in bytes: `{ rss, heap }`. */
 export async function memoryOf(child) {
   const printed = firstMatch(child, /memory (\{.*\})\n/, 60);
   child.kill('SIGUSR2');
   return JSON.parse((await printed)[1]);
 }
 
-/** The same once nothing moves any more: what was written behind answers is written, and the collector has given back what it will. */
+/** The same once it no longer changes: background writes are done, and the collector has given back what it can. */
 export async function settledMemory(child) {
   let before = await memoryOf(child);
   for (let look = 0; look < MAX_LOOKS; look += 1) {

@@ -5,8 +5,8 @@ class TooFewOpenFiles extends Error {
 }
 
 /**
- * Node raises its soft limit to the hard one by itself, so the hard one counts.
- * @throws TooFewOpenFiles where one process may not hold so many sockets
+ * Checks the hard limit, because Node raises its soft limit to it by itself.
+ * @throws TooFewOpenFiles when one process may not hold this many sockets
  */
 export function checkOpenFiles(sockets) {
   const limit = execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim();

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 
-/** An option that cannot be followed: it is told without a stack. */
+/** An option that cannot be followed; printed without a stack trace. */
 export class WrongOption extends Error {
   name = 'WrongOption';
 }
 
 /**
- * The options of a command by their defaults, which tell whether one is a number, a text or a switch; undefined once `--help` is answered.
- * @throws WrongOption for one that the command does not have, or that is no number where one is wanted
+ * Reads a command's options; the defaults tell whether one is a number, a text or a switch. Undefined when `--help` was answered.
+ * @throws WrongOption for an unknown option, or when a number is wanted and something else was given
  */
 export function readOptions(args, usage, defaults) {
   const values = parse(args, usage, defaults);
@@ -39,7 +39,7 @@ function toNumber(name, text) {
   return number;
 }
 
-/** Counts of which a table each is made. @throws WrongOption */
+/** The counts in a list; each gets a table of its own. @throws WrongOption */
 export function toCounts(name, text) {
   const counts = text.split(',').map(Number);
   if (!counts.every((count) => Number.isInteger(count) && count > 0))
@@ -48,8 +48,8 @@ export function toCounts(name, text) {
 }
 
 /**
- * The candidates that `--only` names, in its order, each with its name; those that are `ofOther` need an `--other`.
- * @throws WrongOption for a name that there is not, and when none is left
+ * The candidates that `--only` names, in its order, each with its name; those with `ofOther` need an `--other`.
+ * @throws WrongOption for an unknown name, and when none is left
  */
 export function choose(candidates, { only, other }) {
   const chosen = only.split(',').map((name) => {

@@ -1,4 +1,4 @@
-// One kind of POST against several servers, interleaved: what a request costs each of them, and their stores.
+// One kind of POST against several servers, interleaved: what a request costs each server and its stores.
 import { candidates as heartbeats } from '../http/candidates.mjs';
 import { runLoad } from './load/run.mjs';
 import { canPin, median } from './measure.mjs';
@@ -10,13 +10,13 @@ import { startSwitchboard } from '../switchboard.mjs';
 
 /**
  * By name, in the order of the table; the first is the yardstick.
- * @param prepare starts the product by the function that it is given, on the build that it is given, and adds its `requests`
+ * @param prepare starts the product with the function and the build that it is given, and adds the `requests`
  */
 export function candidatesOf(prepare) {
   const embedded = (dist) => prepare(startSwitchboard, dist);
   const withStores = (dist) => prepare(startWithStores, dist);
   return {
-    // It parses a small body, looks one record up and answers JSON.
+    // Parses a small body, looks up one record and answers JSON.
     bare: { label: 'bare uWebSockets.js', start: () => heartbeats.bare.start() },
     switchboard: { label: 'Switchboard, embedded', start: embedded },
     other: { label: 'other build, embedded', start: embedded, ofOther: true },
@@ -25,7 +25,7 @@ export function candidatesOf(prepare) {
   };
 }
 
-/** What the options of `runPosts` are: `usage` and `defaults`. */
+/** The options of `runPosts`: `usage` and `defaults`. */
 export function postOptions(candidates) {
   const names = Object.keys(candidates);
   const usage = `Options:
@@ -38,14 +38,14 @@ export function postOptions(candidates) {
 }
 
 /**
- * Measures the candidates. Sets a failing exit code when a reply was not a 200.
+ * Measures the candidates. Sets a failing exit code when a reply is not a 200.
  * @returns a table
  */
 export function runPosts(title, goal, candidates, options) {
   return withParts(async (start) => tableOf(title, goal, await measurePosts(start, candidates, options), options));
 }
 
-/** Measures the candidates. @returns of each its `label`, `results` by round, and what a request that is `alone` costs its stores */
+/** Measures the candidates. @returns for each its `label`, `results` by round, and what a request that is `alone` costs its stores */
 export async function measurePosts(start, candidates, options) {
   const servers = [];
   for (const { label, start: begin, ofOther = false } of choose(candidates, options)) {
@@ -54,7 +54,7 @@ export async function measurePosts(start, candidates, options) {
   }
   for (const server of servers) {
     server.alone = await measureAlone(server);
-    // What runs for the first time is compiled: nobody's service begins every two seconds.
+    // Compiles what runs for the first time: a real service does not start every two seconds.
     await measure(server, options);
   }
   await interleave(options.rounds, servers, async (server) => {
@@ -69,7 +69,7 @@ async function measure(server, options) {
   const before = await server.storeCost?.();
   const load = await runLoad(server, options);
   const after = await server.storeCost?.();
-  // Over the whole run of the load, warm-up included.
+  // Covers the whole run of the load, warm-up included.
   const each = (field, scale) =>
     after === undefined ? 0 : ((after[field] - before[field]) * scale) / load.answeredInAll;
   return {
@@ -83,7 +83,7 @@ async function measure(server, options) {
 
 const ALONE = 50;
 
-/** Statements and script calls of a request that shares none with another. */
+/** Statements and script calls of a request that shares none with other requests. */
 async function measureAlone({ port, requests, storeCost }) {
   if (storeCost === undefined) return undefined;
   const before = await storeCost();
@@ -135,5 +135,5 @@ function tableOf(title, goal, servers, { rounds, seconds, connections }) {
   return { title, goal, rows, notes };
 }
 
-/** Statements are not counted everywhere. */
+/** Statements cannot be counted everywhere. */
 const told = (count) => (Number.isNaN(count) ? 'uncounted' : count.toFixed(2));

@@ -1,4 +1,4 @@
-// Whether this machine is quiet, by what a bare uWebSockets.js handler costs on it: work of others makes every figure larger, and ratios worse.
+// Whether this machine is quiet, judged by what a bare uWebSockets.js handler costs on it: other work makes every figure larger, and ratios worse.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,16 +9,16 @@ import { withParts } from './started.mjs';
 
 const LOOKS = 5;
 const QUIET_TIMES = 1.2;
-/** Of the time, that a server is busy which is loaded with as much as it can do. */
+/** The least share of the time that a server under full load must be busy. */
 export const LEAST_BUSY = 0.8;
-/** Of each kind of machine the smallest that was ever seen, in microseconds. */
+/** Holds the smallest cost ever seen on each kind of machine, in microseconds. */
 const file = path.join(
   process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'),
   'switchboard',
   'bench-quiet.json',
 );
 
-/** What the figure depends on beside the machine's other work. */
+/** Everything besides other work on the machine that the figure depends on. */
 const machine = () =>
   [
     os.cpus()[0]?.model,
@@ -29,7 +29,7 @@ const machine = () =>
 
 /**
  * Measures the bare handler, in about six seconds.
- * @returns `us` of CPU a request now, the share of the time for which it was `busy`, and `quietUs`, the smallest that was seen on this
+ * @returns `us`: CPU per request now; `busy`: the share of the time for which it was busy; `quietUs`: the smallest cost ever seen on this
  *   machine, now included
  */
 export async function lookAtBare() {
@@ -58,12 +58,12 @@ function readSeen() {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // The first run on this machine.
+    // This is the first run on this machine.
     return {};
   }
 }
 
-/** Sentences where the machine was not quiet then. @param when `before` or `after` */
+/** Sentences that say why the machine was not quiet, none if it was. @param when `before` or `after` */
 export function reasonsOfBare({ us, busy, quietUs }, when) {
   const reasons = [];
   if (us > quietUs * QUIET_TIMES)
@@ -71,7 +71,7 @@ export function reasonsOfBare({ us, busy, quietUs }, when) {
       `bare uWebSockets.js took ${us.toFixed(1)} us a request ${when} the run, ${(us / quietUs).toFixed(2)} times the ${quietUs.toFixed(1)} us ` +
         `of this machine when it is quiet (at most ${QUIET_TIMES}; ${file} has them)`,
     );
-  // On a machine that was never quiet the smallest says nothing; this does.
+  // On a machine that was never quiet the smallest cost says nothing, but this does.
   if (isFastLoad() && busy < LEAST_BUSY)
     reasons.push(
       `bare uWebSockets.js had its core for ${busy.toFixed(2)} of the time ${when} the run, not for ${LEAST_BUSY}`,

@@ -3,13 +3,13 @@ import { LEAST_BUSY, lookAtBare, reasonsOfBare } from './quiet.mjs';
 import { printTables } from './tables.mjs';
 
 /**
- * Prints what a command measured, with the reasons why it is not to be recorded; those make the run fail, unless `--anyway` was said.
- * @returns its tables, and the reasons
+ * Prints what a command measured and any reasons not to record it; a reason makes the run fail, unless `--anyway` was given.
+ * @returns the command's tables, and the reasons
  */
 export async function runForRecord(run, options) {
   const before = await lookAtBare();
   const early = reasonsOfBare(before, 'before');
-  // Whoever wants to record it need not wait for the end.
+  // Printed early, so that nobody who wants to record the figures waits in vain.
   for (const reason of early) console.error(`What follows is not to be recorded: ${reason}.`);
   const tables = await run(options);
   const after = await lookAtBare();
@@ -28,7 +28,7 @@ export async function runForRecord(run, options) {
   return { tables, reasons };
 }
 
-/** Rows say themselves what they are judged by. */
+/** Each row says itself what it is judged by. */
 function reasonsOfRows({ title, rows }) {
   const idle = rows.filter((row) => row['judged by'] === 'throughput' && Number(row['server busy']) < LEAST_BUSY);
   if (idle.length === 0) return [];

@@ -1,4 +1,4 @@
-// A Redis of its own for one run, and what it did: calls and CPU.
+// A Redis for one run, and what it did: calls and CPU.
 import net from 'node:net';
 import path from 'node:path';
 import { runnerImport } from 'vite';
@@ -8,7 +8,7 @@ import { firstMatch, spawnPinned, stopChild } from './measure.mjs';
 const services = path.resolve(import.meta.dirname, '../../support/services');
 
 /**
- * Starts redis-server on a free port, without persistence, on the core that no server under test has.
+ * Starts redis-server on a free port, without persistence, on the core without a server under test.
  * @throws ServiceMissing when it is not installed
  */
 export async function startRedis() {
@@ -22,7 +22,7 @@ export async function startRedis() {
     url: `redis://127.0.0.1:${port}`,
     /** Script calls so far, and CPU seconds used. */
     cost: async () => ({ calls: await scriptCalls(port), cpuSeconds: cpuSeconds(child.pid) }),
-    /** Bytes that it holds. */
+    /** Bytes of memory in use. */
     memory: async () => Number(/used_memory:(\d+)/.exec(await info(port, 'memory'))[1]),
     stop: () => stopChild(child),
   };

@@ -1,4 +1,4 @@
-// Rounds in which everything is measured once, so that what a machine does beside slows all of it alike.
+// Rounds in which everything is measured once, so that other work on the machine slows all of it alike.
 import { isFastLoad } from './load/run.mjs';
 import { median } from './measure.mjs';
 
@@ -8,23 +8,23 @@ export async function interleave(rounds, parts, measure) {
     for (const part of round % 2 === 0 ? parts : parts.toReversed()) await measure(part, round);
 }
 
-/** Median, smallest and largest. */
+/** Median, smallest and largest, as text. */
 export function spread(values, digits = 3) {
   const show = (value) => value.toFixed(digits);
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`;
 }
 
-/** CPU a request of the first, of these results': by round. */
+/** The first candidate's CPU per request divided by that of these results, round by round. */
 export function ratioOf(results, first) {
   return spread(results.map(({ cpuUs }, round) => first[round].cpuUs / cpuUs));
 }
 
-/** What a row is judged by that needs nothing but its core: a few connections do not keep it busy, nor does the load in Node. */
+/** What judges a row that needs nothing but its core: neither a few connections nor the load in Node keep the server busy. */
 export function judgedBy(connections) {
   return connections >= 64 && isFastLoad() ? 'throughput' : 'CPU';
 }
 
-/** Tells of requests that went wrong, or that none was answered at all, and makes the run fail. */
+/** Reports requests that failed, or that none was answered at all, and makes the run fail. */
 export function noteFailures(label, { failed, firstFailure = '', answered }) {
   if (failed === 0 && answered !== 0) return;
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-// What a session costs services that have PostgreSQL and Redis each, interleaved.
+// What a session costs services that each have a PostgreSQL and a Redis, interleaved.
 import { createSessions, endSessions, startSwitchboard } from '../switchboard.mjs';
 import { costRows } from './costs.mjs';
 import { cpuSeconds, treeCpuSeconds } from './cpu.mjs';
@@ -9,7 +9,7 @@ import { interleave } from './rounds.mjs';
 
 /**
  * Starts the product with stores of its own.
- * @returns beside `port`, `databaseUrl` and `stop()`: `cost()`, the seconds of CPU so far of the `server` and the `database`, and `statements`
+ * @returns `port`, `databaseUrl`, `stop()`, and `cost()`: CPU seconds so far of the `server` and the `database`, and `statements`
  */
 export async function startService(environment, dist) {
   const parts = [];
@@ -26,7 +26,7 @@ export async function startService(environment, dist) {
     const settings = {
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
-      // On a machine with other work a store is soon late, and a refusal would be measured.
+      // On a busy machine a store easily exceeds the usual deadline, and then a refusal would be measured.
       DATABASE_DEADLINE_MS: '5000',
       REDIS_DEADLINE_MS: '5000',
       RATE_USER_PER_MIN: '1000000000',
@@ -46,9 +46,9 @@ export async function startService(environment, dist) {
 }
 
 /**
- * Creates and ends sessions on each service, once for warmth and then in rounds.
- * @param services of `startService`, each with a `label`; the first is the yardstick of the others
- * @param afterEach what is waited for after each round of a service, and not measured
+ * Creates and ends sessions on each service, once to warm up and then in rounds.
+ * @param services of `startService`, each with a `label`; the first is the yardstick for the others
+ * @param afterEach awaited after each round of a service, and not measured
  * @returns the rows of a table
  */
 export async function sessionCosts(services, rounds, creates, afterEach = async () => {}) {
@@ -70,7 +70,7 @@ export async function sessionCosts(services, rounds, creates, afterEach = async 
   return costRows(measured);
 }
 
-/** How `sessionCosts` measures. */
+/** A note that says how `sessionCosts` measures. */
 export function costNote(rounds, creates) {
   return `${rounds} rounds of ${creates} sessions, 32 at once, ${canPin ? 'servers on core 0, all else on core 1' : 'not pinned'}.`;
 }

@@ -1,6 +1,6 @@
 /**
- * Starts parts one after the other, so that all that were started are stopped, whatever happens then.
- * @param work gets `start`, which takes a promise of a part with `stop()` and hands it on
+ * Starts parts one after the other and stops all that were started, whatever happens then.
+ * @param work gets `start`, which takes a promise of a part with `stop()` and returns the part
  */
 export async function withParts(work) {
   const started = [];
@@ -11,7 +11,7 @@ export async function withParts(work) {
       return begun;
     });
   } finally {
-    // In reverse order: what was started last needs what was started before it.
+    // In reverse order: later parts need earlier ones.
     for (const part of started) await part.stop();
   }
 }

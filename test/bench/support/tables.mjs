@@ -1,7 +1,7 @@
-// What a command returns is an array of tables: `title`, `goal` (docs/goals.md) where there is one, `rows` (objects with the same fields),
+// A command returns an array of tables: `title`, `goal` (docs/goals.md) where there is one, `rows` (objects with the same fields),
 // and `notes` (sentences) where the figures need some.
 
-/** How columns are read whose names do not say it. */
+/** Explains the columns whose names do not speak for themselves. */
 const meanings = {
   'by CPU': "CPU a request of the first row, of this row's: 0.5 costs twice as much",
   'server busy': 'the share of a core that the server had',
@@ -20,7 +20,7 @@ export function printTables(tables) {
   if (legend !== '') console.log(`\n${legend}`);
 }
 
-/** What a reader of the tables has to know of their columns. */
+/** What readers must know about the columns of these tables. */
 function legendOf(tables) {
   const rows = tables.flatMap((table) => table.rows);
   const told = Object.entries(meanings).filter(([name]) => rows.some((row) => name in row));

@@ -11,7 +11,7 @@ export function loadUws() {
     try {
       return require(name);
     } catch {
-      // the other one, then
+      // Then try the other one.
     }
   }
   throw new Error('no uWebSockets.js for this Node and C library');

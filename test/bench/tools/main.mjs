@@ -1,4 +1,4 @@
-// What we add to a tool of the server: from the end of the response that asks for it to its answer at the provider, without the tool's own time.
+// What we add to a server's tool: the time from the end of the response that asks for it to its answer at the provider, minus the tool's own.
 import { createSession, inTurns, KEYS, offerSdp, openCall, startNode, startStandIn } from '../calls/parts.mjs';
 import { canPin } from '../support/measure.mjs';
 import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
@@ -6,9 +6,9 @@ import { startRedis } from '../support/redis.mjs';
 import { spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 
-/** What is compiled at the first call is no part of one. */
+/** Warm-up: what is compiled on the first call must not count. */
 const WARM_SECONDS = 5;
-/** What a session may have of them at most. */
+/** The most tool calls that a session may have. */
 const PER_SESSION = 200;
 
 export const usage = `Options:

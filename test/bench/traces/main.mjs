@@ -1,4 +1,4 @@
-// What traces cost a session: as it is created and ended, and when its spans are made of what was kept and sent.
+// What traces cost: when a session is created and ended, and when its spans are built from what was kept and sent.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +16,7 @@ export const defaults = { rounds: 5, creates: 500, other: '' };
 
 export const brief = ['--rounds', '3', '--creates', '200'];
 
-/** Spans are made ten seconds after a session's end; those that are not sent by then never are. */
+/** Spans are made ten seconds after a session's end; any that are not sent by then are considered lost. */
 const SENT_WITHIN_MS = 120_000;
 
 /** Sets a failing exit code when the spans of a session are not sent. */

@@ -1,4 +1,4 @@
-// Reports straight into the product's ledger: committed together as the service does, or one by one. Prints one JSON line.
+// Reports straight to the product's ledger: committed together as the service does, or one by one. Prints one JSON line.
 import path from 'node:path';
 import { runnerImport } from 'vite';
 
@@ -10,17 +10,17 @@ const { openExternal } = await load('database/external.ts');
 const { migrate } = await load('database/migrate.ts');
 const { createPostgresLedger } = await load('stores/ledger/postgres.ts');
 
-/** What is slow is measured, not refused. */
+/** Slow reports are to be measured, not refused. */
 const deadlineMs = 30_000;
 const numbers = Array.from({ length: Number(clients) }, (_, n) => n);
 const common = openExternal({ url, deadlineMs });
 await migrate(common);
 const ledger = createPostgresLedger(common);
 const own = numbers.map(() => openExternal({ url, maxConnections: 1, deadlineMs }));
-/** By client: all one ledger, or each one of its own with a connection of its own, where a report waits for the one before. */
+/** The ledger of each client: one for all, or one each with a single connection, on which a report waits for the one before. */
 const ways = { grouped: numbers.map(() => ledger), single: own.map(createPostgresLedger) };
 
-/** @returns reports a second */
+/** @returns reports per second */
 async function measure(ledgers) {
   let counted = 0;
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// Goal P9: usage reports, embedded and with PostgreSQL, and what it is worth to commit them together.
+// Goal P9: usage reports, embedded and with PostgreSQL, and what it gains to commit them together.
 import path from 'node:path';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
 import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
@@ -21,7 +21,7 @@ export async function run(options) {
   return options.only.includes('stores') ? [table, await compareCommits(options)] : [table];
 }
 
-/** The product's own ledger twice on one PostgreSQL: its reports committed together, and one by one, each client over its own connection. */
+/** Runs the product's own ledger on one PostgreSQL twice: reports committed together, and one by one, each client over its own connection. */
 async function compareCommits({ rounds, seconds, connections }) {
   const database = await startPostgres(AS_IN_SERVICE);
   const child = spawnNode(0, [

@@ -2,14 +2,14 @@
 import { postRequest } from '../http/requests.mjs';
 import { createSessions } from '../switchboard.mjs';
 
-/** Of a back end: what clients say of sessions whose calls are metered here is not counted. */
+/** Needed to report as a back end: what clients report of sessions whose calls are metered here does not count. */
 export const SERVICE_TOKEN = 'bench-0123456789abcdef0123456789';
 /** Ceilings that no run reaches. */
 const ceilings = { WIDGET_MAX_TOKENS_DAILY: '1000000000000', WIDGET_MAX_DOLLARS_DAILY: '1000000' };
 
 /**
- * Starts it, and adds `requests` with a report of each session, each of its own visitor.
- * @param start starts the product, with an environment and more that it is given
+ * Starts the product and adds `requests`, a usage report for each session, each of a visitor of its own.
+ * @param start starts the product with the environment and options that it is given
  */
 export async function startReports(start, dist, sessions) {
   const server = await start({ SERVICE_TOKENS: SERVICE_TOKEN, ...ceilings }, { dist });

@@ -1,4 +1,4 @@
-// What webhooks cost those who have none, and how soon they tell: beside an endpoint that is dead as well.
+// What webhooks cost tenants that have none, and how soon events are delivered, also beside an endpoint that is dead.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,11 +23,11 @@ const TOKEN = 'service-token-that-only-this-bench-knows';
 const environment = { SERVICE_TOKENS: TOKEN, OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1' };
 const TYPES = ['session.started', 'session.ended'];
 const WARM_SECONDS = 3;
-/** What is told later than this is not told. */
+/** An event that is delivered later than this counts as not delivered. */
 const TOLD_WITHIN_MS = 120_000;
 const DEAD = 'wh_dead';
 
-/** Sets a failing exit code when something is not told. */
+/** Sets a failing exit code when an event is not delivered. */
 export function run(options) {
   return withParts(async (start) => {
     const costs = await measureCosts(start, options);
@@ -57,7 +57,7 @@ async function startReceiver(status = 204) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `http://localhost:${server.address().port}/`,
-    /** Milliseconds from what was told to its request, of each that came. */
+    /** Milliseconds from each event to its request, for all that arrived. */
     delays,
     async stop() {
       server.closeAllConnections();
@@ -75,7 +75,7 @@ async function addEndpoint({ port }, { url }) {
   if (reply.status !== 201) throw new Error(`the endpoint was refused: ${await reply.text()}`);
 }
 
-/** As one that has failed for hours and is probed every ten minutes, now for the next time. */
+/** Stores an endpoint that has failed for hours and is probed every ten minutes, next time now. */
 async function fillDead({ databaseUrl }, { url }, waiting) {
   const sql = postgres(databaseUrl, { max: 1 });
   const atMs = Date.now();
@@ -116,7 +116,7 @@ async function measureCosts(start, { rounds, creates, other }) {
   };
 }
 
-/** Creates and ends sessions at a steady pace. @returns what became of what they tell, in milliseconds, sorted */
+/** Creates and ends sessions at a steady pace. @returns the delays of their events in milliseconds, sorted */
 async function measureDelays({ port }, receiver, seconds, { 'per-second': perSecond }) {
   const sessions = Math.round((seconds * perSecond) / TYPES.length);
   const from = receiver.delays.length;

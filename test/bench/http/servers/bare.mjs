@@ -1,4 +1,4 @@
-// The yardstick: uWebSockets.js alone, doing the least a heartbeat needs: collect, parse, look up, answer JSON.
+// The yardstick: uWebSockets.js alone, doing the least that a heartbeat needs: collect, parse, look up, answer JSON.
 import { loadUws } from '../../support/uws.mjs';
 
 const uws = loadUws();

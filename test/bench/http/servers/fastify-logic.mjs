@@ -1,4 +1,4 @@
-// Fastify 5 with the heartbeat's logic in memory: address window, CORS, the session's proof and its times, and the reply's ten headers.
+// Fastify 5 with the heartbeat's logic in memory: address window, CORS, the session's proof and times, and the reply's ten headers.
 import { createHash } from 'node:crypto';
 import fastify from 'fastify';
 import { schema } from './fastify-schema.mjs';

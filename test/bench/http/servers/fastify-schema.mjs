@@ -11,7 +11,7 @@ const session = {
   },
 };
 
-/** A heartbeat and its reply, for Fastify's validation and its writing of JSON. */
+/** A heartbeat and its reply, for Fastify's validation and JSON serialization. */
 export const schema = {
   body: {
     type: 'object',

@@ -1,4 +1,4 @@
-// Fastify 5 with schemas for body and reply and a handler that does nothing but return a constant.
+// Fastify 5 with schemas for body and reply, and a handler that only returns a constant.
 import fastify from 'fastify';
 import { schema } from './fastify-schema.mjs';
 

@@ -1,4 +1,4 @@
-// The fair yardstick: uWebSockets.js that does for a heartbeat what any server has to that replies as ours (docs/goals.md, P1): walks the
+// The fair yardstick: uWebSockets.js that does what any server must do to send the same reply as ours (docs/goals.md, P1): walks the
 // headers, asks for the address, writes the same ten headers and a body of the same text. It has no logic.
 import { loadUws } from '../../support/uws.mjs';
 

@@ -1,8 +1,8 @@
-// Our transport with a handler that does what the bare server's does: what the transport alone costs.
+// Our transport with the bare server's handler, to measure what the transport alone costs.
 import { rolldown } from 'rolldown';
 
 const root = `${import.meta.dirname}/../../../..`;
-// Inside node_modules, so that the bundle finds uWebSockets.js from where it lies.
+// Inside node_modules, so that the bundle can resolve uWebSockets.js.
 const file = `${root}/node_modules/.cache/switchboard-bench/transport.mjs`;
 const bundle = await rolldown({
   input: `${root}/src/transport/server.ts`,

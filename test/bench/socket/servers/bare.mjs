@@ -1,4 +1,4 @@
-// The yardstick: uWebSockets.js alone. `echo` parses and sends the same JSON back, `answer` looks a session up and answers
+// The yardstick: uWebSockets.js alone. `echo` parses JSON and sends it back; `answer` looks up a session and answers
 // with as many bytes as the product does.
 import { loadUws } from '../../support/uws.mjs';
 

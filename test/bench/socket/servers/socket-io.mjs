@@ -1,4 +1,4 @@
-// socket.io alone, over WebSockets only: acknowledges each event with what it told.
+// socket.io alone, over WebSockets only: acknowledges each event with the data it carried.
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';
 

@@ -1,4 +1,4 @@
-// The `ws` library alone: parses and sends the same JSON back.
+// The `ws` library alone: parses JSON and sends it back.
 import { WebSocketServer } from 'ws';
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0, maxPayload: 4096 });

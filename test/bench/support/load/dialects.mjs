@@ -1,4 +1,4 @@
-// How a heartbeat is said and answered over a socket by each kind of server. Texts are payloads of text frames.
+// How each kind of server expects and answers a heartbeat over a socket. Texts are payloads of text frames.
 import { upgradeRequest } from './frames.mjs';
 
 const told = '{"type":"heartbeat","idleSec":0,"id":123456}';
@@ -6,11 +6,11 @@ const told = '{"type":"heartbeat","idleSec":0,"id":123456}';
 const plain = {
   upgrade: (port) => upgradeRequest(port, '/api/realtime/socket', 'switchboard.v1'),
   beat: told,
-  /** What an answer begins with. */
+  /** The beginning of an answer. */
   answer: '{"type":"heartbeat"',
-  /** Sent first, by one socket after the other. */
+  /** Sent first: each socket sends the next one. */
   greetings: (sessions = []) => sessions.map((session) => JSON.stringify({ type: 'attach', sm_session_id: session })),
-  /** Text frames that come before the first heartbeat may be sent. */
+  /** How many text frames must arrive before the first heartbeat may be sent. */
   welcomes: (sessions = []) => (sessions.length > 0 ? 1 : 0),
 };
 
@@ -20,9 +20,9 @@ const socketIo = {
   beat: `421["heartbeat",${told}]`,
   answer: '431[{"type":"heartbeat"',
   greetings: () => ['40'],
-  /** Its handshake, and that of the namespace. */
+  /** Two handshakes: Engine.IO's and the namespace's. */
   welcomes: () => 2,
-  /** Its pings are text frames. */
+  /** Engine.IO's pings are text frames. */
   ping: '2',
   pong: '3',
 };

@@ -1,4 +1,4 @@
-// Just enough of RFC 6455 for a load generator: one masked text frame out, short unmasked ones in.
+// Just enough of RFC 6455 for a load generator: sends one masked text frame, reads short unmasked ones.
 import net from 'node:net';
 
 const mask = [0x12, 0x34, 0x56, 0x78];
@@ -14,14 +14,14 @@ export function textFrame(text) {
   return Buffer.concat([head, payload]);
 }
 
-/** A masked pong with the payload of a ping. */
+/** A masked pong with a ping's payload. */
 export function pongFrame(payload) {
   const body = Buffer.from(payload);
   for (let i = 0; i < body.length; i += 1) body[i] ^= mask[i & 3];
   return Buffer.concat([Buffer.from([0x8a, 0x80 | body.length, ...mask]), body]);
 }
 
-/** The frame that starts at `from`: its opcode and where its payload begins and ends; undefined when it is not whole. */
+/** The frame that starts at `from`: its opcode and where its payload begins and ends; undefined while it is incomplete. */
 export function frameAt(buffer, from, until) {
   if (until - from < 2) return undefined;
   const short = buffer[from + 1] & 127;
@@ -47,9 +47,9 @@ export function upgradeRequest(port, path, protocol) {
 }
 
 /**
- * Opens a socket, Switchboard's unless `path` and `protocol` say otherwise.
- * @param on `opened()` once it may be written to, `refused(reply)` for an answer that is no 101, and `frame(buffer, { opcode, begin, end })`
- *   for each that comes, with where its payload lies
+ * Opens a socket to Switchboard, unless `path` and `protocol` say otherwise.
+ * @param on `opened()` once it may be written to, `refused(reply)` for an answer other than 101, and `frame(buffer, { opcode, begin, end })`
+ *   for each frame, with the position of its payload
  */
 export function openSocket({ port, localAddress, path = '/api/realtime/socket', protocol = 'switchboard.v1' }, on) {
   const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true });

@@ -1,4 +1,4 @@
-// What load.c does, for machines without a compiler: it needs two or three times the CPU, so that it does not keep a fast server busy.
+// Does what load.c does, for machines without a compiler. It needs two or three times the CPU, so it cannot keep a fast server busy.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { cpuSeconds, loopCpuSeconds } from '../cpu.mjs';
@@ -25,7 +25,7 @@ function fail(what) {
   if (firstFailure === '') firstFailure = what.slice(0, 600);
 }
 
-/** A connection of HTTP or a socket; `ready` resolves once it may send. */
+/** An HTTP connection or a socket; `ready` resolves once it may send. */
 class Connection {
   #socket;
   #number;
@@ -74,7 +74,7 @@ class Connection {
     else if (this.#due.length > 0) this.send(this.#due.shift());
   }
 
-  /** @returns the bytes of the message at the beginning, 0 while it is not whole */
+  /** @returns the bytes of the first message, 0 while it is incomplete */
   #take(buffer) {
     if (this.#isUpgraded && options.beat !== '') return this.#takeFrame(buffer);
     const end = buffer.indexOf('\r\n\r\n') + 4;
@@ -118,7 +118,7 @@ class Connection {
   }
 }
 
-/** Sends for those whose turn has come. */
+/** Sends on each connection when its turn has come. */
 function startTurns(connections) {
   let next = performance.now();
   let n = 0;

@@ -1,4 +1,4 @@
-// One measurement of one server: a load on the other core, and what the server and the load used of theirs meanwhile.
+// One measurement of one server: a load on the other core, and the CPU that server and load used of their cores meanwhile.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,10 +6,10 @@ import { temporaryDirectory } from '../leftovers.mjs';
 import { firstMatch, spawnPinned, stopChild } from '../measure.mjs';
 import { dialects } from './dialects.mjs';
 
-/** Built at the first use, for this run; undefined where there is no compiler. */
+/** Built on first use, for this run only; undefined where there is no compiler. */
 let compiled;
 
-/** What to start: the program in C, or without a compiler the one in Node. */
+/** The command of the load: the program in C, or without a compiler the one in Node. */
 function program() {
   compiled ??= compile();
   return compiled.file === undefined ? [process.execPath, `${import.meta.dirname}/load.mjs`] : [compiled.file];
@@ -23,18 +23,19 @@ function compile() {
   return { file };
 }
 
-/** Whether the load comes from the program in C. With the one in Node a fast server is not busy. */
+/** Whether the load is the program in C. The one in Node cannot keep a fast server busy. */
 export function isFastLoad() {
   program();
   return compiled.file !== undefined;
 }
 
 /**
- * Loads a server: `requests` are sent over HTTP in turn, or, where it has a `dialect`, heartbeats over sockets, attached to its `sessions`.
- * @param options `connections`; `seconds` that are measured, after `warmUp` (1); `rate` of all connections together a second, 0 for as soon as
- *   each was answered (0); `ownAddresses`: each connection from an address of its own (false)
- * @returns {Promise<{perSecond: number, answered: number, answeredInAll: number, cpuUs: number, loopUs: number, serverBusy: number, loadBusy: number, p50Us: number, p99Us: number,
- *   failed: number, firstFailure?: string}>} `answeredInAll` with the warm-up; `cpuUs` of the server a request, `loopUs` of its event loop; `busy`: shares of a core
+ * Loads a server: `requests` are sent over HTTP in turn, or, where it has a `dialect`, heartbeats over sockets attached to its `sessions`.
+ * @param options `connections`; measured `seconds`, after `warmUp` (1); `rate` per second of all connections together, 0 to send as soon as
+ *   the previous one is answered (0); `ownAddresses`: each connection uses an address of its own (false)
+ * @returns {Promise<{perSecond: number, answered: number, answeredInAll: number, cpuUs: number, loopUs: number, serverBusy: number,
+ *   loadBusy: number, p50Us: number, p99Us: number, failed: number, firstFailure?: string}>} `answeredInAll` includes the warm-up; `cpuUs` of
+ *   the server per request, `loopUs` of its event loop; `busy`: shares of a core
  */
 export async function runLoad(server, options) {
   const load = spawnPinned(1, [...program(), ...argumentsOf(server, options)]);
@@ -81,7 +82,7 @@ let directory;
 let written = 0;
 const files = new WeakMap();
 
-/** A file of texts, written once for each list of them: there may be hundreds of thousands. */
+/** A file with these texts, written once for each list: there may be hundreds of thousands. */
 function fileOf(texts) {
   if (texts.length === 0) return '';
   directory ??= temporaryDirectory().directory;
