@@ -7,7 +7,7 @@ import { runForRecord } from './support/recorded.mjs';
 import { toMarkdown } from './support/tables.mjs';
 
 const ANYWAY = `
-  --anyway           succeeds also where the figures are not to be recorded: on a machine that is not quiet, or of a server that was idle`;
+  --anyway           succeeds even when the figures must not be recorded: on a machine that is not quiet, or with a server that was idle`;
 
 /**
  * Runs a command and prints its tables. @returns the tables and the reasons not to record them; undefined when `--help` was answered

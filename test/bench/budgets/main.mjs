@@ -12,18 +12,18 @@ import { measureMonth } from './month.mjs';
 import { startTalkers } from './talkers.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (5)
-  --seconds <n>      measured seconds per round and service of reports, and of each phase of responses (5)
-  --connections <n>  keep-alive connections that report (64)
+  --rounds <n>       interleaved rounds; medians are printed (5)
+  --seconds <n>      measured seconds per round and service for reports, and per phase for responses (5)
+  --connections <n>  keep-alive connections that send reports (64)
   --sessions <n>     sessions whose usage is reported in turn (2000)
   --calls <n>        held calls, which respond in turn (100)
-  --per-second <n>   responses a second, of all calls together (50)
-  --entries <n>      entries of one tenant in a month (50000000)
+  --per-second <n>   responses per second of all calls together (50)
+  --entries <n>      ledger entries of one tenant in a month (50000000)
   --keys <n>         widget keys of each tenant in that month (4)
-  --agents <n>       agents of each tenant, which all keys use (3)
-  --processes <n>    that counted in each hour of it (4)
+  --agents <n>       agents of each tenant, each used by all keys (3)
+  --processes <n>    processes that counted usage in each hour of it (4)
   --reads <n>        reads of the month (200)
-  --other <path>     another build's directory, whose entries with the most budgets are measured beside`;
+  --other <path>     another build's directory, also measured with the most budgets`;
 
 export const defaults = {
   rounds: 5,
@@ -72,7 +72,7 @@ async function compareReports(start, services, { rounds, seconds, connections, s
     rows: costRows(measured),
     notes: [
       `${rounds} rounds of ${seconds} s, ${connections} connections, ${whereOf()}.`,
-      `Statements of a report that is alone: ${alone.join(', ')}.`,
+      `Statements of a report sent alone: ${alone.join(', ')}.`,
     ],
   };
 }
@@ -105,7 +105,7 @@ async function compareResponses(start, services, { rounds, seconds, calls, 'per-
     goal: GOAL,
     rows,
     notes: [
-      `${rounds} rounds of two phases of ${seconds} s, ${whereOf()}. What the same calls take that are silent is taken off, and told beside.`,
+      `${rounds} rounds of two phases of ${seconds} s, ${whereOf()}. What the same calls use while silent is subtracted and shown in its own column.`,
     ],
   };
 }

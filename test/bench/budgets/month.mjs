@@ -51,12 +51,12 @@ export async function measureMonth(start, { entries, keys, agents, processes, re
       measured.push(rowOf(`a month of ${of}, once an hour`, first), rowOf('the same, each second', again));
     }
     return {
-      title: `Reading a month that has ${entries} entries of its tenant`,
+      title: `Reading a month with ${entries} ledger entries of one tenant`,
       goal: 'P18: 5 ms',
       rows: measured,
       notes: [
         `${rows} rows of usage_hour: ${HOURS} hours of ${TENANTS} tenants with ${keys} keys and ${agents} agents each, counted by ${processes} ` +
-          `processes in each hour; ${(rows / TENANTS).toFixed(0)} of them are the tenant's. Keys have a total of each day (usage_total).`,
+          `processes in each hour; ${(rows / TENANTS).toFixed(0)} of them are the tenant's. Keys have a total for each day (usage_total).`,
         `${reads} reads one after the other, PostgreSQL with fsync, its cache warm.`,
       ],
     };
@@ -101,7 +101,7 @@ async function times(reads, read) {
 function check(of, { microDollars }, entries) {
   const share = microDollars / (entries * MICRO_DOLLARS);
   if (Math.abs(share - 1) < 0.001) return;
-  console.error(`${of}: ${share.toFixed(4)} of what was filled was read`);
+  console.error(`${of}: ${share.toFixed(4)} of what was filled in was read`);
   process.exitCode = 1;
 }
 

@@ -20,14 +20,14 @@ import {
 const FIRST = 50;
 
 export const usage = `Options:
-  --calls <n>     held calls, more than ${FIRST} beside those of --over (1000; 5000 with --one-key; 300 with --captions)
-  --over <n>      of which so many use more than they may (100)
+  --calls <n>     held calls, more than ${FIRST} besides those of --over (1000; 5000 with --one-key; 300 with --captions)
+  --over <n>      how many of them exceed their ceiling (100)
   --every <s>     seconds between two responses of one call (10)
   --seconds <n>   measured seconds of each phase (30)
-  --embedded      one node with embedded stores; nobody takes its calls over
-  --one-key       instead: what a response costs while ${FIRST}, and while --calls calls of one key are open
-  --captions      instead: what captions cost, of pages that show what is said
-  --other <dist>  with --one-key: another build besides`;
+  --embedded      one node with embedded stores; no other node takes over its calls
+  --one-key       instead: what a response costs while ${FIRST} calls of one key are open, and while --calls are
+  --captions      instead: what captions cost when pages show them
+  --other <dist>  with --one-key: also measures another build`;
 
 const OPENED_MS = 12_000;
 const TAKEN_WITHIN_MS = 60_000;
@@ -75,11 +75,11 @@ async function oneKey({ calls, seconds, other }) {
     rows.push(...(await withParts((start) => measureOneKey(start, { few: FIRST, many: calls, seconds, ...build }))));
   return [
     {
-      title: 'CPU of a response, by how many calls of one key are open',
+      title: 'CPU per response, by the number of open calls of one key',
       goal: 'P15: no more than 1.2 times as much at 5,000 as at 50',
       rows,
       notes: [
-        'Services of their own for both, which take turns; medians of three rounds, each less what as many silent calls take.',
+        'Each count has a service of its own, measured in turns; medians of three rounds, minus what the same calls use while silent.',
       ],
     },
   ];
@@ -88,10 +88,10 @@ async function oneKey({ calls, seconds, other }) {
 async function captions(options) {
   const rows = await withParts((start) => measureCaptions(start, options));
   const notes = [
-    'Five captions of the visitor and 25 of the agent in a turn; services of their own, which take turns; medians of three rounds.',
+    'A turn has five captions of the visitor and 25 of the agent. Each kind has a service of its own, measured in turns; medians of three rounds.',
   ];
-  const goal = 'at most 0.05 % of a core a call';
-  return [{ title: `Captions of ${options.calls} calls, a turn of each every 10 s`, goal, rows, notes }];
+  const goal = 'at most 0.05 % of a core per call';
+  return [{ title: `Captions of ${options.calls} calls, each with a turn every 10 s`, goal, rows, notes }];
 }
 
 async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
@@ -170,7 +170,7 @@ async function busy(node, seconds) {
 function tableOf(rows, { calls, every, embedded }) {
   const where = embedded ? 'one node with embedded stores' : 'PostgreSQL and Redis of their own';
   return {
-    title: `${calls} held calls, a response of each every ${every} s`,
+    title: `${calls} held calls, each with a response every ${every} s`,
     goal: 'P13: 12 kB and 0.2 % of a core for one; hung up within 1 s; heard again within 12 s',
     rows,
     notes: [`${where}, ${canPin ? 'servers on core 0, the provider on core 1' : 'not pinned'}.`],

@@ -14,8 +14,8 @@ const ways = {
   },
 };
 
-export const ADDRESSES_USAGE = `  --addresses <ways> comma-separated, tables for each: one; many: each connection has an address of its own;
-                     forwarded: X-Forwarded-For of a proxy names another client in each request (one)`;
+export const ADDRESSES_USAGE = `  --addresses <ways> comma-separated, with tables for each: one; many: each connection has an address of its own;
+                     forwarded: a proxy's X-Forwarded-For names another client in each request (one)`;
 
 function forwarded(request, n) {
   return request.replace('\r\n\r\n', `\r\nX-Forwarded-For: 10.1.${n >> 8}.${n & 255}\r\n\r\n`);

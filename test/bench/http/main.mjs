@@ -10,14 +10,14 @@ import { interleave, judgedBy, noteFailures, ratioOf, spread } from '../support/
 import { withParts } from '../support/started.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (7)
+  --rounds <n>       interleaved rounds; medians are printed (7)
   --seconds <n>      measured seconds per round and server (2)
-  --connections <n>  comma-separated counts of keep-alive connections, a table each (8,64)
+  --connections <n>  comma-separated counts of keep-alive connections, one table each (8,64)
 ${ADDRESSES_USAGE}
   --headers <set>    minimal | browser: the request's headers (minimal)
-  --other <path>     another build's directory, measured beside the present one
-  --only <names>     comma-separated, the first is the yardstick: ${Object.keys(candidates).join(', ')}
-                     (without the last two, where none are named). "switchboard,foreign-cookie,cookie" is goal P7`;
+  --other <path>     another build's directory, measured next to the present one
+  --only <names>     comma-separated; the first is the yardstick: ${Object.keys(candidates).join(', ')}
+                     (by default all but the last two). "switchboard,foreign-cookie,cookie" is goal P7`;
 
 export const defaults = {
   rounds: 7,

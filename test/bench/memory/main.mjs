@@ -9,8 +9,8 @@ import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
 export const usage = `Options:
   --sockets <n>  sockets, each with a session of its own (10000)
-  --first <n>    more of them before, which are not counted: they load and compile what all need (1000)
-  --named        each session for a user of its own, named by address, in the place of one subject for all
+  --first <n>    extra sockets before them that do not count: they load and compile what all need (1000)
+  --named        each session for a user of its own, named by address, instead of one subject for all
   --other <path> another build's directory, measured as well`;
 
 export const defaults = { sockets: 10_000, first: 1000, named: false, other: '' };
@@ -30,12 +30,12 @@ export async function run(options) {
   ];
   return [
     {
-      title: `Memory of ${options.sockets} held sockets and sessions, each`,
+      title: `Memory per held socket and session, of ${options.sockets}`,
       goal: 'P4: a session with its socket at most 3.2 kB of RSS; bare uWebSockets.js 0.6 kB, bare ws 6.1 kB',
       rows,
       notes: [
-        `Above the same process with ${options.first} of them, each time after collections of garbage, when nothing moves any more. ` +
-          `The sessions are ${options.named ? 'of a subject each' : 'of one subject'}; their history is in PostgreSQL, so that no database grows within the process.`,
+        `Compared with the same process with ${options.first} of them, each time after garbage collections, when memory no longer changes. ` +
+          `The sessions have ${options.named ? 'a subject each' : 'one subject'}; their history is in PostgreSQL, so that no database grows inside the process.`,
       ],
     },
   ];

@@ -10,14 +10,14 @@ import { cpuOf, memoryOfSide, startSide } from './side.mjs';
 import { tableOf } from './table.mjs';
 
 export const usage = `Options:
-  --live <n>         live sessions of the large side; the small one has 1,000 (0: as many as half of this machine's free memory holds, at
+  --live <n>         live sessions of the large side; the small one has 1,000 (0: as many as fit into half of this machine's free memory, at
                      most 1,000,000)
-  --rate <n>         heartbeats a second of each side while it is measured, over all processes (4000)
+  --rate <n>         heartbeats per second on each side while it is measured, over all its processes (4000)
   --rest <n>         seconds for which the CPU without load is measured (20)
-  --rounds <n>       interleaved rounds, medians are printed (7)
+  --rounds <n>       interleaved rounds; medians are printed (7)
   --seconds <n>      measured seconds per round and side (5)
   --connections <n>  keep-alive connections to each of the four processes (16)
-  --other <path>     another build's directory: a large side of it is measured beside
+  --other <path>     another build's directory, measured as a further large side
 
 1,000,000 take some 5 GB of memory, 2 GB of disk in TMPDIR, and minutes to start.`;
 

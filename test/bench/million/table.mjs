@@ -60,11 +60,11 @@ export function tableOf(sides, { rounds, seconds, connections, rate }) {
     goal: 'P14: a heartbeat p99 at most twice that at 1,000; P5: its CPU at most 1.3 times; deadlines at most 2 s late',
     rows,
     notes: [
-      `${rounds} rounds of ${seconds} s, ${rate} heartbeats a second over HTTP, ${connections} connections to each process, ` +
-        `${canPin ? 'processes on core 0; load, Redis and PostgreSQL on core 1' : 'not pinned'}. The latency is the slowest process', and ` +
-        'counts from when a heartbeat was to be sent. CPU is what the work takes beyond that at rest.',
-      `"sessions a core": at ${LOAD * 100} % of a core for processes, Redis and PostgreSQL together, with a heartbeat each ${BEAT_SEC} s over ` +
-        `HTTP and a life of ${LIFE_SEC / 60} minutes.`,
+      `${rounds} rounds of ${seconds} s, ${rate} heartbeats per second over HTTP, ${connections} connections to each process, ` +
+        `${canPin ? 'processes on core 0; load, Redis and PostgreSQL on core 1' : 'not pinned'}. The latency is that of the slowest process and ` +
+        'counts from the moment at which a heartbeat was due. CPU is what the work adds to the use at rest.',
+      `"sessions a core": at ${LOAD * 100} % of a core for processes, Redis and PostgreSQL together, with a heartbeat every ${BEAT_SEC} s over ` +
+        `HTTP and sessions of ${LIFE_SEC / 60} minutes.`,
     ],
   };
 }

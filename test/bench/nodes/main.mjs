@@ -6,12 +6,12 @@ import { loadNodes, startNode, startShared, together } from '../redis/stack.mjs'
 import { gainOfSecond, servedBy } from './model.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (7)
+  --rounds <n>       interleaved rounds; medians are printed (7)
   --seconds <n>      measured seconds per round (2)
   --connections <n>  keep-alive connections to each node (64)
 
-The model is checked on two cores: nodes on the first, Redis, PostgreSQL and load on the second. What is served there is
-what the busier core has time for, if the costs are right and nothing else runs on this machine.`;
+The model is checked on two cores: nodes on the first, Redis, PostgreSQL and load on the second. If the costs are right and
+nothing else runs on this machine, the busier core limits what is served there.`;
 
 const WARM_UP_SEC = 4;
 
@@ -66,7 +66,7 @@ function costs(parts, { rounds, seconds, connections }) {
     rows,
     notes: [
       `${rounds} rounds of ${seconds} s, ${canPin ? 'nodes on core 0; load, Redis and PostgreSQL on core 1' : 'not pinned'}. ` +
-        'Predicted: what the busier of the two cores has time for.',
+        'Predicted: the most that the busier of the two cores can do.',
     ],
   };
 }
@@ -80,7 +80,7 @@ function gain([one, two]) {
   );
   const of = ({ runs }, field) => median(runs.map((run) => run[field])).toFixed(2);
   return {
-    title: 'What two nodes serve of what one serves, with a core for each node and for Redis',
+    title: 'How many times as much two nodes serve as one, with a core for each node and for Redis',
     goal: 'P10: 1.7',
     rows: [
       {

@@ -14,9 +14,9 @@ const root = path.resolve(import.meta.dirname, '../../..');
 
 export const usage = `Options:
   --rounds <n>      interleaved rounds, each in processes of its own (5)
-  --cookie          with the console cookie of a login
-  --other <path>    another checkout, measured beside this one
-  --profile <path>  a directory for a CPU profile of each process, which the developer tools of Chromium open; it makes
+  --cookie          requests carry the console cookie of a login
+  --other <path>    another checkout, measured next to this one
+  --profile <path>  a directory for each process's CPU profile, to be opened in Chromium's developer tools; this makes
                     heartbeats a little slower`;
 
 export const defaults = { rounds: 5, cookie: false, other: '', profile: '' };
@@ -42,7 +42,7 @@ export async function run(options) {
 /** Bundles inside the checkout, where its modules find their packages. */
 async function bundleOf(folder) {
   if (!existsSync(`${folder}/node_modules`))
-    throw new WrongOption(`${folder} is no checkout with its packages: run \`npm ci\` there`);
+    throw new WrongOption(`${folder} is not a checkout with its packages installed: run \`npm ci\` there`);
   const { directory, stop } = temporaryDirectory(path.join(folder, 'node_modules/.bench-own-'));
   const file = path.join(directory, 'beats.js');
   await build({
@@ -94,7 +94,7 @@ function tableOf(checkouts, { rounds, cookie }) {
     };
   });
   return {
-    title: `Our own code for a heartbeat over HTTP${cookie ? ' with a console cookie' : ''}`,
+    title: `Our own code per heartbeat over HTTP${cookie ? ' with a console cookie' : ''}`,
     rows,
     notes: [
       `${rounds} rounds of 60 batches. The fastest batch is the one that other work on the machine disturbed least.`,

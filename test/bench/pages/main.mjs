@@ -11,9 +11,9 @@ import { startSwitchboard } from '../switchboard.mjs';
 import { servedPaths } from './paths.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (5)
+  --rounds <n>       interleaved rounds; medians are printed (5)
   --seconds <n>      measured seconds per round and path (1)
-  --connections <n>  keep-alive connections of those that the hostile one disturbs (8)
+  --connections <n>  keep-alive connections that the hostile one disturbs (8)
   --only <name>      pages | hostile: one of the two tables`;
 
 export const defaults = { rounds: 5, seconds: 1, connections: 8, only: '' };
@@ -68,7 +68,7 @@ async function costOfPages(server, { rounds, seconds }) {
         goal: of('loopUs') <= GOAL_US ? 'reached' : 'missed',
       };
     }),
-    notes: [`${rounds} rounds of ${seconds} s, one connection that takes gzip.`],
+    notes: [`${rounds} rounds of ${seconds} s, one connection that accepts gzip.`],
   };
 }
 
@@ -93,7 +93,7 @@ async function costOfHostile(server, { rounds, seconds, connections }) {
         list.push(await disturbed({ ...server, requests }, port, way, requests[0], { connections, seconds }));
     });
     return {
-      title: `Heartbeats on ${connections} connections beside one hostile connection`,
+      title: `Heartbeats on ${connections} connections next to one hostile connection`,
       goal: "P12: the others' p99 at most doubled",
       rows: parts.map(({ way, results, without }) => {
         const of = (list, field) => median(list.map((result) => result[field]));

@@ -8,11 +8,11 @@ import { withParts } from '../support/started.mjs';
 import { loadNodes, startNode, startShared, together } from './stack.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (7)
+  --rounds <n>       interleaved rounds; medians are printed (7)
   --seconds <n>      measured seconds per round and server (2)
   --connections <n>  comma-separated counts of keep-alive connections, one table each (8,64)
 ${ADDRESSES_USAGE}
-  --other <path>     another build's directory, measured beside the present one, with stores of its own`;
+  --other <path>     another build's directory, measured next to the present one, with stores of its own`;
 
 const WARM_UP_SEC = 4;
 
@@ -92,7 +92,7 @@ function tableOf(parts, { told }, connections, { rounds, seconds }) {
     rows,
     notes: [
       `${rounds} rounds of ${seconds} s, ${canPin ? 'both nodes on core 0; load, Redis and PostgreSQL on core 1' : 'not pinned'}. ` +
-        'On both nodes half of the connections each; they share one core, so their req/s together says nothing of two.',
+        'With load on both, each node has half of the connections; they share one core, so their total req/s says nothing about two nodes.',
     ],
   };
 }

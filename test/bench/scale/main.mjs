@@ -13,16 +13,16 @@ import { tableOf } from './table.mjs';
 
 export const usage = `Options:
   --live <n>         live sessions of the large one; the small one has 1,000 (100000)
-  --rows <n>         rows of a year in the large one's database: a fifth sessions that have ended, three fifths usage reports,
-                     a fifth totals of days (1000000). 50,000,000 are a busy site's: about 30 GB of disk in TMPDIR, some more while
-                     its indexes are made, and half an hour to an hour
-  --due <n>          sessions that end by their deadline meanwhile (1000)
+  --rows <n>         a year's rows in the large one's database: a fifth are ended sessions, three fifths usage reports,
+                     a fifth daily totals (1000000). A busy site has 50,000,000: about 30 GB of disk in TMPDIR, some more while
+                     indexes are built, which takes half an hour to an hour
+  --due <n>          sessions that end by their deadline during the run (1000)
   --rest <n>         seconds for which the CPU without load is measured (20)
-  --rounds <n>       interleaved rounds, medians are printed (7)
+  --rounds <n>       interleaved rounds; medians are printed (7)
   --seconds <n>      measured seconds per round and server (2)
   --connections <n>  keep-alive connections (64)
-  --server <url>     a PostgreSQL of yours in the place of one for this run: the year's rows stay there, and are used as they are the next time;
-                     drop the databases small and large for others, and after a run that was interrupted while it filled them`;
+  --server <url>     your own PostgreSQL instead of one for this run: the year's rows stay there and are used again next time;
+                     drop the databases small and large to get others, and after a run that was interrupted while filling them`;
 
 export const defaults = {
   live: 100_000,

@@ -69,7 +69,7 @@ export function tableOf({ sides, restShares, beats, created, read, late }, { rou
     rows,
     notes: [
       `${rounds} rounds of ${seconds} s, ${connections} connections; ${late.map(({ actedMs }) => actedMs.length).join(' and ')} of ` +
-        `${due} deadlines each came after the start.`,
+        `${due} deadlines each fell after the start.`,
     ],
   };
 }

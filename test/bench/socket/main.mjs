@@ -8,11 +8,11 @@ import { startWithStores } from '../support/stores.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
 export const usage = `Options:
-  --rounds <n>    interleaved rounds, medians are printed (7)
+  --rounds <n>    interleaved rounds; medians are printed (7)
   --seconds <n>   measured seconds per round and server (2)
   --sockets <n>   comma-separated counts of sockets, one table each (100,1000)
   --only <names>  comma-separated subset: echo, answer, ws, io, switchboard, redis, other, other-redis
-  --other <path>  another build's directory, measured beside the present one`;
+  --other <path>  another build's directory, measured next to the present one`;
 
 function bare(script, ...more) {
   return async () => {

@@ -6,10 +6,10 @@ import { median } from '../support/measure.mjs';
 import { kindsOf } from './kinds.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (7)
-  --rest <seconds>   how long a server is left alone before its memory and all of its CPU are read (3)
-  --only <text>      only the kinds of start with this in their name, besides the first
-  --other <path>     another build's directory, measured beside the present one`;
+  --rounds <n>       interleaved rounds; medians are printed (7)
+  --rest <seconds>   seconds for which a server is left alone before its memory and total CPU are read (3)
+  --only <text>      only the first kind of start and those with this text in their name
+  --other <path>     another build's directory, measured next to the present one`;
 
 export const defaults = { rounds: 7, rest: 3, only: '', other: '' };
 
@@ -20,7 +20,7 @@ export async function run(options) {
     const all = await kindsOf(start, options);
     const parts = all.filter(({ label }, index) => index === 0 || label.includes(options.only));
     if (parts.length === 1)
-      throw new WrongOption(`--only ${options.only} is in no name of: ${all.map(({ label }) => label).join('; ')}`);
+      throw new WrongOption(`--only ${options.only} matches none of: ${all.map(({ label }) => label).join('; ')}`);
     for (const part of parts) part.results = [];
     await interleave(options.rounds, parts, async (part) => void part.results.push(await part.once()));
     return [tableOf(parts, options)];
@@ -54,8 +54,6 @@ function tableOf(parts, { rounds, rest }) {
       'P8: npm start within 5 s on an empty data directory, 2 s later; with external storage 3 times node -e 0; ' +
       'at rest 190 MB embedded, 75 MB with external storage',
     rows,
-    notes: [
-      `${rounds} rounds, Node ${process.version}, on one core. CPU is that of all threads; npm's own is not in it.`,
-    ],
+    notes: [`${rounds} rounds, Node ${process.version}, on one core. CPU is that of all threads, without npm's own.`],
   };
 }

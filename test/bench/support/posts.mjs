@@ -29,10 +29,10 @@ export function candidatesOf(prepare) {
 export function postOptions(candidates) {
   const names = Object.keys(candidates);
   const usage = `Options:
-  --rounds <n>       interleaved rounds, medians are printed (5)
+  --rounds <n>       interleaved rounds; medians are printed (5)
   --seconds <n>      measured seconds per round and server (2)
   --connections <n>  keep-alive connections (64)
-  --other <path>     another build's directory, measured beside the present one
+  --other <path>     another build's directory, measured next to the present one
   --only <names>     comma-separated subset: ${names.join(', ')}`;
   return { usage, defaults: { rounds: 5, seconds: 2, connections: 64, other: '', only: names.join(',') } };
 }
@@ -128,7 +128,7 @@ function tableOf(title, goal, servers, { rounds, seconds, connections }) {
   for (const { label, results, alone } of servers.filter((server) => server.alone !== undefined)) {
     const of = (field) => median(results.map((result) => result[field]));
     notes.push(
-      `${label}: ${told(alone.statements)} statements and ${told(alone.scripts)} script calls a request that is alone; under load ` +
+      `${label}: ${told(alone.statements)} statements and ${told(alone.scripts)} script calls for a request sent alone; under load ` +
         `${told(of('statements'))} and ${told(of('scripts'))}, ${of('redisUs').toFixed(1)} us of Redis' CPU and ${of('databaseUs').toFixed(1)} of PostgreSQL's.`,
     );
   }

@@ -68,13 +68,13 @@ export function reasonsOfBare({ us, busy, quietUs }, when) {
   const reasons = [];
   if (us > quietUs * QUIET_TIMES)
     reasons.push(
-      `bare uWebSockets.js took ${us.toFixed(1)} us a request ${when} the run, ${(us / quietUs).toFixed(2)} times the ${quietUs.toFixed(1)} us ` +
-        `of this machine when it is quiet (at most ${QUIET_TIMES}; ${file} has them)`,
+      `bare uWebSockets.js took ${us.toFixed(1)} us per request ${when} the run, ${(us / quietUs).toFixed(2)} times the ${quietUs.toFixed(1)} us ` +
+        `that this machine takes when it is quiet (at most ${QUIET_TIMES} times; recorded in ${file})`,
     );
   // On a machine that was never quiet the smallest cost says nothing, but this does.
   if (isFastLoad() && busy < LEAST_BUSY)
     reasons.push(
-      `bare uWebSockets.js had its core for ${busy.toFixed(2)} of the time ${when} the run, not for ${LEAST_BUSY}`,
+      `bare uWebSockets.js was busy for ${busy.toFixed(2)} of the time ${when} the run instead of at least ${LEAST_BUSY}`,
     );
   return reasons;
 }

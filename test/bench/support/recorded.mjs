@@ -15,10 +15,10 @@ export async function runForRecord(run, options) {
   const after = await lookAtBare();
   tables.at(-1).notes = [
     ...(tables.at(-1).notes ?? []),
-    `Bare uWebSockets.js took ${before.us.toFixed(1)} us a request before and ${after.us.toFixed(1)} after; the least seen on this machine ` +
+    `Bare uWebSockets.js took ${before.us.toFixed(1)} us per request before and ${after.us.toFixed(1)} after; the least ever seen on this machine ` +
       `is ${after.quietUs.toFixed(1)}.`,
   ];
-  const failures = process.exitCode ? ['something failed, as told above'] : [];
+  const failures = process.exitCode ? ['something failed, see above'] : [];
   const reasons = [...failures, ...early, ...reasonsOfBare(after, 'after'), ...tables.flatMap(reasonsOfRows)];
   printTables(tables);
   if (reasons.length > 0) {

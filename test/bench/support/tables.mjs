@@ -3,10 +3,10 @@
 
 /** Explains the columns whose names do not speak for themselves. */
 const meanings = {
-  'by CPU': "CPU a request of the first row, of this row's: 0.5 costs twice as much",
-  'server busy': 'the share of a core that the server had',
+  'by CPU': "the first row's CPU per request divided by this row's: 0.5 costs twice as much",
+  'server busy': 'the share of a core that the server used',
   'judged by':
-    '"throughput": the server is to be busy all the time, then both ratios tell the same; "CPU": something else is the limit, and only CPU a request counts',
+    '"throughput": the server must be busy all the time, and then both ratios say the same; "CPU": something else is the limit, and only CPU per request counts',
 };
 const SPREAD = '"a (b-c)": median, smallest and largest of the rounds';
 

@@ -12,10 +12,10 @@ const WARM_SECONDS = 5;
 const PER_SESSION = 200;
 
 export const usage = `Options:
-  --calls <n>       held calls, which take turns to ask for a tool (100)
-  --per-second <n>  tool calls a second, of all calls together (100)
-  --rounds <n>      rounds, medians are printed (5)
-  --seconds <n>     measured seconds of a round (10)`;
+  --calls <n>       held calls, which ask for a tool in turn (100)
+  --per-second <n>  tool calls per second of all calls together (100)
+  --rounds <n>      rounds; medians are printed (5)
+  --seconds <n>     measured seconds per round (10)`;
 
 export const defaults = { calls: 100, 'per-second': 100, rounds: 5, seconds: 10 };
 
@@ -70,7 +70,7 @@ export function run({ calls, 'per-second': perSecond, rounds, seconds }) {
       return { what, value: spread(values, 1), unit, goal };
     };
     return {
-      title: `Tools of ${calls} calls, ${perSecond} a second`,
+      title: `Tools of ${calls} calls, ${perSecond} per second`,
       goal: 'P17: 5 ms in the median, 15 ms in the 99th percentile, at most two statements',
       rows: [
         row('from asked to answered, median', 'p50', 'ms', 5),
@@ -79,8 +79,8 @@ export function run({ calls, 'per-second': perSecond, rounds, seconds }) {
         row('CPU a tool call, with both of its responses', 'cpuMs', 'ms'),
       ],
       notes: [
-        `PostgreSQL with fsync and Redis of their own, ${canPin ? 'the server on core 0, all else on core 1' : 'not pinned'}.`,
-        `The time in which the server of the tool had the request is taken off; the way there and back over loopback is not.`,
+        `A PostgreSQL with fsync and a Redis for this run, ${canPin ? 'the server on core 0, all else on core 1' : 'not pinned'}.`,
+        `The time for which the tool's server had the request is subtracted; the way there and back over loopback is not.`,
       ],
     };
   }

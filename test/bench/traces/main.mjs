@@ -8,9 +8,9 @@ import { withParts } from '../support/started.mjs';
 import { createSessions, endSessions } from '../switchboard.mjs';
 
 export const usage = `Options:
-  --rounds <n>    interleaved rounds, medians are printed (5)
+  --rounds <n>    interleaved rounds; medians are printed (5)
   --creates <n>   sessions that a round creates and ends on each server (500)
-  --other <path>  another build's directory, such as one without traces, measured beside`;
+  --other <path>  another build's directory, such as one without traces, measured as well`;
 
 export const defaults = { rounds: 5, creates: 500, other: '' };
 
@@ -46,14 +46,14 @@ export function run(options) {
         title: 'A session created and ended',
         goal: 'without a collector at most 0.2 % more CPU than without traces (--other), with one at most 3 % more than without',
         rows,
-        notes: [costNote(rounds, creates), 'Spans are made later: see below.'],
+        notes: [costNote(rounds, creates), 'Spans are made later; see below.'],
       },
       {
         title: 'The spans of a session, made and sent',
-        goal: 'none: it is not on the way of a request',
+        goal: 'none: no request waits for it',
         rows: [making],
         notes: [
-          `Once the ${creates} sessions of a round have ended; what the service takes that is idle is taken off.`,
+          `Measured once the ${creates} sessions of a round have ended; what an idle service uses is subtracted.`,
         ],
       },
     ];

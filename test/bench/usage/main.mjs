@@ -36,7 +36,7 @@ async function compareCommits({ rounds, seconds, connections }) {
     const { grouped, single } = JSON.parse(line);
     return {
       title: `The ledger alone, ${connections} clients`,
-      goal: 'P9: ten times one commit a report',
+      goal: 'P9: ten times as fast as one commit per report',
       rows: [
         {
           'reports/s, committed together': Math.round(median(grouped)),

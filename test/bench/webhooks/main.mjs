@@ -8,12 +8,12 @@ import { withParts } from '../support/started.mjs';
 import { createSessions, endSessions } from '../switchboard.mjs';
 
 export const usage = `Options:
-  --rounds <n>       interleaved rounds of creates and ends, medians are printed (5)
+  --rounds <n>       interleaved rounds of creates and ends; medians are printed (5)
   --creates <n>      sessions that a round creates and ends on each server (500)
-  --seconds <n>      how long events are told, of those that begin and end so many sessions (60)
-  --per-second <n>   events a second (200)
+  --seconds <n>      for how many seconds sessions begin and end while the delays of their events are measured (60)
+  --per-second <n>   events per second (200)
   --waiting <n>      deliveries that wait for a dead endpoint (100000)
-  --other <path>     another build's directory, such as one without webhooks, whose creates and ends are measured beside`;
+  --other <path>     another build's directory, such as one without webhooks, whose creates and ends are measured as well`;
 
 export const defaults = { rounds: 5, creates: 500, seconds: 60, 'per-second': 200, waiting: 100_000, other: '' };
 
@@ -112,7 +112,7 @@ async function measureCosts(start, { rounds, creates, other }) {
     title: 'A session created and ended',
     goal: 'without an endpoint at most 1 % more CPU than without webhooks (--other)',
     rows,
-    notes: [costNote(rounds, creates), 'What is sent to the endpoint meanwhile is included.'],
+    notes: [costNote(rounds, creates), 'Includes what is sent to the endpoint meanwhile.'],
   };
 }
 
@@ -133,7 +133,7 @@ async function measureDelays({ port }, receiver, seconds, { 'per-second': perSec
   const told = () => receiver.delays.length - from;
   for (const endMs = Date.now() + TOLD_WITHIN_MS; told() < wanted && Date.now() < endMs;) await delay(50);
   if (told() < wanted) {
-    console.error(`${wanted - told()} of ${wanted} events were not told`);
+    console.error(`${wanted - told()} of ${wanted} events were not delivered`);
     process.exitCode = 1;
   }
   return { perSecond: (wanted * 1000) / tookMs, ms: receiver.delays.slice(from).sort((a, b) => a - b) };
@@ -148,12 +148,12 @@ function delaysOf(alone, beside, dead, { seconds, waiting, 'per-second': perSeco
     'longest ms': ms.at(-1),
   });
   return {
-    title: `From what happens to its first request, ${perSecond} events a second`,
+    title: `From an event to its first request, ${perSecond} events per second`,
     goal: 'p99 1,000 ms; a dead endpoint delays others by nothing and costs at most one request a minute',
     rows: [row('one endpoint', alone), row(`the same beside a dead one for which ${waiting} wait`, beside)],
     notes: [
       `${seconds} s each. The dead endpoint was sent ${dead.delays.length} requests meanwhile.`,
-      'Measured from the time that the event says, until its request is there.',
+      'Measured from the timestamp of the event to the arrival of its request.',
     ],
   };
 }
