@@ -18,14 +18,14 @@ import type { Place } from './talker.ts';
 
 export interface CampaignOptions {
   readonly durationMs: number;
-  /** Budgets that are used up at the same time. */
+  /** How many budgets are used up at the same time. */
   readonly stories: number;
   readonly killEveryMs: number;
   readonly seed: number;
   readonly say: (line: string) => void;
 }
 
-/** No story takes less. */
+/** Every story takes at least this long. */
 const STORY_MS = 12_000;
 const TYPES = ['budget.warned', 'budget.exceeded', 'budget.raised'];
 const SAY_EVERY = 10;
@@ -40,7 +40,7 @@ interface Parts {
   readonly random: Random;
 }
 
-/** Uses up budgets while nodes are killed. @returns what was seen in words, and which rules were broken */
+/** Uses up budgets while nodes are killed. @returns a description of what was seen, and the rules that were broken */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const random = new Random(options.seed);
   const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
@@ -52,7 +52,7 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
     REDIS_URL: redis.url,
     DATABASE_DEADLINE_MS: String(DATABASE_DEADLINE_MS),
     OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
-    // No period ends meanwhile.
+    // No budget period may end during the campaign.
     QUOTA_TIMEZONE: zoneOfNoon(),
     RESERVE_SEC: '0',
     SIDEBAND_LOST_SEC: '300',
@@ -68,7 +68,7 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
   }
 }
 
-/** Where it is between noon and one o'clock. */
+/** A time zone in which it is now between noon and one o'clock. */
 function zoneOfNoon(): string {
   const ahead = 12 - new Date().getUTCHours();
   return ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
@@ -167,7 +167,7 @@ function eventsAt(receiver: Receiver, budgetId: string, account: string): Budget
   });
 }
 
-/** Waits until nothing waits for the receiver. @returns whether that came about */
+/** Waits until no delivery waits for the receiver. @returns whether that happened in time */
 async function rest(hooks: Hooks, receiver: Receiver): Promise<boolean> {
   for (const endMs = Date.now() + REST_MS; Date.now() < endMs; await delay(LOOK_MS))
     if ((await hooks.hurry(receiver)) === 0) return true;

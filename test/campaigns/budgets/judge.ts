@@ -1,4 +1,4 @@
-/** What was counted for an account, in the order in which it was kept. */
+/** A ledger entry that counts for an account; entries are in the order in which they were saved. */
 export interface Entry {
   readonly atMs: number;
   readonly amount: number;
@@ -10,29 +10,29 @@ export interface ObservedSession {
   readonly endReason: string | null;
 }
 
-/** A fact of the journal, or an event that a receiver of webhooks was told. */
+/** A fact in the journal, or an event that a receiver of webhooks got. */
 export interface BudgetFact {
   readonly code: 'budget.warned' | 'budget.exceeded' | 'budget.raised';
   readonly percent: number;
   readonly atMs: number;
 }
 
-/** An event, once for each id under which it came. */
+/** An event, listed once for each webhook id under which it arrived. */
 export interface BudgetEvent extends BudgetFact {
   readonly webhookId: string;
 }
 
-/** Of whom usage is added up: of a budget of each user, or of sessions, one of several. */
+/** What usage is added up for. A budget per user or per session has several accounts. */
 export interface ObservedAccount {
   readonly name: string;
   readonly entries: readonly Entry[];
-  /** All that count for it. */
+  /** All sessions that count for the account. */
   readonly sessions: readonly ObservedSession[];
   readonly facts: readonly BudgetFact[];
   readonly events: readonly BudgetEvent[];
 }
 
-/** A create that was tried while the budget of its account was in some state. */
+/** A create that was tried while the account's budget was in a certain state. */
 export interface Probe {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -43,13 +43,13 @@ export interface Probe {
   readonly counts: boolean;
 }
 
-/** A node was killed, or PostgreSQL frozen, and not all went on as before until then. */
+/** The time from a kill of a node, or a freeze of PostgreSQL, until everything worked as before. */
 export interface Strike {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** One budget from its making on: used up, and raised then. */
+/** One budget from its creation on: it is used up and then raised. */
 export interface ObservedStory {
   readonly name: string;
   readonly then: 'end' | 'refuse' | 'tell';
@@ -58,24 +58,24 @@ export interface ObservedStory {
   readonly isOfSession: boolean;
   readonly limit: number;
   readonly raisedTo: number;
-  /** Undefined where it never was. */
+  /** Undefined if it was never raised. */
   readonly raised: { readonly askedAtMs: number; readonly answeredAtMs: number } | undefined;
-  /** The first is the one whose creates are tried. */
+  /** The first is the one for which creates are tried. */
   readonly accounts: readonly ObservedAccount[];
-  /** Sessions that do not count. */
+  /** Sessions that do not count for the budget. */
   readonly outsiders: readonly ObservedSession[];
-  /** When it was seen that nothing was left of the first account. */
+  /** When the campaign saw that nothing was left of the first account. */
   readonly spentAtMs: number | undefined;
   readonly probes: readonly Probe[];
   readonly strikes: readonly Strike[];
 }
 
-/** What all calls use in so long may come on top where no row has the total (docs/contract.md, section 3.1). */
+/** Without an exact total, what all calls use in this time may come on top (docs/contract.md, section 3.1). */
 const BURN_MS = 2000;
-/** A change is known on every node so soon. */
+/** Every node knows a change within this time. */
 const KNOWN_MS = 5000;
 
-/** What is wrong with what followed from a budget. */
+/** What went wrong with the consequences of a budget. */
 export function faultsOf(story: ObservedStory): string[] {
   const faults: string[] = [];
   const say = (what: string): void => void faults.push(`${story.name}: ${what}`);
@@ -93,13 +93,13 @@ export function faultsOf(story: ObservedStory): string[] {
 
 type Say = (what: string) => void;
 
-/** The entry with which nothing was left, by its place; -1 where something is. */
+/** The index of the entry that used up the limit; -1 while something is left. */
 export function spentBy(entries: readonly Entry[], limit: number): number {
   let used = 0;
   return entries.findIndex(({ amount }) => (used += amount) >= limit);
 }
 
-/** Each threshold that is reached once, of several that are passed together the highest alone, and none that is not. */
+/** Each threshold that is reached must be reported once (of several passed together only the highest), and no other. */
 function judgeTold(story: ObservedStory, account: ObservedAccount, say: Say): void {
   const { warnAt, limit, raisedTo, raised, isOfSession } = story;
   const { name, facts, entries } = account;
@@ -118,7 +118,7 @@ function judgeTold(story: ObservedStory, account: ObservedAccount, say: Say): vo
     say(`of ${name} a fact has the wrong percent`);
   if (raised === undefined) return;
   const now = reached(sumOf(entries), raisedTo, warnAt);
-  // Of a session its next entry tells it.
+  // A session's next entry reports it.
   if (highest === 100 && now < 100 && !isOfSession && later[0]?.code !== 'budget.raised')
     say(`it was not told that ${name} was raised`);
   if (highest < 100 && at !== -1) say(`it was told that ${name} was raised, and it was not used up`);
@@ -139,7 +139,7 @@ function reached(used: number, limit: number, warnAt: readonly number[]): number
   return used >= limit ? 100 : Math.max(0, ...warnAt.filter((threshold) => threshold <= percent));
 }
 
-/** A receiver is told of each fact under one id, and of nothing else. */
+/** A receiver must get each fact under one id, and nothing else. */
 function judgeEvents({ name, facts, events }: ObservedAccount, say: Say): void {
   const nameOf = ({ code, percent, atMs }: BudgetFact): string => `${code} ${percent} % at ${atMs}`;
   const left = new Map<string, number>();
@@ -163,7 +163,7 @@ function judgeEnds({ then, limit }: ObservedStory, { name, entries, sessions }: 
   }
 }
 
-/** What is counted after nothing was left: one response of each live session, where others are known a second later what all use in two. */
+/** After the limit is reached, one response of each live session may count; where totals are not exact, first what all use in two seconds. */
 function judgeOvershoot(story: ObservedStory, { name, entries }: ObservedAccount, say: Say): void {
   if (story.then !== 'end') return;
   const at = spentBy(entries, story.limit);
@@ -178,7 +178,7 @@ function judgeOvershoot(story: ObservedStory, { name, entries }: ObservedAccount
   for (const [sessionId, own] of counts) {
     const lastMs = own.at(-1)?.atMs ?? 0;
     const strikes = story.strikes.filter(({ fromMs, untilMs }) => fromMs <= lastMs && untilMs >= spending.atMs).length;
-    // What a killed node had counted it could not end, and what nobody heard meanwhile is counted by an estimate.
+    // A killed node could not end a session whose usage it had counted, and what no node heard meanwhile is counted by an estimate.
     const most = 1 + 2 * strikes;
     if (own.length > most)
       say(

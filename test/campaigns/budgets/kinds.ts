@@ -3,7 +3,7 @@ import type { Random } from '../faults/random.ts';
 
 export type Of = 'tenant' | 'key' | 'agent' | 'user' | 'one user' | 'installation';
 
-/** What a budget is of, when it begins anew, what follows, and what it counts. */
+/** What a budget applies to, when it starts anew, what happens when it is used up, and what it counts. */
 export interface Kind {
   readonly of: Of;
   readonly period: BudgetPeriod;
@@ -15,7 +15,7 @@ const OFS: readonly Of[] = ['tenant', 'key', 'agent', 'user', 'one user'];
 const PERIODS: readonly BudgetPeriod[] = ['session', 'day', 'week', 'month', 'once'];
 const THENS = ['end', 'refuse', 'tell'] as const;
 
-/** All kinds of budgets of tenants, in an order of this chance. */
+/** All kinds of budgets of tenants, in random order. */
 export function kindsOfTenants(random: Random): Kind[] {
   return random.shuffled(
     OFS.flatMap((of) =>
@@ -24,7 +24,7 @@ export function kindsOfTenants(random: Random): Kind[] {
   );
 }
 
-/** Those of the installation, which others would meet as well: one of each `then`. */
+/** Budgets of the installation, which other stories would use up as well: one for each `then`. */
 export function kindsOfInstallation(random: Random): Kind[] {
   return THENS.map((then) => {
     const period = random.pick(PERIODS.filter((one) => one !== 'session'));
@@ -32,14 +32,14 @@ export function kindsOfInstallation(random: Random): Kind[] {
   });
 }
 
-/** Whether what others count is known with each entry; else a second later. */
+/** Whether each entry already knows what others have counted; otherwise that is known a second later. */
 export function isExact({ of, period }: Kind): boolean {
   if (period === 'session' || of === 'user' || of === 'one user') return true;
-  // A day of a key has a total that its entries lock.
+  // A key has daily totals that its entries lock.
   return of === 'key';
 }
 
-/** Whether each of several has a total of its own. */
+/** Whether each session or each user has a total of its own. */
 export function isOfEach({ of, period }: Kind): boolean {
   return period === 'session' || of === 'user';
 }

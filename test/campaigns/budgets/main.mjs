@@ -1,4 +1,4 @@
-// Kills nodes between an entry and what is told of it, and freezes PostgreSQL then, while calls and reports use up budgets of every kind.
+// Calls and reports use up budgets of every kind. Between an entry and the report of it, nodes are killed or PostgreSQL is frozen.
 import { runCampaign } from '../support/run.mjs';
 
 const usage = `Options:

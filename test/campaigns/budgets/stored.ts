@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import type { Entry, ObservedSession, BudgetFact } from './judge.ts';
 import type { Kind } from './kinds.ts';
 
-/** Whose usage counts for an account: all fields that are there must fit. */
+/** Whose usage counts for an account: all fields that are present must match. */
 export interface Scope {
   readonly tenantId?: string;
   readonly keyId?: string;
@@ -11,12 +11,12 @@ export interface Scope {
   readonly sessionId?: string;
 }
 
-/** A fact of the journal about a budget. */
+/** A fact about a budget in the journal. */
 export interface StoredFact extends BudgetFact {
   readonly account: string;
 }
 
-/** What the database has, beside what the service answers of it. */
+/** Reads what the database holds, to compare it with what the service answers. */
 export class Stored {
   readonly #sql: Sql;
 
@@ -24,7 +24,7 @@ export class Stored {
     this.#sql = sql;
   }
 
-  /** The entries that count, in the order in which they were kept. */
+  /** The entries that count, in the order in which they were saved. */
   async entries(scope: Scope, measure: Kind['measure']): Promise<Entry[]> {
     const sql = this.#sql;
     const amount = measure === 'tokens' ? sql`tokens` : sql`micro_dollars`;
@@ -47,7 +47,7 @@ export class Stored {
     return (await this.#sql`select from usage_entry where idempotency_key = ${idempotencyKey}`).length > 0;
   }
 
-  /** What operators were told of a budget, the oldest first, with its account. */
+  /** What operators were told about a budget, oldest first, each with its account. */
   async facts(target: string): Promise<StoredFact[]> {
     const rows = await this.#sql<{ code: BudgetFact['code']; atMs: string; percent: number; account: string }[]>`
       select code, at_ms as "atMs", (detail ->> 'percent')::integer as percent, detail ->> 'account' as account from journal

@@ -9,30 +9,30 @@ import { named, originOf, Talker, UNITS, type Place, type TalkerParts } from './
 
 export interface StoryParts extends TalkerParts {
   readonly strikes: Strikes;
-  /** Two keys and two agents of a tenant of its own: `near` and `a0` are those that budgets are of. */
+  /** Places of a tenant of its own with two keys and two agents; budgets apply to `near` and `a0`. */
   readonly placeOf: (keyId: 'near' | 'far', agentId: 'a0' | 'a1') => Place;
   readonly tenantId: string;
 }
 
 const WARN_AT = [40, 80];
-/** How often one talker uses something until nothing is left, alone or with two others. */
+/** How many units use up a budget: for one talker alone, or for one together with two others. */
 const UNITS_ALONE = 7;
 const UNITS_TOGETHER = 15;
-/** Every node knows of a budget so soon. */
+/** Every node knows a budget within this time. */
 const KNOWN_MS = 2000;
 const LOOK_MS = 150;
-/** So long it is gone on with when nothing is left. */
+/** For how long talkers go on when nothing is left. */
 const OVER_MS = 4000;
 const PROBE_EVERY_MS = 700;
-/** A node that lives looks at all budgets every minute, and the one that is killed is another after a minute and a half. */
+/** A living node looks at all budgets every minute, and after a minute and a half another node is the one that is killed. */
 const TOLD_WITHIN_MS = 200_000;
 const REOPENED_WITHIN_MS = 20_000;
 const STRIKES = 0.75;
 const FREEZES = 0.4;
-/** How often nobody uses anything any more after a strike, so that the look of a node has to do the rest. */
+/** How often talkers stop after a strike, so that a node must find the threshold in its regular look at all budgets. */
 const SILENCES = 0.5;
 
-/** Uses up one budget, raises it, and notes all that follows. */
+/** Uses up one budget, raises it, and records everything that follows. */
 export class Story {
   readonly #kind: Kind;
   readonly #parts: StoryParts;
@@ -44,9 +44,9 @@ export class Story {
   #isBurning = false;
   #spentAtMs: number | undefined;
   #raised: ObservedStory['raised'];
-  /** Of all sessions, before anybody else ends those that go on. */
+  /** The ends of all sessions, read before the campaign itself ends those that go on. */
   #ends: readonly ObservedSession[] = [];
-  /** Thresholds that were told after nobody used anything any more: by the look of a node. */
+  /** How many thresholds were reported only by a node's regular look, after all talkers had stopped. */
   toldByLook = 0;
 
   constructor(kind: Kind, parts: StoryParts) {
@@ -77,7 +77,7 @@ export class Story {
     if (this.#kind.of === 'installation') await this.#change('DELETE');
   }
 
-  /** What became of it, once all is told. */
+  /** The outcome, once everything was reported. */
   async observe(eventsOf: (budgetId: string, account: string) => ObservedAccount['events']): Promise<ObservedStory> {
     const { stored, strikes } = this.#parts;
     const { measure, then } = this.#kind;
@@ -112,7 +112,7 @@ export class Story {
     return this.#ends.filter(({ id }) => talkers.some(({ sessionId }) => sessionId === id));
   }
 
-  /** Ends what is still open. */
+  /** Ends all sessions that are still open. */
   async close(): Promise<void> {
     for (const talker of this.#talkers) {
       talker.stop();
@@ -127,7 +127,7 @@ export class Story {
     const places = [near, near, near];
     if (of === 'key') places.push(placeOf('far', 'a0'));
     if (of === 'agent') places.push(placeOf('near', 'a1'));
-    // The first reports, so that it can use exactly what is missing; most others talk.
+    // The first talker reports usage, so that it can use exactly what is missing; two others use calls.
     return Promise.all(places.map((place, n) => Talker.open(this.#parts, place, n % 2, n === 1 || n === 2)));
   }
 
@@ -144,7 +144,7 @@ export class Story {
     return of !== 'one user' || sessionId === this.#lead.sessionId;
   }
 
-  /** By the names that operators see; the first is that of the lead. */
+  /** Accounts by the names that operators see; the first is the lead's. */
   #accounts(): Map<string, { readonly scope: Scope; readonly talkers: Talker[] }> {
     const found = new Map<string, { readonly scope: Scope; readonly talkers: Talker[] }>();
     for (const talker of this.#talkers.filter((each) => this.#counts(each))) {
@@ -205,7 +205,7 @@ export class Story {
     return facts.some((fact) => fact.account === name && fact.percent >= percent);
   }
 
-  /** Lets all of them use something until the lead's account has come so far, or nobody is left. */
+  /** Lets all talkers use something until the lead's account has reached this share, or all talkers are over. */
   async #burnTo(share: number): Promise<void> {
     await this.#burnWhile(async () => (await this.#used()) < share * this.#limit);
   }
@@ -218,7 +218,7 @@ export class Story {
     await Promise.all(burning);
   }
 
-  /** The lead uses exactly what is missing to a threshold. Right after its entry is kept, a node may die or PostgreSQL freeze. */
+  /** The lead uses exactly what a threshold lacks. Right after its entry is saved, a node may be killed or PostgreSQL frozen. */
   async #cross(percent: number): Promise<void> {
     const missing = Math.ceil((this.#limit * percent) / 100) - (await this.#used());
     if (missing <= 0 || this.#lead.isOver) return;
@@ -248,7 +248,7 @@ export class Story {
     return undefined;
   }
 
-  /** By what is missing, or by what all of them use; then it is gone on with, and creates are tried. */
+  /** Uses up the budget, by a single report or by all talkers; then they go on for a while, and creates are tried. */
   async #useUp(): Promise<void> {
     if (this.#random.chance(0.6)) await this.#cross(100);
     const probing = this.#probeWhile(() => this.#spentAtMs === undefined || Date.now() < this.#spentAtMs + OVER_MS);
@@ -256,7 +256,7 @@ export class Story {
       if (this.#spentAtMs === undefined && (await this.#used()) >= this.#limit) this.#spentAtMs = Date.now();
       return this.#spentAtMs === undefined || Date.now() < this.#spentAtMs + OVER_MS;
     });
-    // All of them may be over before that was seen.
+    // All talkers may be over before that was noticed.
     if ((await this.#used()) >= this.#limit) this.#spentAtMs ??= Date.now();
     await probing;
   }
@@ -269,7 +269,7 @@ export class Story {
     }
   }
 
-  /** Tries a create by the same user as the talker's, at one of the nodes. @returns its status */
+  /** Tries a create for the talker's user at one of the nodes. @returns the status */
   async #probe({ page, place }: Talker, node: number): Promise<number | undefined> {
     const other = page.at(() => originOf(this.#parts, node));
     const askedAtMs = Date.now();
@@ -296,7 +296,7 @@ export class Story {
     return true;
   }
 
-  /** Doubles it, and waits until creates are let in again. */
+  /** Doubles the budget and waits until creates are admitted again. */
   async #raise(): Promise<void> {
     const askedAtMs = Date.now();
     await this.#change('PATCH');
@@ -309,7 +309,7 @@ export class Story {
     );
   }
 
-  /** By the version that is read, again and again until it is done. */
+  /** Changes version 1 of the budget, retrying until that is done. */
   async #change(method: 'PATCH' | 'DELETE'): Promise<void> {
     const path = `/api/operator/budgets/${this.#id}`;
     const query = new URLSearchParams(this.#tenant() as Record<string, string>);
@@ -319,7 +319,7 @@ export class Story {
     });
   }
 
-  /** A CONFLICT says that a former try has done it. */
+  /** Retries a request; a CONFLICT means that an earlier try has succeeded. */
   async #ask(send: (backend: Client) => ReturnType<Client['get']>): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       const reply = await send(this.#parts.world.backend(() => originOf(this.#parts, tries))).catch(() => undefined);

@@ -6,9 +6,9 @@ import { freeze } from '../support/freeze.ts';
 import { kill } from '../support/kill-in-turn.ts';
 import type { Strike } from './judge.ts';
 
-/** One node is killed for so long, and then the other: each lives for long enough to look at all budgets, which it does every minute. */
+/** How long one node is the one to be killed before it is the other's turn: in that time the other can look at all budgets, once a minute. */
 const VICTIM_MS = 90_000;
-/** The calls of a killed node are heard again so long after its end. */
+/** A killed node's calls are heard again within this time. */
 const TAKEN_OVER_MS = 14_000;
 
 export interface StrikesParts {
@@ -24,7 +24,7 @@ export class Strikes {
   readonly all: Strike[] = [];
   kills = 0;
   freezes = 0;
-  /** Those that fell between an entry and what is told of it. */
+  /** Strikes that fell between an entry and the report of it. */
   met = 0;
   readonly #parts: StrikesParts;
   readonly #beganAtMs = Date.now();
@@ -34,19 +34,19 @@ export class Strikes {
     this.#parts = parts;
   }
 
-  /** The node that is killed at present. */
+  /** The node whose turn it is to be killed. */
   get victim(): number {
     return Math.floor((Date.now() - this.#beganAtMs) / VICTIM_MS) % this.#parts.nodes.length;
   }
 
-  /** Whether it is time for the next one; then nobody else gets it. */
+  /** Whether the next strike is due; if so, only this caller may make it. */
   take(): boolean {
     if (Date.now() < this.#nextAtMs) return false;
     this.#nextAtMs = Infinity;
     return true;
   }
 
-  /** Gives back what was taken, and not used. */
+  /** Ends the turn that `take` granted; the next one is due after the usual pause. */
   release(): void {
     this.#nextAtMs = Date.now() + this.#parts.everyMs;
   }

@@ -7,17 +7,17 @@ import type { Random } from '../faults/random.ts';
 import type { Kind } from './kinds.ts';
 import type { Stored } from './stored.ts';
 
-/** What a talker uses at once. */
+/** What a talker uses each time. */
 const UNIT = responseOf(1);
 export const UNITS = { tokens: UNIT.tokens, dollars: microDollars(UNIT.pico) } as const;
 
-/** Between two of what one talker uses: longer than it takes to end its session. */
+/** Pause between two uses of one talker: longer than it takes to end its session. */
 const EVERY_MS = { min: 800, max: 1200 };
 const BEAT_EVERY_MS = 5000;
 const AGAIN_MS = 200;
 const OPENED_WITHIN_MS = 90_000;
 
-/** Where a talker's session is: what it uses counts for budgets of these. */
+/** Where a talker's session is; its usage counts for budgets of this tenant, key and agent. */
 export interface Place {
   readonly tenantId: string;
   readonly keyId: string;
@@ -32,7 +32,7 @@ export interface TalkerParts {
   readonly random: Random;
 }
 
-/** A node that runs: the one of that number, unless it was just killed. */
+/** The origin of node number `n`, or of another one if that node was just killed. */
 export function originOf({ nodes, world }: Pick<TalkerParts, 'nodes' | 'world'>, n: number): string {
   const node = nodes[n % nodes.length];
   return (node?.isRunning === true ? node : (nodes.find(({ isRunning }) => isRunning) ?? world.server)).origin;
@@ -40,13 +40,13 @@ export function originOf({ nodes, world }: Pick<TalkerParts, 'nodes' | 'world'>,
 
 let reports = 0;
 
-/** A name for a report that is waited for. */
+/** A unique name for a report for whose answer the caller waits. */
 export function named(isLost = () => false): { readonly name: string; readonly isLost: () => boolean } {
   reports += 1;
   return { name: `report-${reports}`, isLost };
 }
 
-/** Somebody who uses something again and again, until the session is over: in a call, or as a back end reports it. */
+/** A user who uses something again and again until the session is over, in a call or through reports of a back end. */
 export class Talker {
   readonly page: Page;
   readonly place: Place;
@@ -65,7 +65,7 @@ export class Talker {
     this.#beat = setInterval(() => void this.#heartbeat(), BEAT_EVERY_MS);
   }
 
-  /** Opens a session by one of the nodes, with a call or without, again and again until it is open. */
+  /** Opens a session at one of the nodes, with or without a call, retrying until it is open. */
   static async open(parts: TalkerParts, place: Place, node: number, hasCall: boolean): Promise<Talker> {
     const { world, stored } = parts;
     const { widgetKey, agentId } = place;
@@ -87,7 +87,7 @@ export class Talker {
     return this.page.sessionId;
   }
 
-  /** Uses so much again and again while it is asked to. */
+  /** Uses one unit after another while `isWanted` holds. */
   async burn(isWanted: () => boolean): Promise<void> {
     const { random } = this.#parts;
     await delay(random.between(0, EVERY_MS.max));
@@ -96,8 +96,8 @@ export class Talker {
 
   /**
    * Reports usage as a back end does, until it is known to be counted.
-   * @param used what of one measure; of the other it is what a talker uses at once
-   * @param isLost whether nobody asks for the answer any more
+   * @param used the amount of one measure; of the other measure it reports one unit
+   * @param isLost whether the caller no longer waits for the answer
    */
   async report(
     used: { readonly amount: number; readonly measure: Kind['measure'] },

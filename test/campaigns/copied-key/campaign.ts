@@ -5,28 +5,28 @@ import { acme, site, siteKey, World, type TenantsFile } from '../../support/worl
 
 export interface CampaignOptions {
   readonly creates: number;
-  /** Of the challenges that it is set, so many are solved. */
+  /** How many of the challenges that it gets are solved. */
   readonly solved: number;
 }
 
-/** Who copied the key, and what it says it is. */
+/** A program that copied the key, and what it pretends to be. */
 interface Script {
   readonly name: string;
   readonly challenge: 'suspect' | 'always';
   readonly userAgent: string;
-  /** From how many addresses it comes. */
+  /** How many addresses it uses. */
   readonly addresses: number;
-  /** How many sessions of the key may be open at once, if that is bounded. */
+  /** How many of the key's sessions may be open at once, if that is limited. */
   readonly total?: number;
-  /** How many sessions it may open. */
+  /** How many sessions the script may open. */
   readonly most: (options: CampaignOptions) => number;
 }
 
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
-/** How many of its creates are on their way at once. */
+/** How many of its creates are in flight at once. */
 const AT_ONCE = 64;
-/** Sessions of the key that may be open at once, where nothing else bounds who is not suspect: from four fifths of it on everybody is. */
+/** The key's total of open sessions, which is all that limits clients that are not suspect. From four fifths of it on everyone is suspect. */
 const TOTAL = 1000;
 
 const SCRIPTS: readonly Script[] = [
@@ -61,7 +61,7 @@ interface Outcome {
   readonly asked: number;
 }
 
-/** Lets each script try. @returns what each opened, as a table, and which opened more than it may */
+/** Lets each script try. @returns a table of what each opened, and those that opened more than they may */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const outcomes: Outcome[] = [];
   for (const script of SCRIPTS) outcomes.push(await attack(script, options));
@@ -124,7 +124,7 @@ function tenantsOf({ total }: Script): TenantsFile {
   return { tenants: acme.tenants.map((tenant) => ({ ...tenant, widgetKeys: [key] })) };
 }
 
-/** Sends all creates: some with a new token, most with one that was used, is being used on the other node, or is made up. */
+/** Sends all creates: some with a new token, most with one that is used up, is in use on the other node, or is made up. */
 async function send(
   script: Script,
   { creates, solved }: CampaignOptions,

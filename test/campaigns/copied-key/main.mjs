@@ -1,4 +1,4 @@
-// A script with a copied widget key against two nodes: how many sessions it opens with so many solved challenges.
+// A script with a copied widget key attacks two nodes: how many sessions can it open with a given number of solved challenges?
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
@@ -7,7 +7,7 @@ const usage = `Options:
   --creates <n>  creates of each script (10000)
   --solved <n>   challenges that each of them solves (100)`;
 
-/** Runs the campaign. Sets a failing exit code when a script opens more than it may. */
+/** Runs the campaign. Sets a failing exit code when a script opens more sessions than it may. */
 export async function run(args) {
   const { values } = parseArgs({
     args,

@@ -1,18 +1,18 @@
 import { describe, type History } from './history.ts';
 import type { NodeLog } from './node-log.ts';
 
-/** What a node logs of an id. */
+/** How many characters of an id nodes log. */
 export const LOGGED_ID = 42;
 const SHOWN = 4;
 const LOGGED_LATE_MS = 100;
 
-/** All that happened to the first few sessions that findings name: what clients saw, what nodes logged, what PostgreSQL holds. */
+/** Everything that happened to the first few sessions that findings name: what clients saw, nodes logged, and PostgreSQL holds. */
 export function biographies(findings: readonly string[], history: History, log: NodeLog): string[] {
   const ids = new Set(findings.flatMap((finding) => /s:[0-9a-f]{32}:[\w-]{22}/.exec(finding)?.[0] ?? []));
   return [...ids].slice(0, SHOWN).flatMap((id) => ['', `${id}:`, ...lifeOf(id, history, log)]);
 }
 
-/** What the nodes that findings name said of dependencies at that moment. */
+/** What the nodes that findings name logged about dependencies at that time. */
 export function surroundings(findings: readonly string[], log: NodeLog): string[] {
   const named = findings.flatMap((finding) => {
     const [, at, node, ms] = /(\d\d:\d\d:\d\d\.\d{3}) \w+ at node (\d+): .* after (\d+) ms/.exec(finding) ?? [];

@@ -5,7 +5,7 @@ import type { ReplyBody } from '../../support/client.ts';
 import type { About, Call, Entry, Journal, Outcome } from '../../support/journal.ts';
 import type { Random } from './random.ts';
 
-/** Answers that take longer than they may are waited for a little, so that the journal knows by how much. */
+/** How long the client waits: a little longer than answers may take, so that the journal shows by how much they are late. */
 export const PATIENCE_MS = {
   create: 6000,
   heartbeat: 2500,
@@ -36,7 +36,7 @@ const paths: Readonly<Record<HttpCall, string>> = {
 
 export interface Request {
   readonly call: HttpCall;
-  /** A text is sent as it is. */
+  /** A string is sent as it is. */
   readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly about: About;
@@ -48,23 +48,23 @@ export interface Answer extends Entry {
   readonly cookie: string | undefined;
 }
 
-/** All clients of a campaign: any request to any node, as a load balancer without sticky routing sends it, and all of it in the journal. */
+/** All clients of a campaign: sends any request to any node, as a load balancer without sticky routing, and journals all of it. */
 export class Caller {
-  /** Set when the campaign is over: actors then stop. */
+  /** Set when the campaign is over; actors then stop. */
   isOver = false;
   readonly origins: readonly string[];
   readonly journal: Journal;
   readonly #pools: readonly Pool[];
 
   constructor(nodes: readonly ClusterNode[], journal: Journal) {
-    // Given up before the node gives them up after ten seconds.
+    // Idle connections are closed here before the node closes them after ten seconds.
     const options = { connections: 64, pipelining: 1, keepAliveTimeout: 4000, connect: { timeout: 1000 } };
     this.#pools = nodes.map(({ origin }) => new Pool(origin, options));
     this.origins = nodes.map(({ origin }) => origin);
     this.journal = journal;
   }
 
-  /** Sends it once; where nobody listens, to another node, as load balancers do. */
+  /** Sends a request once, or, where a node refuses the connection, to another node, as load balancers do. */
   async send(request: Request, random: Random): Promise<Answer> {
     for (const node of random.shuffled(this.#pools.map((_, index) => index))) {
       const answer = await this.sendTo(node, request);

@@ -32,26 +32,26 @@ import { NodeLog } from './node-log.ts';
 
 export interface CampaignOptions {
   readonly seed: number;
-  /** How long faults are made and clients act. */
+  /** For how long faults are made and clients act. */
   readonly durationMs: number;
   readonly nodes: number;
-  /** False: without Redis, which one node can do; for work on this harness. */
+  /** False: without Redis, which works with one node; for work on this harness. */
   readonly hasRedis: boolean;
-  /** False: only load, to see the noise of this machine. */
+  /** False: load without faults, to see the noise of this machine. */
   readonly hasFaults: boolean;
-  /** Where it is given, nodes are killed so often, and nothing else fails. */
+  /** When given, nodes are killed at this interval, and nothing else fails. */
   readonly killEveryMs: number | undefined;
   readonly say: (line: string) => void;
 }
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const skewedClock = new URL('skewed-clock.mjs', import.meta.url).href;
-/** The longest that a session lives on when nobody cares for it any more, and what its end may be late. */
+/** How long an abandoned session can live at most, plus the time by which its end may be late. */
 const SETTLE_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000 + 4000;
-/** People in calls. */
+/** The number of users in calls. */
 const TALKERS = 50;
 
-/** Runs nodes, clients and faults for a while, lets all sessions come to their ends, and judges the history. */
+/** Runs nodes, clients and faults for a while, waits until all sessions have ended, and judges the history. */
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const undo: (() => unknown)[] = [];
   try {
@@ -109,7 +109,7 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   await observer.stop();
   stalls.stop();
   const rows = await readDatabase(sql);
-  // With a journal of its own, which nobody judges: its sessions are not in what was read.
+  // Uses a journal of its own that is not judged: the history was read before these sessions.
   const afterwards = new Caller(nodes, new Journal());
   undo.push(() => afterwards.close());
   const leaks = await findLeaks(afterwards, seed);
@@ -134,7 +134,7 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   );
 }
 
-/** @param skewsMs how wrong the clock of each node is */
+/** @param skewsMs by how much the clock of each node is wrong */
 async function startNodes(
   skewsMs: readonly number[],
   passingKeys: number,
@@ -143,7 +143,7 @@ async function startNodes(
   environment: Readonly<Record<string, string>>,
 ): Promise<ClusterNode[]> {
   const directory = await mkdtemp(join(tmpdir(), 'switchboard-fault-'));
-  // A copy that no build replaces meanwhile, where it finds its dependencies.
+  // A copy that no build replaces meanwhile, in a place where it finds its dependencies.
   const dist = await mkdtemp(join(root, 'node_modules/.switchboard-fault-'));
   undo.push(() => Promise.all([directory, dist].map((path) => rm(path, { recursive: true, force: true }))));
   await cp(join(root, 'dist'), dist, { recursive: true, filter: (path) => !path.endsWith('.map') });
@@ -193,7 +193,7 @@ function startActors(
   ];
 }
 
-/** All sessions have ended and all leases have run out: everybody can open as many sessions again as are allowed. */
+/** Now that all sessions have ended and all leases have expired, every user must again be able to open the full number of sessions. */
 async function findLeaks(caller: Caller, seed: number): Promise<string[]> {
   const random = new Random(seed);
   const emails = ['racer0', 'racer1', 'voice0', 'voice1', 'voice2', 'voice3'].map((name) => `${name}@mail.example`);

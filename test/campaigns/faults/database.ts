@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { CallRow, History, LedgerRow, SessionRow } from './history.ts';
 
-/** Reads what PostgreSQL holds of sessions, usage and logins. */
+/** Reads what PostgreSQL holds about sessions, usage and logins. */
 export async function readDatabase(
   sql: Sql,
 ): Promise<Pick<History, 'sessions' | 'ledger' | 'totals' | 'logins' | 'calls'>> {

@@ -12,13 +12,13 @@ import { nodeFaults, type FaultKind, type Step } from './schedule.ts';
 const run = promisify(execFile);
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** A fault that happened: from the moment before it began to the moment after the part was back. */
+/** A fault that happened: from just before it began to just after the part was back. */
 export interface Fault {
   readonly kind: FaultKind;
-  /** Undefined for a dependency. */
+  /** Undefined for a fault of a dependency. */
   readonly node: number | undefined;
   readonly from: number;
-  /** Infinity while it lasts. */
+  /** Infinity while the fault lasts. */
   to: number;
 }
 
@@ -26,20 +26,20 @@ export interface Targets {
   readonly nodes: readonly ClusterNode[];
   readonly redis: RedisService | undefined;
   readonly postgres: PostgresService;
-  /** The observer's own connections, which are spared. */
+  /** The observer's own connections, which are never cut. */
   readonly sql: Sql;
   readonly provider: TestProvider;
   readonly smtp: TestSmtp;
 }
 
 export const OBSERVER_NAME = 'fault-observer';
-/** The contract's limit, and a moment for the machine. */
+/** The contract's limit, plus a moment for the machine. */
 const STOP_MS = 10_500;
 
-/** Carries out a plan and keeps a record of it. */
+/** Carries out a plan and records what it did. */
 export class Faults {
   readonly done: Fault[] = [];
-  /** What must not happen while faults are made, such as a node that does not drain. */
+  /** What must not happen during faults, such as a node that fails to drain. */
   readonly violations: string[] = [];
   readonly #targets: Targets;
 
@@ -47,7 +47,7 @@ export class Faults {
     this.#targets = targets;
   }
 
-  /** Two tracks side by side, dependencies and nodes; on each one fault after the other. Resolves when all parts are back. */
+  /** Runs two tracks in parallel, for dependencies and for nodes, each with one fault at a time. Resolves when all parts are back. */
   async carryOut(steps: readonly Step[], startedAt: number): Promise<void> {
     const isOfNode = ({ kind }: Step): boolean => (nodeFaults as readonly FaultKind[]).includes(kind);
     await Promise.all([
@@ -128,7 +128,7 @@ export class Faults {
   async #restart(node: ClusterNode): Promise<void> {
     const startedAt = Date.now();
     const { code, ms } = await node.stop('SIGTERM');
-    // A state that cannot be saved, because a dependency is away, is the one excuse.
+    // The only excuse is state that cannot be saved because a dependency is away.
     const isExcused = this.done.some(({ node, to }) => node === undefined && to + 3000 > startedAt);
     if (ms > STOP_MS || (code !== 0 && !isExcused))
       this.violations.push(`node ${node.index} was told to stop and ended with ${code} after ${Math.round(ms)} ms`);

@@ -20,7 +20,7 @@ const calls: readonly Call[] = [
 ];
 const dependencies: readonly Dependency[] = ['redis', 'postgres', 'provider', 'mail'];
 
-/** The figures of a campaign: what was done, what was answered and how fast. */
+/** The figures of a campaign: what was done, what was answered, and how fast. */
 export function summarize(history: History, stories: ReadonlyMap<string, Story>, setting: Setting): string[] {
   const { faults, stalls } = history;
   const { seed, durationMs, log } = setting;
@@ -39,7 +39,7 @@ export function summarize(history: History, stories: ReadonlyMap<string, Story>,
   ];
 }
 
-/** When which fault began and ended, to set beside what was broken. */
+/** When each fault began and ended, to compare with what was broken. */
 export function timeline({ faults }: History): string[] {
   return [...faults]
     .sort((a, b) => a.from - b.from)
@@ -66,7 +66,7 @@ function describeCall(call: Call, { journal, faults }: History): string {
   return `${call.padEnd(12)}${listed(count(entries.map(({ outcome }) => String(outcome))))}; ms p50/p99/max of answers ${millis(answered)}, in calm ${millis(calm)}`;
 }
 
-/** How long after the return of a store requests were still refused. */
+/** For how long requests were still refused after a store was back. */
 function recoveries({ journal, faults }: History): string[] {
   return faults
     .filter(({ kind }) => dependencyOf(kind) === 'redis' || dependencyOf(kind) === 'postgres')

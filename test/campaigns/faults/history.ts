@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts';
 import type { FaultKind } from './schedule.ts';
 import type { Stalls } from './stalls.ts';
 
-/** A row of voice_session at the end. */
+/** A row of voice_session after the campaign. */
 export interface SessionRow {
   readonly id: string;
   readonly startedAtMs: number;
@@ -19,14 +19,14 @@ export interface LedgerRow {
   readonly subject: string;
   readonly key: string | null;
   readonly tokens: number;
-  /** Null for what a client reported. */
+  /** Null for usage that a client reported. */
   readonly callId: string | null;
   readonly atMs: number;
   readonly isEstimated: boolean;
   readonly pico: bigint;
 }
 
-/** A row of voice_call at the end, with what its meter counted. */
+/** A row of voice_call after the campaign, with what its meter counted. */
 export interface CallRow {
   readonly id: string;
   readonly sessionId: string;
@@ -42,7 +42,7 @@ export interface CallRow {
   readonly microDollars: number;
 }
 
-/** All that is known when a campaign is over. */
+/** Everything that is known after a campaign. */
 export interface History {
   readonly journal: Journal;
   readonly faults: readonly Fault[];
@@ -50,19 +50,19 @@ export interface History {
   readonly seenEnds: ReadonlyMap<string, SeenEnd>;
   readonly sessions: ReadonlyMap<string, SessionRow>;
   readonly ledger: readonly LedgerRow[];
-  /** Tokens by subject, as the totals of the day say. */
+  /** Tokens by subject, from the daily totals. */
   readonly totals: ReadonlyMap<string, number>;
-  /** By the provider's id. */
+  /** By the provider's call id. */
   readonly calls: ReadonlyMap<string, CallRow>;
   /** The calls as the provider knows them. */
   readonly provided: readonly TestCall[];
-  /** Logins by address. */
+  /** Number of logins by address. */
   readonly logins: ReadonlyMap<string, number>;
-  /** How often nodes logged the end of a session, by the first 42 characters of its id. */
+  /** How often nodes logged a session's end, by the first 42 characters of its id. */
   readonly loggedEnds: ReadonlyMap<string, number>;
 }
 
-/** What recovery may take after a part is back (goal R4). */
+/** How long recovery may take after a part is back (goal R4). */
 export const RECOVERY_MS = 3000;
 
 export type Dependency = 'redis' | 'postgres' | 'provider' | 'mail';
@@ -71,7 +71,7 @@ export function dependencyOf(kind: FaultKind): string {
   return kind.slice(0, kind.indexOf('.'));
 }
 
-/** Whether a fault of a dependency, or the recovery from it, fell between two moments. */
+/** Whether a fault of a dependency, or the recovery from it, overlaps a request. */
 export function isAway(
   faults: readonly Fault[],
   dependency: Dependency,
@@ -91,18 +91,18 @@ export function isNodeAway(
   return faults.some((fault) => fault.node === node && fault.from <= doneAt && fault.to + recoveryMs >= sentAt);
 }
 
-/** Faults of a dependency, or of one node. */
+/** Selects the faults of a dependency, or of one node. */
 export function excusedBy(dependency: Dependency, node: number | undefined): (fault: Fault) => boolean {
   return (fault) => dependencyOf(fault.kind) === dependency || (fault.node !== undefined && fault.node === node);
 }
 
-/** One line for a report. */
+/** One line in a report. */
 export function describe({ call, node, sentAt, doneAt, outcome, code, reason, about }: Entry): string {
   const answer = [outcome, code, reason].filter((part) => part !== undefined).join(' ');
   return `${new Date(sentAt).toISOString().slice(11, 23)} ${call} at node ${node}: ${answer} after ${doneAt - sentAt} ms (${about.session ?? about.email})`;
 }
 
-/** The moment before which a fault that fell together with a deadline excuses a late end. */
+/** The time until which a late end is excused, because a fault of a store coincided with its deadline. */
 export function excusedUntil(faults: readonly Fault[], deadline: number, allowanceMs: number): number {
   let until = deadline + allowanceMs;
   for (const { kind, from, to } of faults) {

@@ -70,7 +70,7 @@ describe('The meter of a call', () => {
   responded.respond(usage, 'resp_1');
   const priceOfUsage = billOf(responded)[0]?.pico ?? 0n;
 
-  /** A response is billed; the meter is what the entries add up to, unless it is changed. */
+  /** Judges a call with one billed response; its meter is the sum of the entries, unless `change` says otherwise. */
   const judged = (entries: readonly LedgerRow[], change: Partial<CallRow> = {}): string[] => {
     const call = someCall();
     call.respond(usage, 'resp_1');

@@ -15,11 +15,11 @@ import { tellStories } from './stories.ts';
 
 type Findings = Readonly<Record<string, readonly string[]>>;
 
-/** The judgement on a campaign. */
+/** The verdict on a campaign. */
 export interface Report {
-  /** By rule; empty where it was kept. */
+  /** Violations by rule; an empty list where the rule was kept. */
   readonly findings: Findings;
-  /** For people. */
+  /** The report for people to read. */
   readonly text: string;
 }
 
@@ -27,13 +27,13 @@ export interface Setting {
   readonly seed: number;
   readonly durationMs: number;
   readonly log: NodeLog;
-  /** How wrong each node's clock is, in milliseconds. */
+  /** By how many milliseconds each node's clock is wrong. */
   readonly skewsMs: readonly number[];
 }
 
 const SHOWN = 12;
 
-/** Rules about time: a machine that is busy with something else breaks them, so a long run on a quiet one must show them. */
+/** Rules about time. A machine that is busy with other work breaks them, so they need a long run on a quiet machine. */
 const timed = {
   ends: 'ends are at most two seconds late',
   answers: 'answers are in time',
@@ -41,7 +41,7 @@ const timed = {
   news: 'revocations are known on every node within a second',
 } as const;
 
-/** Checks the history against every rule. @param observed what was seen to be broken while it went on */
+/** Checks the history against every rule. @param observed violations that were seen during the campaign */
 export function judge(history: History, observed: Findings, setting: Setting): Report {
   const stories = tellStories(history.journal, history.faults, (email) => email.startsWith('spender'));
   const findings: Findings = {

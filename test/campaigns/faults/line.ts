@@ -14,22 +14,22 @@ interface Frame {
   readonly reason?: string;
 }
 
-/** One socket: what was asked on it and not answered yet, and what becomes of it. */
+/** One socket: its unanswered requests, and its life. */
 class Wire {
   readonly life: SocketLife;
   readonly #client: SocketClient;
-  /** In the order in which the server answers them. */
+  /** In the order in which the server must answer. */
   readonly #asked = new Map<number, Heard>();
 
   constructor(client: SocketClient, life: SocketLife) {
     this.#client = client;
     this.life = life;
     void this.#listen();
-    // What came before the close is heard before it.
+    // Handles the messages that arrived before the close first.
     void client.closed.then(({ code }) => setImmediate(() => this.#closed(code)));
   }
 
-  /** Neither closed nor about to be. */
+  /** Neither closed nor about to be closed. */
   get isOpen(): boolean {
     return this.life.closedAt === undefined && this.life.ends.length === 0;
   }
@@ -56,7 +56,7 @@ class Wire {
     try {
       for (;;) this.#hear(JSON.parse(await this.#client.hear()) as Frame);
     } catch {
-      // Closed: see `#closed`.
+      // The socket is closed: see `#closed`.
     }
   }
 
@@ -88,7 +88,7 @@ class Wire {
   }
 }
 
-/** How a client holds a session over WebSockets: one socket at a time, at any node, and another when it is closed. */
+/** How a client holds a session over WebSockets: one socket at a time, at any node; when it closes, another one. */
 export class Line {
   readonly #caller: Caller;
   readonly #random: Random;
@@ -103,22 +103,22 @@ export class Line {
     this.#who = who;
   }
 
-  /** Attaches where it is not, and beats. */
+  /** Sends a heartbeat, after attaching if necessary. */
   async heartbeat(): Promise<Entry> {
     const attached = await this.attach();
     const wire = this.#wire;
     if (wire === undefined || attached.outcome !== 200) return attached;
-    // Another beat of this client may have heard the end meanwhile.
+    // Another heartbeat of this client may have heard of the end meanwhile.
     if (!wire.isOpen) return this.heartbeat();
     this.#ids += 1;
     const id = this.#ids;
     const beat = await this.#note('heartbeat', wire.life.node, () => wire.ask(id, { type: 'heartbeat', id }));
-    // The next one goes to another node.
+    // The next heartbeat goes to another node.
     if (beat.outcome === 'timeout') wire.leave();
     return beat;
   }
 
-  /** Sees that there is a socket; @returns how its attachment went, at the last node that was tried. */
+  /** Attaches a socket unless one is open; @returns the outcome at the last node that was tried. */
   attach(): Promise<Entry> {
     if (this.#wire?.isOpen !== true) this.#attaching = undefined;
     this.#attaching ??= this.#attachAnywhere();

@@ -3,7 +3,7 @@ import type { TestSmtp } from '../../support/smtp.ts';
 
 const PATIENCE_MS = 5000;
 
-/** Finds codes in the mail that arrived. Every address gets one. */
+/** Finds login codes in the mail that arrived. Every address gets one. */
 export class Mailbox {
   readonly #smtp: TestSmtp;
   readonly #codes = new Map<string, string>();
@@ -13,7 +13,7 @@ export class Mailbox {
     this.#smtp = smtp;
   }
 
-  /** @returns undefined when no mail came in five seconds */
+  /** @returns undefined when no mail arrives within five seconds */
   async codeFor(email: string): Promise<string | undefined> {
     for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(50)) {
       this.#readOn();

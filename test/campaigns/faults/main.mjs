@@ -1,4 +1,4 @@
-// Kills and freezes nodes and their stores while clients act, and judges the history of it all.
+// Kills and freezes nodes and their stores while clients act, and judges the history.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';

@@ -1,18 +1,18 @@
 import type { ClusterEvents, LogLine } from '../../support/cluster.ts';
 
-/** What nodes said and how they ended. */
+/** What nodes logged and how they ended. */
 export class NodeLog implements ClusterEvents {
-  /** Nodes that ended by themselves. */
+  /** Nodes that ended without being told to. */
   readonly exits: string[] = [];
-  /** Ends of sessions that were logged, by the part of the id that is. */
+  /** How often the end of each session was logged, by the part of the id that is logged. */
   readonly ends = new Map<string, number>();
-  /** What nodes said of sessions, by the part of the id that is logged. */
+  /** What nodes logged about each session, by the part of the id that is logged. */
   readonly lines = new Map<string, string[]>();
-  /** How often each fault of the product's own was logged. */
+  /** How often each internal fault was logged. */
   readonly faults = new Map<string, number>();
-  /** What nodes said of dependencies and faults, by this machine's clock. */
+  /** What nodes logged about dependencies and faults, at this machine's time. */
   readonly troubles: { readonly at: number; readonly node: number; readonly what: string }[] = [];
-  /** How often a node ended before it was ready, by its last word. */
+  /** How often nodes ended before they were ready, by their last output. */
   readonly failedStarts = new Map<string, number>();
 
   onExit(node: number, how: string, lastLines: readonly string[]): void {
@@ -27,7 +27,7 @@ export class NodeLog implements ClusterEvents {
   onLine(node: number, { event, session, where, err, reason, dependency }: LogLine): void {
     if (event === 'session.ended' && session !== undefined) count(this.ends, session);
     if (session !== undefined) {
-      // Not the line's own time: the node's clock is wrong.
+      // Does not use the line's own time: the node's clock is wrong.
       const line = `${new Date().toISOString().slice(11, 23)} node ${node} logs ${event} ${reason ?? ''}`;
       this.lines.set(session, [...(this.lines.get(session) ?? []), line]);
     }

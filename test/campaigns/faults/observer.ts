@@ -5,18 +5,18 @@ const POLL_MS = 200;
 const PATIENCE_MS = 2000;
 const LOOK_BACK_MS = 90_000;
 
-/** A session that PostgreSQL says has ended, as it was when that was seen first. */
+/** A session that has ended in PostgreSQL, as it was when the observer first saw the end. */
 export interface SeenEnd {
   readonly endedAtMs: number;
   readonly reason: string;
-  /** When the last poll began that did not see the end: it was written after that. */
+  /** When the last poll began that did not see the end, which was therefore written later. */
   readonly notBefore: number;
 }
 
-/** Watches in PostgreSQL, as nobody's client, when ends are written and that they stay as they are. */
+/** Watches PostgreSQL directly: when ends are written, and that they do not change afterwards. */
 export class Observer {
   readonly ends = new Map<string, SeenEnd>();
-  /** Ends that changed after they had been seen. */
+  /** Ends that changed after the observer had seen them. */
   readonly violations: string[] = [];
   readonly #sql: Sql;
   #isStopped = false;
@@ -42,7 +42,7 @@ export class Observer {
     }
   }
 
-  /** @returns false when PostgreSQL did not answer */
+  /** @returns false when PostgreSQL does not answer */
   async #poll(notBefore: number): Promise<boolean> {
     const sql = this.#sql;
     const query = sql<{ id: string; ended: string; reason: string }[]>`

@@ -13,11 +13,11 @@ import { findKey, revokeKey } from '../../../src/tenants/keys.ts';
 import type { About, Call, Journal, Outcome } from '../../support/journal.ts';
 import { environment, tenantId } from './settings.ts';
 
-/** Revocations are made by no node. */
+/** The node number of revocations, which no node makes. */
 const NOWHERE = -1;
 const ignore = (): void => undefined;
 
-/** Somebody who revokes keys and logins from outside, with the product's own code: the nodes must hear of it. */
+/** Revokes keys and logins from outside the nodes, with the product's own code: the nodes must hear of it. */
 export class Operator {
   readonly #database;
   readonly #redis;
@@ -51,7 +51,7 @@ export class Operator {
     return new Operator(await openDatabase({ databaseUrl, dataDir: '' }), redisUrl, journal);
   }
 
-  /** @returns whether it is known to be revoked */
+  /** @returns whether the revocation is acknowledged */
   revokeKey(keyId: string): Promise<boolean> {
     return this.#note('revokeKey', { keyId }, async () => {
       const key = await findKey(tenantId, keyId, this.#tenants);

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats (mulberry32). */
+/** A random generator that a seed repeats (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -34,7 +34,7 @@ export class Random {
       .map(({ item }) => item);
   }
 
-  /** A generator of its own for one actor: what the others do does not change it. */
+  /** A separate generator for one actor, so that other actors do not influence it. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 4_294_967_296));
   }

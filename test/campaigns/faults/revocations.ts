@@ -1,10 +1,10 @@
 import type { Call, Journal } from '../../support/journal.ts';
 
-/** What was taken away, from outside or by its owner. */
+/** When something was revoked, from outside or by its owner. */
 export interface Revocation {
-  /** Infinity while nobody did. */
+  /** When it was first requested; Infinity if never. */
   readonly askedAt: number;
-  /** When it was acknowledged first. */
+  /** When it was first acknowledged. */
   readonly doneAt: number;
 }
 
@@ -17,7 +17,7 @@ export function keyRevocations(journal: Journal): Revocations {
   return revocations(journal, ['revokeKey'], 'keyId');
 }
 
-/** When each login ended, by its address: every address logs in once. */
+/** When each login ended, by its address; every address logs in once. */
 export function loginEnds(journal: Journal): Revocations {
   return revocations(journal, ['logout', 'revokeLogin'], 'email');
 }

@@ -20,11 +20,11 @@ export type FaultKind = (typeof dependencyFaults)[number] | (typeof nodeFaults)[
 /** One planned fault. */
 export interface Step {
   readonly kind: FaultKind;
-  /** From the beginning of the campaign. */
+  /** Since the start of the campaign. */
   readonly atMs: number;
-  /** How long it lasts, where it does; a killed node is away for so long before it is started. */
+  /** How long the fault lasts, if it does; a killed node is started again after this time. */
   readonly forMs: number;
-  /** Which node. */
+  /** The index of the node. */
   readonly node: number;
 }
 
@@ -34,20 +34,20 @@ export interface Frame {
   readonly hasRedis: boolean;
 }
 
-/** Time to warm up; and between two faults of dependencies, the three seconds that recovery may take and two in which all must be well. */
+/** Time to warm up. Between two faults of dependencies: the three seconds that recovery may take, and two in which all must be well. */
 const WARM_UP_MS = 4000;
 const CALM_MS = 5000;
-/** Nodes fail while dependencies fail, one node at a time. */
+/** Pause between two faults of nodes, which fail one at a time but also while dependencies fail. */
 const NODE_PAUSE_MS = 2500;
-/** How long a node is away where nothing but kills is planned. */
+/** How long a node is away when only kills are planned. */
 const KILLED_MS = 500;
 
-/** The same seed and frame make the same plan. Every kind comes once before any comes again. */
+/** The same seed and frame give the same plan. Every kind of fault comes once before any comes again. */
 export function planFaults(seed: number, frame: Frame): Step[] {
   const random = new Random(seed);
   const kinds = dependencyFaults.filter((kind) => frame.hasRedis || !kind.startsWith('redis.'));
   const dependencies = track(random, kinds, frame, CALM_MS, () => random.between(1000, 4000));
-  // A frozen node misses deadlines and ends; once in a while it misses all of a session's life.
+  // A frozen node misses deadlines and ends; now and then it misses a session's whole life.
   const lengthOf = (kind: FaultKind): number => {
     if (kind !== 'node.freeze') return random.between(300, 1500);
     return random.chance(0.1) && frame.durationMs > 180_000 ? 60_000 : random.between(2000, 8000);
@@ -56,7 +56,7 @@ export function planFaults(seed: number, frame: Frame): Step[] {
   return [...dependencies, ...nodes].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Nothing but killed nodes, one each time that so long has passed: how soon others do what the dead one had to. */
+/** Only kills nodes, one at each interval, to see how soon other nodes do what the dead one should have done. */
 export function planKills(seed: number, everyMs: number, { durationMs, nodes }: Frame): Step[] {
   const random = new Random(seed);
   const times = Array.from({ length: Math.ceil(durationMs / everyMs) }, (_, n) => WARM_UP_MS + n * everyMs);
@@ -65,7 +65,7 @@ export function planKills(seed: number, everyMs: number, { durationMs, nodes }: 
     .map((atMs) => ({ kind: 'node.kill', atMs, forMs: KILLED_MS, node: random.between(0, nodes - 1) }));
 }
 
-/** How wrong each node's clock is, in milliseconds: by minutes, and not by as many. Without Redis, which one node can do, it is right. */
+/** By how many milliseconds each node's clock is wrong: up to five minutes, the first (the only one without Redis) not at all. */
 export function planSkews(seed: number, nodes: number): number[] {
   const random = new Random(seed);
   return Array.from({ length: nodes }, (_, node) =>

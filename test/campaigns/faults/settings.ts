@@ -1,6 +1,6 @@
 import type { TenantsFile } from '../../support/world.ts';
 
-/** Short enough for whole lives within a minute. */
+/** Short enough for whole lives of sessions within a minute. */
 export const limits = {
   maxMinutes: 1,
   maxIdleSec: 6,
@@ -16,16 +16,16 @@ const keyOf = (name: string): string => `w_acme_${name}_111111111111111111111111
 export const CALL_MODEL = 'gpt-realtime-2.1';
 export const tenantId = 'acme';
 export const siteKey = keyOf('site');
-/** A key that will be revoked, by its number. */
+/** A key that will be revoked, identified by its number. */
 export const passingKey = (n: number): { readonly id: string; readonly key: string } => ({
   id: `passing-${n}`,
   key: keyOf(`passing_${n}`),
 });
-/** Its users may use little a day. */
+/** A key whose users have a low daily limit. */
 export const thriftyKey = keyOf('thrifty');
 export const thriftyTokens = 1000;
 
-/** @param passing how many keys there are to be revoked */
+/** @param passing the number of keys that are to be revoked */
 export const tenants = (passing: number): TenantsFile => ({
   tenants: [
     {

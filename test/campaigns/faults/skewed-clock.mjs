@@ -1,4 +1,4 @@
-/** Preloaded into a node (`--import`): its clock is wrong by as many milliseconds as the query says. */
+/** Preloaded into a node (`--import`): sets its clock wrong by the milliseconds in the query. */
 const wrongMs = Number(new URL(import.meta.url).searchParams.get('ms'));
 const TrueDate = Date;
 

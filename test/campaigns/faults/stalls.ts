@@ -8,7 +8,7 @@ interface Stall {
   readonly ms: number;
 }
 
-/** How long this machine kept processes waiting, so that no server is blamed for it. */
+/** Records how long this machine kept processes waiting, so that no server is blamed for that. */
 export class Stalls {
   readonly #stalls: Stall[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -37,7 +37,7 @@ export class Stalls {
   #look(): void {
     const now = Date.now();
     const waited = waitedMs();
-    // Linux tells for how long some process waited for a processor; elsewhere our own timer is a witness.
+    // Linux reports for how long some process waited for a processor; elsewhere the delay of our own timer has to do.
     const ms = Math.max(waited - this.#lastWaited, now - this.#lastAt - 2 * STEP_MS);
     if (ms > 0) this.#stalls.push({ at: now, ms: Math.min(ms, now - this.#lastAt) });
     this.#lastAt = now;

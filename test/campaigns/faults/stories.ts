@@ -7,25 +7,25 @@ import { limits } from './settings.ts';
 const IDLE_MS = (limits.maxIdleSec + 1) * 1000;
 const DURATION_MS = limits.maxMinutes * 60_000;
 
-/** What the clients know of one session. */
+/** What the clients know about one session. */
 export interface Story {
   readonly id: string;
   readonly subject: string;
   readonly email: string;
-  /** Of a key that may be revoked. */
+  /** The id of a key that may be revoked. */
   readonly keyId: string | undefined;
-  /** Attachments of sockets too. */
+  /** Includes attachments of sockets. */
   readonly heartbeats: readonly Entry[];
   readonly reports: readonly Entry[];
   readonly ends: readonly Entry[];
-  /** The create was sent, and answered. */
+  /** When the create was sent, and when it was answered. */
   readonly openedSentAt: number;
   readonly openedAt: number;
-  /** Until then it was engaged for certain and held a slot, from `openedAt` on: what came later may have ended it. */
+  /** From `openedAt` until then the session was certainly engaged and held a slot; later events may have ended it. */
   readonly engagedUntil: number;
 }
 
-/** A heartbeat that only moves times is written to PostgreSQL within a second (docs/architecture.md, section 4): here with some noise. */
+/** A heartbeat that only moves times is written to PostgreSQL within a second (docs/architecture.md, section 4); this adds some noise. */
 const WRITTEN_MS = 1500;
 
 /** @param canEndByReport whether a report of this address can use up its tokens */
@@ -44,7 +44,7 @@ export function tellStories(
   const stories = new Map<string, Story>();
   const endsOf = quotaEnds(journal, canEndByReport);
   const revoked = keyRevocations(journal);
-  // A create that was repeated under its key may have been carried out the first time.
+  // When a create was repeated under its key, the first try may already have been carried out.
   const firstSentAt = new Map<string, number>();
   for (const create of journal.of('create')) {
     const { key, session, email } = create.about;
@@ -61,12 +61,12 @@ export function tellStories(
   return stories;
 }
 
-/** Its session may end with its call, which the provider ends at will. */
+/** Whether the session may end with its call, which the provider may end at any time. */
 export function isTalker(email: string): boolean {
   return email.startsWith('talker');
 }
 
-/** The first report of each address that may have ended its sessions. */
+/** For each address, when the first report was sent that may have ended its sessions. */
 function quotaEnds(journal: Journal, canEndByReport: (email: string) => boolean): Map<string, number> {
   const first = new Map<string, number>();
   for (const { about, sentAt } of journal.of('usage')) {
@@ -86,7 +86,7 @@ function tell(
 ): Story {
   const of = (call: Entry['call']): Entry[] => entries.filter((entry) => entry.call === call);
   const ends = of('end');
-  // Each acknowledged heartbeat was activity when it was sent or later; reports are too, but a repeated one is not.
+  // Each acknowledged heartbeat was activity at the time it was sent, or later. Reports are too, but a repeated one is not.
   const beats = of('heartbeat').filter((beat) => beat.outcome === 200 && !mayBeLost(beat, faults));
   const idleAt = Math.max(openedSentAt, ...beats.map(({ sentAt }) => sentAt)) + IDLE_MS;
   return {
@@ -103,7 +103,7 @@ function tell(
   };
 }
 
-/** Whether Redis lost the heartbeat before the node had written it to PostgreSQL. */
+/** Whether Redis may have lost the heartbeat before the node wrote it to PostgreSQL. */
 function mayBeLost({ sentAt, doneAt, node }: Entry, faults: readonly Fault[]): boolean {
   const writtenAt = doneAt + WRITTEN_MS;
   const isHindered = faults.some(

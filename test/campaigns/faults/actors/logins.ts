@@ -5,7 +5,7 @@ import type { Random } from '../random.ts';
 
 const WRONG_GUESSES = 6;
 
-/** People who log in, with the same code many times at once, look around and log out, or are thrown out. Every life has an address of its own. */
+/** Users who log in (sending one code many times at once), look around and log out, or are thrown out. Each login has a new address. */
 export async function logins(
   caller: Caller,
   random: Random,
@@ -27,7 +27,7 @@ function verify(caller: Caller, random: Random, email: string, code: string): Pr
   return caller.send({ call: 'verify', body: { email, code }, about: { email, code } }, random);
 }
 
-/** After five wrong guesses the right code must not work any more. */
+/** After five wrong guesses the right code must no longer work. */
 async function guess(caller: Caller, random: Random, email: string, code: string): Promise<void> {
   const wrong = code === '000000' ? '000001' : '000000';
   await Promise.all(Array.from({ length: WRONG_GUESSES }, () => verify(caller, random.fork(), email, wrong)));

@@ -6,7 +6,7 @@ import { Session } from './session.ts';
 
 const LOOKS = 8;
 
-/** A website whose key is revoked while its visitors open and hold sessions; then the next website. @param first its first key's number */
+/** A website whose key is revoked while its visitors open and hold sessions; then the next one. @param first number of the first key */
 export async function passing(
   caller: Caller,
   random: Random,
@@ -34,7 +34,7 @@ export async function passing(
   }
 }
 
-/** Until it is acknowledged. */
+/** Repeats the revocation until it is acknowledged. */
 async function revoke(caller: Caller, operator: Operator, keyId: string): Promise<void> {
   while (!(await operator.revokeKey(keyId))) await caller.pause(300);
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts';
 import type { Random } from '../random.ts';
 import { Session } from './session.ts';
 
-/** A crowd behind one address that opens and closes sessions as fast as it can: the limit of concurrent sessions under fire. */
+/** A user with many clients that open and close sessions as fast as they can: puts the limit of concurrent sessions under pressure. */
 export async function racers(caller: Caller, random: Random, name: string): Promise<void> {
   const email = `${name}@mail.example`;
   while (!caller.isOver) {

@@ -9,7 +9,7 @@ const TRIES = 12;
 const PAUSE_MS = 300;
 /** The share of sessions that are held over WebSockets. */
 const SOCKETS = 0.3;
-/** Unique, so that each report can be told in the ledger. */
+/** Makes each report's tokens unique, so that it can be recognized in the ledger. */
 let reports = 0;
 
 /** A voice session as a client holds it. */
@@ -18,10 +18,10 @@ export class Session {
   readonly email: string;
   readonly #caller: Caller;
   readonly #random: Random;
-  /** Undefined for a client that beats over HTTP. */
+  /** Undefined for a client that sends its heartbeats over HTTP. */
   readonly line: Line | undefined;
 
-  /** That opens the session's call; undefined when the create was not answered with one. */
+  /** The ticket that opens the session's call; undefined when the create was answered without one. */
   readonly ticket: string | undefined;
 
   private constructor(id: string, email: string, caller: Caller, random: Random, ticket: string | undefined) {
@@ -33,7 +33,7 @@ export class Session {
     if (random.chance(SOCKETS)) this.line = new Line(caller, random, { session: id, email });
   }
 
-  /** Opens one; a create whose answer got lost is repeated under its idempotency key, or not. @returns undefined when refused */
+  /** Opens a session. A create whose answer was lost may be repeated under its idempotency key. @returns undefined when refused */
   static async open(
     caller: Caller,
     random: Random,
@@ -67,17 +67,17 @@ export class Session {
     return this.#send('heartbeat', { sm_session_id: this.id, email: this.email }, {});
   }
 
-  /** The client goes away; the session stays. */
+  /** The client goes away; the session stays open. */
   leave(): void {
     this.line?.leave();
   }
 
-  /** Until it is acknowledged. */
+  /** Ends the session, retrying until that is acknowledged. */
   end(): Promise<Answer> {
     return this.#untilKnown(() => this.#send('end', { sm_session_id: this.id, email: this.email }, {}));
   }
 
-  /** Reports usage until it is acknowledged, under one idempotency key. */
+  /** Reports usage under one idempotency key, retrying until it is acknowledged. */
   report(tokens?: number): Promise<Answer> {
     reports += 1;
     const about = { key: randomUUID(), tokens: tokens ?? reports };

@@ -7,7 +7,7 @@ import { Session } from './session.ts';
 
 const TICK_MS = 100;
 
-/** Somebody who talks with the provider in a call that Switchboard opened. Every session has an address of its own. */
+/** A user who talks with the provider in calls that Switchboard opens. Every session has an address of its own. */
 export async function talker(caller: Caller, random: Random, name: string): Promise<void> {
   for (let life = 0; !caller.isOver; life += 1) {
     const email = `${name}${life}@mail.example`;
@@ -37,8 +37,8 @@ async function openCall(caller: Caller, random: Random, { id, email, ticket = ''
 }
 
 /**
- * What the provider does by itself in open calls: it listens, responds for money, and once in a while ends one. Nobody speaks before the
- * page has its answer, which it gets only after a sideband has spoken: until then there is no media, and nothing to bill.
+ * What the provider does on its own in open calls: it hears the visitor, sends responses that cost money, and now and then ends a call. No
+ * one speaks until the page has its answer, and it gets that only after a sideband has spoken: before that there is no media to bill.
  */
 export class ProvidersTalk {
   readonly #timer: NodeJS.Timeout;

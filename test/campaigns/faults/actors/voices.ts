@@ -5,7 +5,7 @@ import { Session } from './session.ts';
 
 type Life = (caller: Caller, random: Random, session: Session) => Promise<unknown>;
 
-/** Beats for a while. @returns whether the session is still alive, as far as the client knows */
+/** Sends heartbeats for a while. @returns whether the session is still alive, as far as the client knows */
 async function live(caller: Caller, random: Random, session: Session, beats: number): Promise<boolean> {
   for (let beat = 0; beat < beats && !caller.isOver; beat += 1) {
     await caller.pause(random.between(300, 1500));
@@ -15,7 +15,7 @@ async function live(caller: Caller, random: Random, session: Session, beats: num
   return true;
 }
 
-/** Asks again after the end, through any node: the answer must stay the same. */
+/** Asks again after the end, at any node: the answer must stay the same. */
 async function askAgain(caller: Caller, random: Random, session: Session): Promise<void> {
   for (let times = 0; times < 3; times += 1) {
     await session.heartbeat();
@@ -51,7 +51,7 @@ const lives: readonly Life[] = [
   },
 ];
 
-/** People who share a few addresses and hold sessions in all the ways that people do. */
+/** Users who share a few addresses and hold sessions in all the ways that users do. */
 export async function voices(caller: Caller, random: Random): Promise<void> {
   while (!caller.isOver) {
     const session = await Session.open(caller, random, `voice${random.between(0, 7)}@mail.example`);
@@ -61,7 +61,7 @@ export async function voices(caller: Caller, random: Random): Promise<void> {
   }
 }
 
-/** Somebody who talks until the longest duration is over, and then tries to go on. */
+/** A user who talks until the maximum duration is over and then tries to go on. */
 export async function stayer(caller: Caller, random: Random, name: string): Promise<void> {
   for (let life = 0; !caller.isOver; life += 1) {
     const session = await Session.open(caller, random, `${name}${life}@mail.example`);
@@ -71,7 +71,7 @@ export async function stayer(caller: Caller, random: Random, name: string): Prom
   }
 }
 
-/** Somebody with three sessions who uses up the day's tokens: all three must end. */
+/** A user with three sessions who uses up the day's tokens: all three sessions must end. */
 export async function spender(caller: Caller, random: Random, name: string): Promise<void> {
   for (let life = 0; !caller.isOver; life += 1) {
     const email = `${name}${life}@mail.example`;

@@ -5,28 +5,28 @@ import { keyRevocations } from '../revocations.ts';
 import { limits } from '../settings.ts';
 import type { Story } from '../stories.ts';
 
-/** Goal R4. */
+/** Time limits of goal R4. */
 const ANSWER_MS = 1500;
 const SEND_MS = 5000;
 const CREATE_MS = limits.upstreamTimeoutMs + 1000;
-/** The provider's answer, and its sideband. */
+/** Includes the provider's answer and its sideband. */
 const CALL_MS = limits.upstreamTimeoutMs + limits.sidebandReadyMs + 1000;
 /** Nodes, stores, provider, mail server and all clients share one small machine. */
 const NOISE_MS = 250;
-/** A store that gets no processor for so long has let a node's deadline pass. */
+/** A store that gets no processor for this long makes a node's deadline pass. */
 const STARVED_MS = 400;
-/** A store that did not answer in time counts as away until it is seen to answer again, about once a second. */
+/** A store that missed a deadline counts as away until it is seen to answer again; that is checked about once a second. */
 const SILENT_MS = 2000;
-/** How long the repeat of a create waits for a first try whose node is gone, before it is told to come again. */
+/** How long a repeated create waits for a first try whose node is gone, before it is told to come again. */
 const WAIT_MS = limits.upstreamTimeoutMs + 3000;
 /**
- * While one node alone is cut off from Redis the others may go on with a session that it ended, until its end is told: a second or two
+ * While a single node is cut off from Redis, other nodes may continue a session that it ended until they hear of the end: a second or two
  * (docs/operations.md, "What sockets are told when nodes cannot hear each other").
  */
 const UNTOLD_MS = 2000;
-/** A call that Redis does not answer is given up after so long, and its node goes on without Redis. */
+/** A node gives up on a Redis call after this time and goes on without Redis. */
 const GIVEN_UP_MS = 500;
-/** A socket is closed by the kernel a little before or after we know of it. */
+/** The kernel may close a socket a little before or after we notice. */
 const NODE_NOISE_MS = 500;
 
 function timeLimit(call: Call): number {
@@ -35,7 +35,7 @@ function timeLimit(call: Call): number {
   return call === 'send' ? SEND_MS : ANSWER_MS;
 }
 
-/** What may be refused while which dependency is away: the table of docs/architecture.md, section 5. */
+/** The dependencies without which each call may be refused: the table of docs/architecture.md, section 5. */
 const refusedWithout: Readonly<Record<Call, readonly Dependency[]>> = {
   create: ['redis', 'postgres'],
   heartbeat: [],
@@ -57,7 +57,7 @@ const ordinary: Readonly<Record<Call, readonly number[]>> = {
   attach: [200, 403],
   end: [200],
   usage: [200, 429],
-  // A ticket whose answer was lost is spent, or its session is over; a call may be hung up while it is opened.
+  // A ticket whose answer was lost is spent, or its session is over; a call may be hung up while it is being opened.
   call: [201, 401, 403, 409],
   send: [200],
   verify: [200, 401],
@@ -67,12 +67,12 @@ const ordinary: Readonly<Record<Call, readonly number[]>> = {
   revokeLogin: [200],
 };
 
-/** No answer is one that the policy has not, whatever is away. */
+/** Every answer is one that the policy allows, whatever is away. */
 export function checkAnswers(history: History): string[] {
   return wrongAnswers(history, (entry) => !isRefusal(entry));
 }
 
-/** Nobody is refused or cut off but while something is away that the request needs. */
+/** No request is refused or cut off unless something that it needs is away. */
 export function checkRefusals(history: History): string[] {
   return wrongAnswers(history, isRefusal);
 }
@@ -103,7 +103,7 @@ export function checkSlowAnswers(history: History): string[] {
   });
 }
 
-/** Whether a create was tried before under the same key, and nobody knows what became of it. */
+/** Whether a create was tried before under the same key with an unknown outcome. */
 function repeats(journal: Journal): (entry: Entry) => boolean {
   const unknownAt = new Map<string, number>();
   for (const create of journal.of('create')) {
@@ -127,15 +127,15 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
   const away = (dependency: Dependency): boolean => isAway(faults, dependency, entry);
   const isProviderFault =
     (call === 'create' || call === 'call') && (outcome === 502 || outcome === 504) && away('provider');
-  // A node that stood still meanwhile has let the provider's time pass.
+  // A node that was stopped meanwhile may have missed the provider's answer.
   const stoodStill =
     isNodeAway(faults, entry, NODE_NOISE_MS) || stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
   const isLateMint = (call === 'create' || call === 'call') && outcome === 504 && stoodStill;
-  // A node that has just started or thawed has its connections still to make.
+  // A node that has just started or thawed must first make its connections.
   const isRecovering = outcome === 503 && isNodeAway(faults, entry, RECOVERY_MS);
   const isStarved = outcome === 503 && stalls.between(entry.sentAt - SILENT_MS, entry.doneAt) > STARVED_MS;
   const isPolicy = outcome === 503 && code === 'SERVICE_UNAVAILABLE' && refusedWithout[call].some(away);
-  // What Redis has lost only PostgreSQL knows.
+  // Only PostgreSQL knows what Redis has lost.
   const isLost = outcome === 503 && away('postgres') && faults.some((fault) => hasLost(fault, entry));
   const isExcused = isProviderFault || isLateMint || isRecovering || isStarved || isPolicy || isLost;
   return isExcused ? [] : [`wrong answer: ${describe(entry)}`];
@@ -146,7 +146,7 @@ function hasLost({ kind, from }: Fault, { call, doneAt }: Entry): boolean {
   return asks && (kind === 'redis.flush' || kind === 'redis.restart') && from <= doneAt;
 }
 
-/** An engaged session is served by every node, and an ended one by none. */
+/** Every node serves an engaged session, and no node serves one that has ended. */
 export function checkHeartbeats({ faults }: History, stories: ReadonlyMap<string, Story>): string[] {
   return [...stories.values()].flatMap((story) => {
     const terminal = [...story.ends, ...story.heartbeats].filter(
@@ -165,7 +165,7 @@ export function checkHeartbeats({ faults }: History, stories: ReadonlyMap<string
   });
 }
 
-/** Whether the node that answered may alone have been without Redis: of a connection that breaks every node knows. */
+/** Whether the node that answered may have been the only one without Redis; when connections break, every node notices. */
 function isWithoutRedis({ sentAt, doneAt }: Entry, faults: readonly Fault[]): boolean {
   return faults.some(({ kind, from, to }) => kind === 'redis.freeze' && from <= doneAt && to + GIVEN_UP_MS >= sentAt);
 }

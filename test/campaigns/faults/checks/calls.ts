@@ -2,12 +2,12 @@ import type { TestCall } from '../../../support/provider/call.ts';
 import { dependencyOf, RECOVERY_MS, type History } from '../history.ts';
 import { billOf, sumOf } from './bill.ts';
 
-/** Until a dead node's calls are another's, and hung up there. */
+/** By this time another node has taken over a dead node's calls and hung up those that must end. */
 export const HANG_UP_MS = 12_000;
-/** Other processes have the processors as well. */
+/** Other processes use the processors as well. */
 const NOISE_MS = 500;
 
-/** Every call is hung up within twelve seconds of the end of its session; time in which PostgreSQL or the provider is away does not count. */
+/** Every call is hung up within twelve seconds of its session's end; time in which PostgreSQL or the provider is away does not count. */
 export function checkHangUps(history: History): string[] {
   return hangUps(history).flatMap(({ call, endedAtMs, lateMs }) =>
     lateMs > HANG_UP_MS + NOISE_MS
@@ -16,7 +16,7 @@ export function checkHangUps(history: History): string[] {
   );
 }
 
-/** Of calls whose create nobody answered nothing is known: whoever asked for them got no answer either, and nobody speaks in them. */
+/** Calls that are unknown here are left out: their creates were never answered, so the page got no answer either, and no one speaks. */
 export function checkOpenCalls({ provided, calls }: History): string[] {
   return provided.flatMap(({ id, ended, hangups }) => {
     const row = calls.get(id);
@@ -47,7 +47,7 @@ export function describeCalls(history: History): string[] {
 interface HangUp {
   readonly call: TestCall;
   readonly endedAtMs: number;
-  /** Without the time in which what is needed was away. */
+  /** Without the time in which a dependency that is needed was away. */
   readonly lateMs: number;
 }
 
@@ -61,7 +61,7 @@ function hangUps(history: History): HangUp[] {
   });
 }
 
-/** Milliseconds between two moments in which nothing that a hang-up needs was away. */
+/** Milliseconds between two moments during which everything that a hang-up needs was available. */
 function presentMs(from: number, to: number, { faults }: History): number {
   const away = faults
     .filter(({ kind }) => ['postgres', 'provider'].includes(dependencyOf(kind)))

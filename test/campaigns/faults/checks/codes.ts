@@ -5,8 +5,8 @@ import { loginEnds } from '../revocations.ts';
 const MAX_GUESSES = 5;
 
 /**
- * Each code worked at most once, not at all after five guesses, and a login holds from its code to its end, on every node.
- * That it is refused after its end: see `checkRevocations`.
+ * Each code works at most once, and not after five wrong guesses; a login is good from its code to its end, on every node.
+ * `checkRevocations` checks that it is refused after its end.
  */
 export function checkCodes(history: History): string[] {
   const violations: string[] = [];

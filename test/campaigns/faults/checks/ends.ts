@@ -4,15 +4,15 @@ import { keyRevocations, type Revocations } from '../revocations.ts';
 import { limits } from '../settings.ts';
 import { isTalker, type Story } from '../stories.ts';
 
-/** Goal R1. */
+/** The limit of goal R1. */
 const LATE_MS = 2000;
-/** The shared clock may differ from ours by so much. */
+/** By how much the shared clock may differ from ours. */
 const CLOCK_MS = 50;
 const DURATION_MS = limits.maxMinutes * 60_000;
 const IDLE_MS = (limits.maxIdleSec + 1) * 1000;
 const ABANDONED_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000;
 
-/** Every session is in PostgreSQL, ended there exactly once, for the right reason, and every client heard the same. */
+/** Every session is in PostgreSQL, where it ended exactly once and for the right reason, and every client heard that reason. */
 export function checkEnds(history: History, stories: ReadonlyMap<string, Story>): string[] {
   const revoked = keyRevocations(history.journal);
   const violations: string[] = [];
@@ -84,7 +84,7 @@ function wrongReason(row: EndedRow, story: Story | undefined, revoked: Revocatio
         : undefined;
     case 'upstream_ended':
       return story !== undefined && !isTalker(story.email) ? 'ended with a call that it had not' : undefined;
-    // What a node undoes when it cannot finish a create.
+    // The end of a session that a node undoes because it cannot finish its create.
     case 'create_failed':
       return story === undefined ? undefined : 'was opened, and undone as if it had not been';
     default:

@@ -1,12 +1,12 @@
 import type { Entry } from '../../../support/journal.ts';
 import type { History } from '../history.ts';
 
-/** A report that crosses the ceiling is counted too. */
+/** The report that crosses the ceiling is counted too. */
 function isAcknowledged({ outcome, code }: Entry): boolean {
   return outcome === 200 || (outcome === 429 && code === 'DAILY_QUOTA_EXCEEDED');
 }
 
-/** Acknowledged usage equals the ledger: every acknowledged report is in it once, every other at most once, and nothing else. */
+/** The ledger holds every acknowledged report once, every other report at most once, and nothing else. */
 export function checkLedger({ journal, ledger, totals }: History): string[] {
   const violations: string[] = [];
   const rows = new Map<string, number[]>();

@@ -2,12 +2,12 @@ import { chargeOf } from '../../../../src/stores/ledger/contract.ts';
 import type { CallRow, History, LedgerRow } from '../history.ts';
 import { billOf, sumOf, type Billed } from './bill.ts';
 
-/** The shared clock, in which gaps are told, may differ from ours by so much; and an event is on its way for a while. */
+/** Gaps are recorded by the shared clock, which may differ from ours by this much; events also take a while to arrive. */
 const CLOCK_MS = 250;
 
 /**
- * What the provider bills is counted once, and exactly, under the name of its response; what is not is in a gap that is marked, or covered
- * by an estimate of that response. Whatever else is counted is marked as estimated, and the meter is what its entries add up to.
+ * Whatever the provider bills is counted exactly once under its response's id, or else it falls into a marked gap or is covered by an estimate
+ * of that response. Everything else that is counted is marked as estimated, and the meter is the sum of its entries.
  */
 export function checkMeters({ provided, calls, ledger }: History): string[] {
   const entries = new Map<string, LedgerRow[]>();
@@ -15,7 +15,7 @@ export function checkMeters({ provided, calls, ledger }: History): string[] {
     if (entry.callId !== null) entries.set(entry.callId, [...(entries.get(entry.callId) ?? []), entry]);
   return provided.flatMap((call) => {
     const row = calls.get(call.id);
-    // In a call that was never open, or whose answer no page has, nobody speaks: what the stand-in says there is no truth.
+    // In a call that was never open, or whose answer no page has, no one speaks, so what the stand-in says there does not count.
     if (row === undefined || row.openedAtMs === null || row.closeReason === 'create_failed') return [];
     const found = wrongsOf(row, billOf(call), entries.get(row.id) ?? []);
     return found.map((what) => `${row.sessionId} ${row.id} (${row.closeReason}) ${what}`);
@@ -48,7 +48,7 @@ function wrongsOf(row: CallRow, bill: readonly Billed[], entries: readonly Ledge
   return wrongs;
 }
 
-/** A gap in whose time it was, or an estimate under its own name that is enough. */
+/** The entry is a gap that includes the response's time, or an estimate under the response's id that is high enough. */
 function covers(entry: LedgerRow, billed: Billed): boolean {
   if (entry.key === billed.id) return entry.tokens >= billed.tokens;
   const fromMs = gapStart(entry);

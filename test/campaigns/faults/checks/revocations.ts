@@ -3,19 +3,19 @@ import { describe, excusedBy, isAway, isNodeAway, RECOVERY_MS, type History } fr
 import { keyRevocations, loginEnds, type Revocation } from '../revocations.ts';
 import type { Story } from '../stories.ts';
 
-/** Goal R8: a second; five when what carries the news is in trouble. */
+/** Goal R8: a second, or five while something that carries the news is in trouble. */
 const NEWS_MS = 1000;
 const SLOW_NEWS_MS = 5000;
-/** What a node does with the news takes time too. */
+/** Acting on the news takes a node some time, too. */
 const WORK_MS = 1000;
 
-/** Something that was still good after it had been revoked. */
+/** Something that still worked after it had been revoked. */
 interface Look {
   readonly entry: Entry;
   readonly revoked: Revocation;
 }
 
-/** What was revoked is refused everywhere in the end, and a session does not outlive its key. */
+/** Whatever was revoked is refused everywhere in the end, and no session outlives its key. */
 export function checkRevocations(history: History, stories: ReadonlyMap<string, Story>): string[] {
   const tooLate = looks(history, stories).filter(
     ({ entry, revoked }) => entry.sentAt > newsUntil(history, revoked.doneAt, entry.node),
@@ -23,7 +23,7 @@ export function checkRevocations(history: History, stories: ReadonlyMap<string, 
   return [...tooLate.map(tell), ...outlived(history, stories)];
 }
 
-/** Where nothing is in trouble, what was revoked is refused within a second. */
+/** Where nothing is in trouble, whatever was revoked is refused within a second. */
 export function checkSlowNews(history: History, stories: ReadonlyMap<string, Story>): string[] {
   const { faults, stalls } = history;
   return looks(history, stories)
@@ -40,7 +40,7 @@ function looks(history: History, stories: ReadonlyMap<string, Story>): Look[] {
   const { journal } = history;
   const [ofKey, ofLogin] = [keyRevocations(journal), loginEnds(journal)];
   const creates = journal.of('create').map((entry) => ({ entry, revoked: ofKey(entry.about.keyId) }));
-  // One that was opened after the revocation is judged by its create, where the node is excused that did not know.
+  // A session that was opened after the revocation is judged by its create, where a node that had not heard of it is excused.
   const beats = [...stories.values()]
     .filter(({ keyId, openedSentAt }) => openedSentAt <= ofKey(keyId).doneAt)
     .flatMap(({ keyId, heartbeats }) => heartbeats.map((entry) => ({ entry, revoked: ofKey(keyId) })));
@@ -52,7 +52,7 @@ function looks(history: History, stories: ReadonlyMap<string, Story>): Look[] {
 
 function newsUntil({ faults, stalls }: History, doneAt: number, node?: number): number {
   const allowance = SLOW_NEWS_MS + WORK_MS + stalls.between(doneAt, doneAt + SLOW_NEWS_MS);
-  // PostgreSQL tells a node that hears nothing; a node that was away has to start.
+  // PostgreSQL tells a node that hears nothing by Redis; a node that was away must first start.
   const isExcuse = excusedBy('postgres', node);
   let until = doneAt + allowance;
   for (const fault of faults)

@@ -2,8 +2,8 @@ import { limits } from '../settings.ts';
 import type { Story } from '../stories.ts';
 
 /**
- * At no moment did a subject hold more sessions than it may. A session counts from the answer to its create to the first moment at
- * which it may have let go of its slot, so that what is told here is certain.
+ * At no moment does a subject hold more sessions than it may. A session counts from the answer to its create to the first moment at
+ * which it may have given up its slot, so that every violation found is certain.
  */
 export function checkSlots(stories: ReadonlyMap<string, Story>): string[] {
   const bySubject = new Map<string, Story[]>();

@@ -1,13 +1,13 @@
 import type { SocketLife } from '../../../support/journal.ts';
 import { dependencyOf, type History } from '../history.ts';
 
-/** The observer sees an end so much later at most. */
+/** The observer sees an end at most this much later. */
 const SEEN_MS = 400;
-/** A node that died or froze while it ended the session told nobody; nor did one that Redis failed. */
+/** A node that died or froze while it ended a session may not have announced it; nor may one that Redis failed. */
 const PUSH_MS = 1000;
 const PATIENCE_MS = 3000;
 
-/** Each socket hears the end of its session once, with the reason that holds, and nothing after it; or it is gone before. */
+/** Each socket hears the end of its session once, with the right reason and nothing after it, unless it closed before. */
 export function checkSockets(history: History): string[] {
   return history.journal.sockets.flatMap((life) => wrongs(life, history).map((what) => `${life.session} ${what}`));
 }
@@ -26,7 +26,7 @@ function wrongs(life: SocketLife, history: History): string[] {
   return violations;
 }
 
-/** Whether the socket was open for long after the end, while nothing kept the push from it. */
+/** Whether the socket stayed open for long after the end although nothing prevented the push. */
 function wasLeftOut({ session, node, attachedAt, closedAt = Infinity }: SocketLife, history: History): boolean {
   const seen = history.seenEnds.get(session);
   if (seen === undefined || attachedAt === undefined) return false;
