@@ -3,14 +3,14 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { deadline } from '../../src/kernel/deadline.ts';
 
-/** Stops the whole process, as a machine does that has other things to do. */
+/** Blocks the whole process, as a busy machine would. */
 function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 test('What was answered while the process stood still is in time', async () => {
   const { port1: far, port2: near } = new MessageChannel();
-  // Timers are what the event loop looks at next.
+  // From here on the event loop looks at timers next.
   await new Promise((resolve) => setImmediate(resolve));
   const outcome = new Promise((resolve) => {
     const callOff = deadline(1, () => resolve('late'));

@@ -3,7 +3,7 @@ import { keepNewest } from '../../src/kernel/keep-newest.ts';
 
 test('What is full lets go of what was added first, be it a set or a map', () => {
   const [names, values] = [new Set<string>(), new Map<string, number>()];
-  // What is there already takes no more room, and stays as old as it is.
+  // A name that is already there takes no more room and keeps its age.
   for (const [at, name] of ['a', 'b', 'b', 'c', 'd'].entries()) {
     keepNewest(names.add(name), 2);
     keepNewest(values.set(name, at), 2);

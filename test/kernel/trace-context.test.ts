@@ -8,10 +8,10 @@ describe('The header traceparent', () => {
   test.each([
     [`00-${TRACE}-${SPAN}-01`, true],
     [`00-${TRACE}-${SPAN}-00`, false],
-    // Flags that nobody knows yet.
+    // Flags that are not defined yet.
     [`00-${TRACE}-${SPAN}-fe`, false],
     [`00-${TRACE}-${SPAN}-ff`, true],
-    // A later version, with and without more.
+    // A later version, with and without further fields.
     [`cc-${TRACE}-${SPAN}-01`, true],
     [`cc-${TRACE}-${SPAN}-01-what-the-future-brings`, true],
   ])('is read: %s', (header, isSampled) => {

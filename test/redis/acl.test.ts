@@ -18,13 +18,13 @@ const skipped = reasonToSkipRedis();
 const HOUR_MS = 3_600_000;
 
 const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-/** What the manual tells operators to give to the user. */
+/** The rules that the manual tells operators to give the Redis user. */
 const rules = /^ACL SETUSER switchboard (.*)$/m.exec(manual)?.[1]?.split(' ') ?? [];
 const allowed = rules.filter((rule) => rule.startsWith('+')).map((rule) => rule.slice(1));
-/** What the operations call, each in a way of its own place in the script. */
+/** The commands that the script's operations call, found by how the script writes calls. */
 const called = [...script.text.matchAll(/\bcall\('([A-Z]+)'/g)].map(([, name]) => name?.toLowerCase() ?? '');
 const tried = [...script.text.matchAll(/\{ '([A-Z]+)', '/g)].map(([, name]) => name?.toLowerCase() ?? '');
-/** Without them less is known of the server, and everything works. */
+/** Without these everything works, but less is known about the server. */
 const dispensable = ['info', 'ping'];
 
 describe('The commands that the manual lists', () => {
@@ -50,7 +50,7 @@ describe.skipIf(skipped !== undefined)(
     });
     afterAll(() => service.stop());
 
-    /** A connection of a user of the manual, changed by these rules. */
+    /** A connection as the manual's user, with these changes to its rules. */
     async function open(changes: readonly string[] = [], prefix = 'switchboard'): Promise<Redis> {
       await atEach(service, ['ACL', 'SETUSER', 'switchboard', 'reset', ...rules, ...changes]);
       const url = new URL(service.url);
@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(
       return redis;
     }
 
-    /** All that a node does. @throws Unavailable */
+    /** Does everything that a node does. @throws Unavailable */
     async function doEverything(redis: Redis): Promise<void> {
       const registry = createRedisVoiceRegistry({ redis, dueAt: () => 0, keepMs: HOUR_MS });
       const slots = createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) });
@@ -114,7 +114,7 @@ describe.skipIf(skipped !== undefined)(
       const nodes = [];
       for (let n = 0; n < 2; n += 1) {
         const redis = await open(['resetchannels', '&switchboard:bus']);
-        // Long after no older build can be here any more.
+        // The bus first assumes that older builds may be running; tests move this time past that.
         let nowMs = 0;
         const bus = createRedisBus({
           redis,

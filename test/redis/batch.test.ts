@@ -101,7 +101,7 @@ function together(start: () => Promise<RedisService>): void {
     for (const key of mortal) expect(await expiryOf(key), key).toBeGreaterThan(0);
   });
 
-  /** Milliseconds, -1 when it never expires. */
+  /** Milliseconds until the key expires, -1 when it never does. */
   async function expiryOf(key: string): Promise<number> {
     const ask = `return redis.call('PTTL', KEYS[1])`;
     const answers = await Promise.allSettled(

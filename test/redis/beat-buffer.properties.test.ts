@@ -12,7 +12,7 @@ import { Installation, SocketNode, useRedisOfTwo } from './socket-nodes.ts';
 
 const skipped = reasonToSkipRedis();
 
-/** Small limits, so that deadlines are met; large enough for beats that may wait. */
+/** Small limits, so that deadlines are reached, but large enough for heartbeats to be buffered. */
 const limits: VoiceLimits = { maxMinutes: 2, maxIdleSec: 20, staleGraceSec: 30, staleReapSec: 10 };
 
 type Place = 0 | 1;
@@ -44,7 +44,7 @@ const calm = [
   act('attach', 3),
   act('detach', 1),
   act('flush', 1),
-  // To just before a deadline.
+  // Up to just before a deadline.
   {
     weight: 4,
     arbitrary: fc.record({
@@ -78,20 +78,20 @@ const rough = [
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
 ];
 
-/** Two nodes, and the machine alone, which is sent what they acknowledged. */
+/** Two nodes, and for comparison the machine alone, which gets every event that they acknowledged. */
 class Trial {
   readonly #all = new Installation(limits);
   readonly #nodes: [SocketNode, SocketNode];
   readonly #first: VoiceRecord;
   readonly #service: RedisService;
-  /** What was acknowledged, in this order; by whom, where no store has it yet. */
+  /** The acknowledged events in order, each with its node while no store has it yet. */
   readonly #log: { readonly event: VoiceEvent; unsavedOn: SocketNode | undefined }[] = [];
   readonly id: string;
-  /** How many beats were answered before they were saved. */
+  /** How many heartbeats were answered before they were saved. */
   waited = 0;
-  /** Whether a node was killed before it could tell Redis what it had answered meanwhile. */
+  /** Whether a node was killed before it could tell Redis what it had answered while Redis was away. */
   #hasDiedWithoutRedis = false;
-  /** False once sessions may have the benefit of the doubt, because a node asked PostgreSQL alone (`voice/history-lag.ts`). */
+  /** False once a session may get the benefit of the doubt because a node could ask only PostgreSQL (`voice/history-lag.ts`). */
   isExact = true;
 
   constructor(service: RedisService, redis: readonly [Redis, Redis]) {
@@ -105,7 +105,7 @@ class Trial {
     return this.#all.clock.now();
   }
 
-  /** What the machine makes of all that was acknowledged. */
+  /** The record that the machine makes of all acknowledged events. */
   get expected(): VoiceRecord {
     return play(
       this.#first,
@@ -164,7 +164,7 @@ class Trial {
   }
 
   async #send(node: SocketNode, event: VoiceEvent): Promise<void> {
-    // An end is of the present record: a beat that another node answered less than half a second ago is not in it.
+    // An end acts on the stored record, without heartbeats that another node answered less than half a second ago.
     if (event.type === 'END') this.#loseUnsaved((by) => by !== node);
     const outcome = await node.send(event, this.id);
     const waits = node.sessions.beats?.recall(this.id) !== undefined;
@@ -174,7 +174,7 @@ class Trial {
     const answered = outcome?.record;
     expect(answered).toBeDefined();
     if (node.bus === 'cut' || !node.attached.has(this.id)) expect(waits).toBe(false);
-    // Where a message was lost, a beat to a session that just ended may be answered; the next save finds out.
+    // Where a message was lost, a heartbeat may still be answered for a session that has just ended; the next save finds out.
     const mayBeStale = waits && this.#nodes.some(({ bus }) => bus !== 'there');
     const { endReason, lastSeenAtMs } = this.expected;
     if (!this.isExact) return;
@@ -186,13 +186,13 @@ class Trial {
     await node.sweep();
     if (node.isRedisAway) return;
     this.#log.push({ event: clock(this.#now), unsavedOn: undefined });
-    // It is idle, or over, when the machine says so, and no sooner.
+    // The session is idle or over exactly when the machine says so.
     if (!this.isExact) return;
     const record = await node.registry.load(this.id);
     if (record !== undefined) expect(savedState(record, limits)).toBe(savedState(this.expected, limits));
   }
 
-  /** Time in which nothing is saved, up to what a flush may take that hangs, and others sweep. */
+  /** Time in which nothing is saved, as long as a hanging flush may take, while nodes sweep. */
   async #stall(ms: number): Promise<void> {
     this.#all.clock.advance(ms);
     for (const node of this.#nodes) await this.#sweep(node);
@@ -201,7 +201,7 @@ class Trial {
 
   async #crash(at: Place): Promise<void> {
     const gone = this.#nodes[at];
-    // That Redis loses the same second is another fault (docs/operations.md).
+    // Losing Redis in the same second would be a second fault (docs/operations.md).
     await gone.sessions.recovery.writer.flush();
     this.#hasDiedWithoutRedis ||= gone.sessions.recovery.pendingWrites.waiting.size > 0;
     this.#nodes[at] = gone.crash();
@@ -226,7 +226,7 @@ class Trial {
     await this.#noteSaved(undefined);
   }
 
-  /** What no buffer holds any more is saved. */
+  /** Marks events as saved that are no longer in any buffer. */
   async #noteSaved(work: Promise<void> | void | undefined): Promise<void> {
     await work;
     for (const entry of this.#log)
@@ -236,7 +236,7 @@ class Trial {
 
 describe.skipIf(skipped !== undefined)(`Heartbeats of sockets that wait ${skipped ?? ''}`, () => {
   const { service, ways } = useRedisOfTwo();
-  /** Beats of all examples that waited: else nothing is shown. */
+  /** How many heartbeats waited in all examples; if none did, the test has shown nothing. */
   let waited = 0;
 
   async function leads(

@@ -30,7 +30,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
 
   const now = (): number => all.clock.now();
   const beat = (node: SocketNode, idleSec?: number) => node.send(heartbeat(now(), idleSec), id);
-  /** A beat that is answered before it is saved. */
+  /** Sends a heartbeat that is answered before it is saved. */
   function beatThatWaits(node: SocketNode, idleSec?: number): void {
     const outcome = beat(node, idleSec);
     expect(outcome).not.toBeInstanceOf(Promise);
@@ -89,7 +89,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
   });
 
   test('has them in the history once Redis has them', async () => {
-    // The first of a window.
+    // The first heartbeat of a window.
     all.clock.advance(80 * SECOND);
     beatThatWaits(here);
     await here.sessions.recovery.writer.flush();

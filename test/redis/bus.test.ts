@@ -7,7 +7,7 @@ import { createRedisBus, type RedisBus, type RedisBusDeps } from '../../src/stor
 import { atEach } from './support.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 
-/** For so long nodes of an older build may be here that were not heard yet. */
+/** For this long after its start a node assumes that older builds may be running that it has not heard yet. */
 const OLDER_MS = 15_000;
 
 const skipped = reasonToSkipRedis();
@@ -18,7 +18,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
   const buses: RedisBus[] = [];
   const faults: unknown[] = [];
 
-  /** Moves on when a test turns it. */
+  /** Time that tests advance by hand. */
   let nowMs = 0;
 
   function node(change: (redis: Redis) => RedisBusDeps['redis'] = (redis) => redis): RedisBus {
@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     expect(bus.isConnected).toBe(true);
   });
 
-  /** Nodes that know each other to follow sessions, and what each of them hears of one. */
+  /** Nodes that know that all of them follow sessions, and the messages about one session that each hears. */
   async function following(count: number) {
     const sessionId = `s:${randomId()}:${'A'.repeat(22)}`;
     const nodes = Array.from({ length: count }, () => node());
@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     await expect.poll(() => bus?.followed.hears(sessionId)).toBe(true);
   }
 
-  /** What all nodes hear is heard after all that was said of sessions before. */
+  /** Sends every node a message and waits for it: by then all earlier messages about sessions have been heard, too. */
   async function sayToAll(nodes: readonly RedisBus[]): Promise<void> {
     const loginId = randomId();
     let left = nodes.length;
@@ -134,7 +134,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     await expect.poll(() => heard[1]?.length).toBe(1);
     nodes[1]?.followed.remove(sessionId);
     expect(nodes[1]?.followed.hears(sessionId)).toBe(false);
-    // The connection that it let go over.
+    // Follows another session over the same connection on which it stopped following.
     await follow(nodes[1], `${sessionId}2`);
     nodes[0]?.publish(told(sessionId));
     await sayToAll(nodes);
@@ -207,7 +207,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     here?.publish(told(sessionId));
     await sayToAll(nodes);
     expect(older).toEqual([]);
-    // As each build says every five seconds; builds that follow sessions say that as well.
+    // Every build announces itself like this every five seconds; builds that follow sessions say so as well.
     const heard = once(here, 'node.here');
     await redis.publish('bus', randomId() + JSON.stringify({ type: 'node.here', node: olderNode }));
     await heard;
@@ -221,7 +221,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
   });
 });
 
-/** Resolves when the node hears such a message. */
+/** Resolves when the node hears a message of this type. */
 function once(bus: RedisBus | undefined, type: BusMessage['type']): Promise<void> {
   return new Promise((resolve) => {
     const stop = bus?.subscribe((message) => {

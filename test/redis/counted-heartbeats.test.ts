@@ -39,7 +39,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
       onError: () => undefined,
     });
     opened.push(live);
-    // Its time is turned by hand as well.
+    // The live stores' time is also advanced by hand.
     return buildForFile({ live: { ...live, clock }, clock, env: { RATE_IP_PER_MIN: String(PER_MINUTE) } });
   }
 
@@ -56,11 +56,11 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     await service.stop();
   });
 
-  /** A session, in a minute of its own. */
+  /** Opens a session and moves to the start of a new minute. */
   async function open(node = app): Promise<string> {
     clock.advance(MINUTE_MS);
     const id = await node.open(await node.key());
-    // Whatever a create leaves to be done is done.
+    // Finishes the work that a create leaves for later.
     await node.flush();
     clock.advance(MINUTE_MS - (clock.now() % MINUTE_MS));
     return id;
@@ -82,7 +82,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     let reply = await beat(app, id);
     expect(await scriptCalls(async () => (reply = await beat(app, id, { idleSec: 1 })))).toBe(1);
     expect(reply.status).toBe(200);
-    // A body with a blank is none of the usual texts.
+    // With a blank the body is not one of the usual texts, so it takes the ordinary path.
     const long = await app.send({ method: 'POST', path: PATH, body: `{ "sm_session_id":"${id}","idleSec":1}` });
     expect(long.body).toEqual(reply.body);
     expect(Object.keys(long.headers)).toEqual(Object.keys(reply.headers));
@@ -120,7 +120,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
   test('reaches the history as every other does, and goes the long way where a state moves', async () => {
     const id = await open();
     const { waiting } = app.sessions.recovery.writer;
-    // One of each window is written.
+    // Only one heartbeat of each window is written.
     for (let sent = 0; sent < 2 && !waiting.has(id); sent += 1) {
       clock.advance(historyWindowMs(app.sessions.limits));
       await beat(app, id);

@@ -38,9 +38,9 @@ describe.skipIf(missing !== undefined)(`With Redis ${missing ?? ''}`, () => {
       clockAgreements,
       onError: () => undefined,
     });
-    // What is not restored is not swept.
+    // Sweeps only look at stores that have been restored.
     await live.restoreWhatIsLost(() => Promise.resolve());
-    // Its time is turned by hand as well.
+    // The live stores' time is also advanced by hand.
     return buildForFile({ live: { ...live, clock }, clock });
   }, ['brokered']);
 });

@@ -16,7 +16,7 @@ import {
   type Node,
 } from './trouble.ts';
 
-/** What holds for one server and for a cluster of them. */
+/** Tests that hold for a single server and for a cluster. */
 export function faults(start: () => Promise<RedisService>): void {
   let service: RedisService;
   let node: Node;

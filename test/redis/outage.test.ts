@@ -21,7 +21,7 @@ import { changedAt } from '../support/key-change.ts';
 
 const skipped = reasonToSkipRedis();
 
-/** What an operator can do to a Redis so that it tells what it holds and takes nothing, and how that is undone. */
+/** Commands that make Redis answer reads but refuse writes, and commands that undo that. */
 const refusals: readonly (readonly [what: string, begin: readonly string[], end: readonly string[]])[] = [
   ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
   ['has become a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
@@ -78,7 +78,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       onError: () => undefined,
     });
     stores.push(live);
-    // The time that all nodes share is turned by hand as well.
+    // The time that all nodes share is also advanced by hand.
     const app = await build({ live: { ...live, clock }, clock });
     await restoreLost(app.sessions.recovery).catch(() => undefined);
     return app;
@@ -99,7 +99,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     for (const app of nodes) await beat(app, ended);
     service.freeze();
     expect((await end(nodes[0], ended)).status).toBe(200);
-    // The other node notices the outage too, by whatever it does meanwhile.
+    // The other node notices the outage too, through anything it does meanwhile.
     expect((await beat(nodes[1], other)).status).toBe(200);
     service.thaw();
     await isBack();
@@ -112,7 +112,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const id = await nodes[0].open(key);
     for (const app of nodes) await beat(app, id);
     service.freeze();
-    // What is sent to a frozen server happens when it thaws; what follows is not sent.
+    // What was already sent to a frozen server takes effect when it thaws; after that nothing is sent.
     for (const app of nodes) await beat(app, id);
     clock.advance(250 * SECOND);
     for (const app of nodes) expect((await beat(app, id)).status).toBe(200);
@@ -136,7 +136,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       expect((await beat(nodes[0], id)).status).toBe(200);
       service.thaw();
       await isBack();
-      // It is long ago for the other.
+      // For the other node the outage is long over.
       nodes[1].sessions.recovery.outage.send({ type: 'CLOCK', at: performance.now() + 1_000_000 });
       clock.advance(100 * SECOND);
       await look(id);
@@ -168,7 +168,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       await nodes[0].flush();
       if (beats === 7) await atEach(service, ['SAVE']);
     }
-    // The history has that of 315 s, as the snapshot; the last one was at 360 s.
+    // Like the snapshot, the history has the heartbeat at 315 s; the last one was at 360 s.
     expect((await nodes[0].service.stores.history.find(id))?.lastSeenAtMs).toBe(clock.now() - 45 * SECOND);
     await service.restart();
     await isBack();
@@ -285,7 +285,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await beat(nodes[1], id)).status).toBe(200);
   });
 
-  /** Once `heal` has run, the session is over everywhere, its place is free, and sockets on other nodes hear of it. */
+  /** Expects that after `heal` the session is over everywhere, its slot is free, and sockets on other nodes hear of the end. */
   async function expectFreed(id: string, heal: () => Promise<unknown>): Promise<void> {
     const [one, other] = nodes;
     const heard: unknown[] = [];
@@ -315,7 +315,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const faults: unknown[] = [];
     const onError = (error: unknown): void => void faults.push(error);
     const stop = startBackground({ ...parts, core: { ...parts.core, onError } });
-    // Its first sweep looks for ends of the time before it started.
+    // The node's first sweep looks for ends from before it started.
     const sweeping = vi.spyOn(live, 'restoreWhatIsLost');
     await expect.poll(() => sweeping.mock.calls.length).toBeGreaterThan(1);
     await atEach(service, ['CONFIG', 'SET', 'maxmemory', '1']);
@@ -335,7 +335,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const lost = new Promise<void>((resolve) => nodes[1].live.onLost(resolve));
     await atEach(service, ['CLIENT', 'KILL', 'TYPE', 'normal']);
     await lost;
-    // Before anybody told Redis.
+    // Redis has not been told yet.
     expect((await nodes[1].sessions.find(id))?.endReason).toBe('closed_by_client');
     expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
   });
@@ -381,7 +381,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
   async function revoke(): Promise<void> {
     await nodes[0].service.stores.tenants.revoke('acme', key.id, changedAt(clock.now()));
     for (const { service } of nodes) await service.directory.reload();
-    // It waits for the announcement.
+    // Stopping waits for the announcement.
     for (const { service } of nodes) await service.directory.stop();
   }
 
@@ -423,7 +423,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       expect((await nodes[1].live.registry.load(ended))?.endReason).toBe('closed_by_client');
       expect((await nodes[0].live.registry.load(going))?.lastSeenAtMs).toBe(clock.now());
       expect((await nodes[0].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
-      // What real work got in the last seconds tells, too: how many these are the clock of the machine decides, and no test.
+      // Recent results of real work count as well; for how long depends on the machine's clock, so this waits instead of asserting at once.
       await expect
         .poll(async () => (await nodes[0].get('/readyz')).body['dependencies'])
         .toMatchObject({ registry: { ok: true } });

@@ -11,10 +11,10 @@ import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 
 const SYNC = 5 * SECOND;
 
-/** What every node and both stores live in: one true time, two stores whose clocks are set by hand, nodes that may stand still. */
+/** The surroundings of all nodes: one true time, two stores whose clocks tests set, and nodes that may be paused. */
 class World {
   trueMs = NOON;
-  /** How wrong each store's clock is. */
+  /** By how much each store's clock is wrong. */
   readonly wrongMs = { registry: 0, database: 0 };
   readonly away = new Set<'registry' | 'database'>();
   thereMs = 0;
@@ -62,7 +62,7 @@ class Node {
   readonly clock: SharedClock;
   readonly steps: ClockStep[] = [];
   readonly #world: World;
-  /** How long its machine's monotonic clock has stood, and of that what its uptime knows of. */
+  /** For how long the machine's monotonic clock stood still, and how much of that its uptime includes. */
   #stoodMs = 0;
   #sleptMs = 0;
 
@@ -84,13 +84,13 @@ class Node {
     return this.clock.now() - this.#world.trueMs;
   }
 
-  /** Its virtual machine is paused: nothing on it knows. */
+  /** The virtual machine is paused: nothing on it notices. */
   standStill(ms: number): void {
     this.#stoodMs += ms;
     this.#world.trueMs += ms;
   }
 
-  /** Its machine is suspended. */
+  /** The machine is suspended, which its uptime shows. */
   sleep(ms: number): void {
     this.standStill(ms);
     this.#sleptMs += ms;
@@ -101,7 +101,7 @@ class Node {
   }
 }
 
-/** Lets time pass, and every node ask as often as it does. */
+/** Lets time pass while every node asks the stores at its usual interval. */
 async function pass(world: World, ms: number, nodes: readonly Node[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += SYNC) {
     world.trueMs += Math.min(SYNC, ms - passed);
@@ -263,7 +263,7 @@ describe('the clock of a process alone', () => {
   });
 });
 
-/** What may happen to clocks: somebody sets one, time passes and a node asks, a store goes away and comes back. */
+/** What may happen to clocks: a store's clock is set, time passes and nodes ask, or a store goes away and comes back. */
 const happening = fc.oneof(
   fc.record({ store: fc.constantFrom('registry', 'database'), byMs: fc.integer({ min: -MINUTE, max: MINUTE }) }),
   fc.record({ node: fc.nat({ max: 2 }), afterMs: fc.integer({ min: 100, max: SYNC }) }),

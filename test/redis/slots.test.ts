@@ -111,7 +111,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
         const holders = await history.holders(of);
         reads += 1;
         if (reads > 1) return holders;
-        // Another node admits and records a session, and then everything is lost: the list at hand is out of date.
+        // Another node admits and records a session, and then Redis loses everything: the list just read is out of date.
         await take(1, subject, 'other', 1);
         history.insert(subject, 'other');
         await service.flush();
@@ -224,7 +224,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     }
   }
 
-  /** How a session is opened: take, mint, record, confirm. */
+  /** Opens a session: takes a slot, mints, records the session, confirms the slot. */
   async function opens(n: number, subject: string, limit: number): Promise<boolean> {
     const holder = `h${n}`;
     const isTaken = await take(n, subject, holder, limit).catch((error: unknown) => {

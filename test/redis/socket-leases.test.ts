@@ -10,7 +10,7 @@ import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 
 const skipped = reasonToSkipRedis();
-/** A node that says nothing for so long is gone (docs/operations.md). */
+/** A node that is silent for this long counts as gone (docs/operations.md). */
 const GONE_MS = 6 * SECOND;
 const noCalls = (): Promise<never> => Promise.reject(new Error('this node holds no calls'));
 

@@ -17,12 +17,12 @@ import { ManualClock } from '../support/clock.ts';
 import { startRedis, type RedisService } from '../support/services/redis.ts';
 
 const HOUR_MS = 3_600_000;
-/** Later than any doubt or claim. */
+/** Longer than any doubt or claim lasts. */
 const LONG_AFTER_MS = 60_000;
 
 export type Way = 'there' | 'cut' | 'deaf';
 
-/** A Redis, and the ways of two nodes to it, for the tests of a suite. */
+/** A Redis with a connection for each of two nodes, for the tests of a suite. */
 export function useRedisOfTwo(): {
   readonly service: () => RedisService;
   readonly ways: () => readonly [Redis, Redis];
@@ -41,7 +41,7 @@ export function useRedisOfTwo(): {
   return { service: () => service, ways: () => ways };
 }
 
-/** What nodes share: the clock, the history, and what carries the messages of the bus. */
+/** What nodes share: the clock, the history, and the transport of the bus. */
 export class Installation {
   readonly clock = new ManualClock();
   readonly history = new MemoryHistory();
@@ -57,7 +57,7 @@ export class Installation {
       if (node === from || (node.bus === 'there' && from.bus === 'there')) node.hear(message, node === from);
   }
 
-  /** Lets time pass, in which each node that runs saves what waits as often as it would. */
+  /** Lets time pass while each running node saves its buffer as often as it really would. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 500) {
       if (this.nodes.every((node) => node.sessions.beats?.size === 0)) {
@@ -70,7 +70,7 @@ export class Installation {
   }
 }
 
-/** One node with sockets on a real Redis, whose ways to Redis and to the other nodes are cut by hand. */
+/** A node with sockets on a real Redis; tests cut its connections to Redis and to the other nodes. */
 export class SocketNode {
   readonly sessions: VoiceSessions;
   readonly registry;
@@ -79,13 +79,13 @@ export class SocketNode {
   readonly attached = new Set<string>();
   /** Ends that its sockets were told of. */
   readonly told: string[] = [];
-  /** Its way to the other nodes. A deaf one does not know yet that it is cut. */
+  /** Its connection to the other nodes. A deaf node does not know yet that it is cut off. */
   bus: Way = 'there';
   isRedisAway = false;
   readonly #all: Installation;
   readonly #redis: Redis;
   readonly #listeners: Parameters<Bus['subscribe']>[0][] = [];
-  /** Operations of the script that it asked for. */
+  /** The script operations that it asked for. */
   readonly asked: string[] = [];
 
   constructor(all: Installation, redis: Redis) {
@@ -141,7 +141,7 @@ export class SocketNode {
     this.told.push(message.endReason);
   }
 
-  /** The process is killed: what it had not saved is lost. @returns the one that is started in its place */
+  /** Kills the process, which loses what it had not saved. @returns the node that is started in its place */
   crash(): SocketNode {
     this.#all.nodes.splice(this.#all.nodes.indexOf(this), 1);
     return new SocketNode(this.#all, this.#redis);
@@ -161,7 +161,7 @@ export class SocketNode {
     throw new Error(event.type);
   }
 
-  /** Both ways are there again, and what waited is written. */
+  /** Restores both connections and writes what waited. */
   async heal(): Promise<void> {
     const { recovery, beats } = this.sessions;
     this.bus = 'there';

@@ -5,7 +5,7 @@ import { RedisClient } from '@redis/client';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { RedisService } from '../support/services/redis.ts';
 
-/** What some work threw, if it did. */
+/** The error that some work threw, if it did. */
 export function faultOf(work: () => Promise<unknown>): Promise<unknown> {
   return work().then(
     () => undefined,
@@ -13,7 +13,7 @@ export function faultOf(work: () => Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Tries until the work succeeds. Anything but `Unavailable` on the way is thrown. */
+/** Retries until the work succeeds. Any error other than `Unavailable` is thrown. */
 export async function recoveryOf(work: () => Promise<unknown>): Promise<void> {
   for (;;) {
     const fault = await faultOf(work);
@@ -25,14 +25,14 @@ export async function recoveryOf(work: () => Promise<unknown>): Promise<void> {
 
 export interface Proxy {
   readonly url: string;
-  /** Every byte waits so long, in both directions. */
+  /** Delay of every byte, in both directions. */
   delayMs: number;
   /** Cuts every connection at once. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** A way to a server that can be slow, or be cut. */
+/** A proxy in front of a server that can be slow or cut connections. */
 export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -68,7 +68,7 @@ export async function startProxy(target: string): Promise<Proxy> {
 
 const createClient = RedisClient.factory();
 
-/** A connection of an operator to each server. */
+/** An operator's connection to each server. */
 export function operatorsOf(service: RedisService) {
   return Promise.all(
     service.urls.map((url) => {
@@ -79,7 +79,7 @@ export function operatorsOf(service: RedisService) {
   );
 }
 
-/** A command of an operator, at every server; @returns what each answered. */
+/** Runs an operator's command on every server; @returns the answers. */
 export async function atEach(service: RedisService, command: readonly string[]): Promise<unknown[]> {
   const operators = await operatorsOf(service);
   const answers: unknown[] = [];

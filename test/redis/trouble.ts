@@ -24,7 +24,7 @@ export interface Node {
   readonly slots: Promised<Slots>;
   readonly windows: Promised<Windows>;
   readonly bus: RedisBus;
-  /** What the windows told of outages. */
+  /** What the edge windows reported when outages began and ended. */
   readonly told: string[];
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function openNode(urls: readonly string[], options: { maxPending?: number
   };
 }
 
-/** One call of every kind that refuses when Redis is away. */
+/** One call of each kind that is refused when Redis is away. */
 export function calls({ registry, slots, redis }: Node): (() => Promise<unknown>)[] {
   const record = voiceRecord();
   return [
@@ -64,17 +64,17 @@ export function calls({ registry, slots, redis }: Node): (() => Promise<unknown>
   ];
 }
 
-/** Every call is served, if not at the first try: that is up to the machine. */
+/** Expects every call to be served in the end; whether at the first try depends on the machine. */
 export async function expectServed(node: Node): Promise<void> {
   for (const call of calls(node)) await recoveryOf(call);
 }
 
-/** Every call of a patient node is served at the first try. */
+/** Expects every call of a patient node to be served at the first try. */
 export async function expectServedAtOnce(node: Node): Promise<void> {
   for (const call of calls(node)) expect(await faultOf(call)).toBeUndefined();
 }
 
-/** Every call is refused, while Redis is as it is: those that are asked at once as well as those that come later. */
+/** Expects every call to be refused while Redis stays as it is: concurrent ones as well as later ones. */
 export async function expectRefused(node: Node): Promise<void> {
   for (let round = 0; round < 2; round += 1)
     for (const fault of await Promise.all(calls(node).map(faultOf))) expect(fault).toBeInstanceOf(Unavailable);
@@ -85,7 +85,7 @@ export async function expectRecovery(node: Node): Promise<void> {
   await expectServed(node);
 }
 
-/** Some callers that never stop asking; resolves once they are told to stop and all have their answers. */
+/** Starts callers that never stop asking. @returns a function that stops them and resolves when all have their answers */
 export function keepAsking(node: Node): () => Promise<void> {
   const over = new AbortController();
   const callers = Array.from({ length: 16 }, async (_, caller) => {

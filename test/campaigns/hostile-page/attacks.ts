@@ -2,13 +2,13 @@ import type { World } from '../../support/world.ts';
 import { forgeTools, replayAll } from './forgeries.ts';
 import { until, type HostilePage } from './hostile-page.ts';
 
-/** Whether the page has a data channel to the provider, and whether its key lets it change its session. */
+/** Whether the page has a data channel to the provider, and whether its key allows it to change its session. */
 export type Way = 'open' | 'open, overrides' | 'none';
 
 export interface Attack {
   readonly name: string;
   readonly ways: readonly Way[];
-  /** From the end until silence; two seconds where it is not named. */
+  /** How long the call may take from its end to silence; two seconds by default. */
   readonly silentWithinMs?: number;
   readonly run: (page: HostilePage, world: World) => Promise<void>;
 }
@@ -19,14 +19,14 @@ const open: readonly Way[] = ['open', 'open, overrides'];
 const ask = (response?: object) => ({ type: 'response.create', ...(response === undefined ? {} : { response }) });
 const beside = ask({ conversation: 'none', max_output_tokens: 'inf' });
 const unlimited = ask({ max_output_tokens: 'inf' });
-/** As long as a page may have beside another, where its key lets it. */
+/** As long as a response may be that a page runs beside another one, where its key allows that. */
 const fair = ask({ conversation: 'none', max_output_tokens: 300 });
 
 const times = async (count: number, work: (n: number) => unknown): Promise<void> => {
   for (let n = 0; n < count; n += 1) await work(n);
 };
 
-/** Talks, and what it gets to hear is as long as it may be, until the service ends it. */
+/** Keeps talking, with answers as long as they may be, until the service ends the call. */
 async function talkToTheEnd(page: HostilePage): Promise<void> {
   await until(() => {
     if (page.call.ended === undefined && page.call.open.length === 0) page.speak();
@@ -173,7 +173,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'talks on while the service is killed, and started again',
     ways: all,
-    // A node that dies is followed by another within this time (docs/security.md).
+    // A dead node is replaced by another within this time (docs/security.md).
     silentWithinMs: 12_000,
     run: async (page, world) => {
       page.speak();

@@ -4,22 +4,22 @@ import { ATTACKS, type Attack, type Way } from './attacks.ts';
 import { HostilePage } from './hostile-page.ts';
 
 export interface CampaignOptions {
-  /** Only attacks whose name has this. */
+  /** Runs only attacks whose names contain this text. */
   readonly only: string;
   readonly isMarkdown: boolean;
 }
 
-/** Each visitor's, in micro-dollars: as little as the longest answers are felt. */
+/** Each visitor's ceiling in micro-dollars, low enough for the longest answers to matter. */
 const CEILING = 50_000;
-/** MAX_OPEN_RESPONSES, by default. */
+/** The default of MAX_OPEN_RESPONSES. */
 const MAX_RUNNING = { open: 1, 'open, overrides': 2, none: 1 } as const satisfies Record<Way, number>;
-/** What a token of text in and of audio out costs with the agents' model. */
+/** What a token of text input and one of audio output cost with the agents' model, in micro-dollars. */
 const [IN, OUT] = [4, 64];
 const GRANTED_TOKENS = Math.floor(CEILING / 2 / OUT);
 const CONTEXT_TOKENS = 500;
-/** From an end until silence: two seconds of speech. */
+/** From an end to silence: two seconds of speech. */
 const SILENT_WITHIN_MS = 2000;
-/** What a response may cost at most: of the granted size, and what is said until it is cut off. */
+/** The most that one response may cost: its context and as many tokens as are granted. */
 const RESPONSE = CONTEXT_TOKENS * IN + GRANTED_TOKENS * OUT;
 const SECRET = 'Help the caller.';
 const WAY_WORDS = {
@@ -37,20 +37,20 @@ const keys: Readonly<Record<Way, string>> = {
 interface Outcome {
   readonly attack: string;
   readonly way: Way;
-  /** Micro-dollars that the provider bills, and those that were counted. */
+  /** Micro-dollars that the provider bills, and that were counted. */
   readonly billed: number;
   readonly counted: number;
-  /** Calls that the provider had of it, and tickets for them. */
+  /** Calls of the page at the provider, and the tickets that it got for them. */
   readonly calls: number;
   readonly tickets: number;
   readonly overMs: number;
   readonly silentWithinMs: number;
   readonly learned: boolean;
-  /** What it achieved that no page may. */
+  /** What the page achieved that no page may. */
   readonly gotThrough: readonly string[];
 }
 
-/** Runs each attack in each way that it can be made. @returns the table, and what passed its bar */
+/** Runs each attack in each of its ways. @returns the table, and the attacks that exceeded their limits */
 export async function runCampaign({ only, isMarkdown }: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const outcomes: Outcome[] = [];
   const world = await startHostile();
@@ -64,7 +64,7 @@ export async function runCampaign({ only, isMarkdown }: CampaignOptions): Promis
   return { text: (isMarkdown ? asMarkdown : asText)(outcomes), broken };
 }
 
-/** By a visitor of its own. */
+/** Runs an attack with a visitor of its own. */
 async function attackOnce(world: World, attack: Attack, way: Way): Promise<Outcome> {
   const callsBefore = world.provider.calls.all.length;
   const page = await HostilePage.open(world, keys[way], way !== 'none');
@@ -152,7 +152,7 @@ function asText(outcomes: readonly Outcome[]): string {
   return note;
 }
 
-/** As docs/security.md has it: a row for each attack, and what each way of it cost. */
+/** The table of docs/security.md: a row for each attack, with what each way of it cost. */
 function asMarkdown(outcomes: readonly Outcome[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const cellOf = (name: string, way: Way): string => {

@@ -2,13 +2,13 @@ import type { TestCall } from '../../support/provider/call.ts';
 import type { SocketClient } from '../../support/socket-client.ts';
 import { until, type HostilePage } from './hostile-page.ts';
 
-/** In every text that no page may get to the provider. */
+/** Part of every text that a page must not be able to send to the provider. */
 const FORGED = 'forged';
 const TOOL = 'find_order';
-/** More than the 16 KiB that an answer of a tool may have, and less than the 20 KiB of a message. */
+/** More than the 16 KiB that a tool's answer may have, and less than the 20 KiB of a message. */
 const TOO_LONG = FORGED.padEnd(17 * 1024, '.');
 const AT_ONCE = 10;
-/** Sessions whose pages say nothing for longer become stale. */
+/** Without heartbeats this often, sessions become stale. */
 const BEAT_MS = 2000;
 
 type Frame = Readonly<Record<string, unknown>>;
@@ -21,9 +21,9 @@ interface ToldItem {
 }
 
 /**
- * Answers tools by its socket: one that was never asked, one of another session, one that another session's socket answers, with more than
- * an answer may have, from two sockets at once, and after the deadline. A page with a data channel, which is asked for tools there alone,
- * forges them there as well.
+ * Answers tools through its socket: one that was never asked; one of another session, and its own through that session's socket; with more than
+ * an answer may have; from two sockets at once; and after the deadline. A page with a data channel gets tool requests only there, and forges
+ * answers there as well.
  */
 export async function forgeTools(page: HostilePage): Promise<void> {
   const other = await page.another();
@@ -65,8 +65,8 @@ export async function forgeTools(page: HostilePage): Promise<void> {
 }
 
 /**
- * Sends again what works once: a resume token, many times at once, afterwards, and by another visitor before; tickets that were spent; and
- * the frames of its socket when another page has gone on with its session.
+ * Repeats what works only once: a resume token (tried first by another visitor, then many times at once, then again); spent tickets; and
+ * the frames of its socket after another page has resumed its session.
  */
 export async function replayAll(page: HostilePage): Promise<void> {
   const [other, former] = [await page.another(), await page.listen()];
@@ -95,7 +95,7 @@ export async function replayAll(page: HostilePage): Promise<void> {
   await other.isClosed();
 }
 
-/** All that a page may ask by its socket, where it is still open. */
+/** Sends everything that a page may ask through its socket, if that is still open. */
 function sendAll(socket: SocketClient): void {
   if (socket.socket.readyState !== socket.socket.OPEN) return;
   socket.say({ type: 'say', id: FORGED, text: FORGED });
@@ -116,7 +116,7 @@ function hears(socket: SocketClient, isIt: (frame: Frame) => boolean): Promise<v
   return until(() => framesOf(socket).some(isIt));
 }
 
-/** Frames of a socket are answered in order: what was said before was dealt with when this is answered. */
+/** Waits until earlier frames of the socket are handled: frames are answered in order. */
 async function isDealtWith(socket: SocketClient): Promise<void> {
   const beats = (): number => framesOf(socket).filter(({ type }) => type === 'heartbeat').length;
   const before = beats();
@@ -124,7 +124,7 @@ async function isDealtWith(socket: SocketClient): Promise<void> {
   await until(() => beats() > before);
 }
 
-/** Waits while its session stays. */
+/** Waits for a condition and keeps the session alive meanwhile. */
 async function staysUntil(socket: SocketClient, isSo: () => boolean): Promise<void> {
   let beatAtMs = 0;
   await until(() => {
@@ -145,7 +145,7 @@ function answersOf(call: TestCall, id: string): ToldItem[] {
   return itemsOf(call).filter(({ call_id }) => call_id === id);
 }
 
-/** What the service told the provider for pages that had no right to say it. */
+/** What the service told the provider on behalf of pages that had no right to say it. */
 function forgeriesTold(call: TestCall): string[] {
   const items = itemsOf(call);
   const forged = items.filter((item) => JSON.stringify(item).includes(FORGED));

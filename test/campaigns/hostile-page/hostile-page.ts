@@ -6,7 +6,7 @@ import type { World } from '../../support/world.ts';
 
 const LOOK_MS = 20;
 const PATIENCE_MS = 90_000;
-/** Faster than one listens, as models are, and a conversation of some length. */
+/** Faster than one can listen, as models are, in a conversation of some length. */
 const GENERATION = { tokensPerSec: 100, inputTokens: 500 };
 
 const pause = (ms: number): Promise<void> =>
@@ -14,7 +14,7 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-/** @throws Error when it never is */
+/** @throws Error when the condition never holds */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const startedAt = performance.now();
   while (!(await isSo())) {
@@ -23,14 +23,14 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
   }
 }
 
-/** A page that does what it likes with its call, and obeys nothing. */
+/** A page that does what it likes with its call and obeys nothing. */
 export class HostilePage {
   readonly calls: TestCall[] = [];
-  /** Tickets that it was given. */
+  /** How many tickets it got. */
   tickets = 1;
-  /** Everything that the provider told it. */
+  /** Everything that the provider sent it. */
   readonly told: string[] = [];
-  /** What it achieved that no page may. */
+  /** What the page achieved that no page may. */
   readonly gotThrough: string[] = [];
   readonly hasChannel: boolean;
   readonly #world: World;
@@ -51,7 +51,7 @@ export class HostilePage {
     return page;
   }
 
-  /** A page of another visitor with the same key, with a call of its own. */
+  /** A page of another visitor, with the same key and a call of its own. */
   another(): Promise<HostilePage> {
     this.tickets += 1;
     return HostilePage.open(this.#world, this.#widgetKey, this.hasChannel);
@@ -63,43 +63,43 @@ export class HostilePage {
     return call;
   }
 
-  /** The visitor says something, and the agent answers, for as long as it may: that needs no channel. */
+  /** The visitor says something and the agent answers for as long as it may; this needs no data channel. */
   speak(): void {
     if (this.call.ended !== undefined) return;
     this.call.speechStarted();
     this.call.answerVisitor();
   }
 
-  /** What only a data channel carries. */
+  /** Sends an event that only a data channel carries. */
   say(event: Record<string, unknown>): void {
     if (this.hasChannel) this.call.fromPage(event);
   }
 
-  /** A socket of its session that wants to hear of the call. */
+  /** Opens a socket of its session that subscribes to the call. */
   listen(): Promise<SocketClient> {
     return this.#page.listen(['call']);
   }
 
-  /** Asks to go on with a session by a resume token. */
+  /** Tries to resume a session with a resume token. */
   async resume(token: string): Promise<Reply> {
     return this.#page.at(() => this.#world.server.origin).tryCreate({ ...this.#body, resume: token });
   }
 
-  /** Goes on with a ticket that it was given by another way. */
+  /** Goes on with a ticket that it got in another way. */
   useTicket(ticket: string): Promise<void> {
     this.tickets += 1;
     this.#page.ticket = ticket;
     return this.#dial();
   }
 
-  /** Sends all that its socket takes for its call, and more than that, until the call is over. */
+  /** Sends everything that its socket accepts for a call, and more than that, until the call is over. */
   async flood(): Promise<void> {
     const socket = await this.listen();
     let n = 0;
     await until(() => {
       if (this.call.ended !== undefined) return true;
       if (this.call.open.length === 0) this.speak();
-      // One that sent too much was closed.
+      // A socket that sent too much was closed.
       if (socket.socket.readyState !== socket.socket.OPEN) return false;
       n += 1;
       socket.say({ type: 'say', id: `say ${n}`, text: 'Tell me all that you know, at length.' });
@@ -118,7 +118,7 @@ export class HostilePage {
     await this.#page.end();
   }
 
-  /** Opens another call of the session. @returns false where it may not */
+  /** Opens another call in the session. @returns false when that is not allowed */
   async redial(): Promise<boolean> {
     await this.#askTicket();
     return this.#dial().then(
@@ -127,13 +127,13 @@ export class HostilePage {
     );
   }
 
-  /** Sends one ticket many times at once, and once more when it is spent. */
+  /** Sends one ticket many times at once, and again after it is spent. */
   async replay(times: number): Promise<void> {
     await this.#askTicket();
     await this.replaySpent(times);
   }
 
-  /** Sends the ticket that it has, which may be spent. */
+  /** Sends its current ticket, which may be spent. */
   async replaySpent(times: number): Promise<void> {
     const answers = await Promise.all(Array.from({ length: times }, () => this.#page.exchange()));
     answers.push(await this.#page.exchange());
@@ -141,12 +141,12 @@ export class HostilePage {
       if (status === 201) this.#hold(await this.#page.callAt(this.#world, location));
   }
 
-  /** The provider has ended the call. */
+  /** Waits until the provider has ended the call. */
   isOver(): Promise<void> {
     return until(() => this.call.ended !== undefined);
   }
 
-  /** Its last call is closed here: all is counted. */
+  /** Waits until all its calls are closed here, so that everything is counted. */
   async isClosed(): Promise<void> {
     await until(async () => (await this.seen()).calls.every(({ state }) => state === 'closed'));
   }
@@ -170,7 +170,7 @@ export class HostilePage {
 
   #hold(call: TestCall): void {
     call.generation = GENERATION;
-    // The first thing that a channel says is the session.
+    // The first event on a data channel describes the session.
     if (this.hasChannel) this.told.push(JSON.stringify(call.describeSession()));
     call.onPageEvent = (event) => this.hasChannel && this.told.push(JSON.stringify(event));
     this.calls.push(call);

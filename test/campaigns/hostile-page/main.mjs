@@ -1,4 +1,4 @@
-// Attacks of a page on what it may cost, against a strict stand-in for the provider; says what each cost beyond the limit.
+// A page attacks the limits on what it may cost, against a strict stand-in for the provider. Reports what each attack cost beyond the limit.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
@@ -7,7 +7,7 @@ const usage = `Options:
   --only <text>  only the attacks whose name has this
   --markdown     the table as docs/security.md has it`;
 
-/** Runs the campaign. Sets a failing exit code when an attack passed its bar. */
+/** Runs the campaign. Sets a failing exit code when an attack exceeded its limit. */
 export async function run(args) {
   const { values } = parseArgs({
     args,

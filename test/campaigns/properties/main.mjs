@@ -1,4 +1,4 @@
-// Tries properties with other random examples than `npm run test:all`, which always takes the same.
+// Tests properties with other random examples than `npm run test:all`, which always uses the same ones.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ export async function run(args) {
   }
 }
 
-/** The test files that import the library of properties, themselves or by what they import of test. */
+/** The test files that import the property library, directly or through other files of test. */
 function filesWithProperties() {
   const paths = readdirSync('test', { recursive: true }).map((path) => join('test', path));
   const texts = new Map(paths.filter((path) => path.endsWith('.ts')).map((path) => [path, readFileSync(path, 'utf8')]));

@@ -1,4 +1,4 @@
-// Holds sockets in one process: attaches each to a session and beats on it for ever. Prints its counts every second.
+// Holds sockets in one process: attaches each to a session and sends heartbeats on it for ever. Prints its counts every second.
 import { readFileSync } from 'node:fs';
 import { openSocket, pongFrame, textFrame } from '../../bench/support/load/frames.mjs';
 
@@ -12,7 +12,7 @@ function note(what) {
   counts.first ??= what;
 }
 
-/** Resolves when it is attached, or has failed to. Without a session (a bare server) it is as soon as it is open. */
+/** Resolves when the socket is attached, or has failed to. Without a session (on a bare server) it resolves when the socket is open. */
 function open(session) {
   return new Promise((resolve) => {
     const one = { socket: undefined, sentAt: 0 };
@@ -76,7 +76,7 @@ setInterval(() => {
 for (let from = 0; from < sessions.length; from += 50)
   await Promise.all(sessions.slice(from, from + 50).map((session) => open(session ?? undefined)));
 
-// Evenly over the interval: a timer every 20 ms sends what is due by then.
+// Spreads heartbeats evenly over the interval: every 20 ms a timer sends those that are due.
 let sent = 0;
 const startedAt = performance.now();
 setInterval(() => {

@@ -1,4 +1,4 @@
-// docs/goals.md, P4 and R10: sockets attached and beating on one process for minutes; memory flat, none lost.
+// docs/goals.md, P4 and R10: holds sockets with heartbeats on one process for minutes; memory must stay flat and no socket may be lost.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { firstMatch, spawnNode, stopChild } from '../../bench/support/measure.mjs';
@@ -14,7 +14,7 @@ const usage = `Options:
   --heap <n>       MB that V8 may use: collects often, so that garbage hides no growth (as much as it likes)
   --bare           bare uWebSockets.js sockets instead, for the cost of those alone`;
 
-/** Runs the soak. Sets a failing exit code when a socket was lost, a beat went unanswered or memory grew by a tenth. */
+/** Runs the soak. Sets a failing exit code when a socket was lost, a heartbeat went unanswered, or memory grew by a tenth. */
 export async function run(args) {
   const { values } = parseArgs({
     args,
@@ -56,7 +56,7 @@ export async function run(args) {
 
 function environmentOf({ database, heap }) {
   return {
-    // The stream of one line for each session would be the work of the terminal.
+    // A log line for each session would measure the terminal.
     LOG_LEVEL: 'error',
     ...(database === undefined ? {} : { DATABASE_URL: database }),
     ...(heap === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heap}` }),
@@ -69,7 +69,7 @@ async function startBare() {
   return { port: Number(port), pid: child.pid, stop: () => stopChild(child) };
 }
 
-/** The processes that hold the sockets, and the sum of what they count. */
+/** The processes that hold the sockets, and the sums of their counts. */
 class Crowd {
   #children = [];
   #latest = [];
@@ -78,7 +78,7 @@ class Crowd {
     const share = Math.ceil(sessions.length / processes);
     for (let index = 0; index < processes; index += 1) {
       const child = spawnNode(1, [`${import.meta.dirname}/clients.mjs`], { stdio: ['pipe', 'pipe', 'inherit'] });
-      // An address each: one address has 28,000 ports.
+      // Each process has an address of its own, because one address has only 28,000 ports.
       const localAddress = `127.0.0.${index + 2}`;
       const mine = sessions.slice(index * share, (index + 1) * share);
       child.stdin.end(JSON.stringify({ port, localAddress, intervalSec, sessions: mine }));
@@ -102,7 +102,7 @@ class Crowd {
     return sum;
   }
 
-  /** Resolves when all are attached. */
+  /** Resolves when all sockets are attached. */
   async whole(sockets) {
     const startedAt = performance.now();
     while (this.counts.held < sockets) {
@@ -118,7 +118,7 @@ class Crowd {
   }
 }
 
-/** Looks every ten seconds, and prints what it sees. */
+/** Looks every ten seconds and prints what it sees. */
 async function hold(server, crowd, seconds) {
   const looks = [];
   let cpuBefore = cpuSeconds(server.pid);
@@ -141,7 +141,7 @@ function report(looks, { atRest, created, sockets, crowd }) {
   const last = looks.at(-1);
   if (last === undefined) return;
   const perSession = (bytes) => `${(bytes / sockets / 1000).toFixed(2)} kB`;
-  // Between two full collections garbage piles up, which is nobody's: the lowest look is what is held.
+  // Garbage piles up between two full collections, so the lowest look shows what is really held.
   const lowest = Math.min(...looks.map(({ rss }) => rss));
   console.log(
     `\nper session, RSS above that at rest: ${perSession(lowest - atRest.rss)} at its lowest (a full collection`,
@@ -157,9 +157,9 @@ function report(looks, { atRest, created, sockets, crowd }) {
   if (last.lost + last.refused + last.unanswered > 0 || (growth ?? 0) > 0.1) process.exitCode = 1;
 }
 
-/** By how much the peaks of memory grew; undefined for a run in which garbage is collected too seldom to tell. */
+/** By how much the peaks of memory grew; undefined when too few garbage collections happened to tell. */
 function growthOf(looks) {
-  // The first minute warms up: code is compiled, heaps take their size.
+  // The first minute is warm-up: code is compiled, and heaps grow to their size.
   const settled = looks.filter(({ second }) => second > 60);
   if (settled.length < 24) return undefined;
   const half = Math.ceil(settled.length / 2);

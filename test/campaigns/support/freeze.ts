@@ -3,19 +3,19 @@ import type { PostgresService } from '../../support/services/postgres.ts';
 import type { Random } from '../faults/random.ts';
 
 const FREEZE_EVERY_MS = { min: 8000, max: 20_000 };
-/** Some are shorter than what the nodes of a campaign wait for PostgreSQL, some longer. */
+/** Some freezes are shorter than the nodes' deadline for PostgreSQL, some longer. */
 const FREEZE_MS = { min: 300, max: 4000 };
-/** What its nodes wait for it. */
+/** The nodes' deadline for PostgreSQL. */
 export const DATABASE_DEADLINE_MS = 1500;
 
-/** Stops PostgreSQL for a while, as a hung machine would. */
+/** Stops PostgreSQL for a while, so that it looks like a hung machine. */
 export async function freeze(database: PostgresService, random: Random): Promise<void> {
   database.freeze();
   await delay(random.between(FREEZE_MS.min, FREEZE_MS.max));
   database.thaw();
 }
 
-/** Freezes it again and again, until all is over. @returns how often */
+/** Freezes PostgreSQL again and again until the campaign is over. @returns how often */
 export async function freezeNowAndThen(
   database: PostgresService,
   random: Random,

@@ -14,10 +14,10 @@ interface ShownDelivery extends Delivery {
   readonly nextAt: string | null;
 }
 
-/** What waits for longer is sent at once. */
+/** A delivery that would wait longer than this is sent at once. */
 const PATIENCE_MS = 15_000;
 
-/** The webhooks as an operator handles them, at a node that runs. */
+/** Manages webhooks as an operator does, through a running node. */
 export class Hooks {
   readonly #backend: Client;
 
@@ -33,7 +33,7 @@ export class Hooks {
     await receiver.rotate(() => Promise.resolve(secret));
   }
 
-  /** Where a node is killed meanwhile the secret may be another one that nobody knows: the next is asked for at once. */
+  /** If a node is killed meanwhile, the secret may have changed without anyone knowing the new one; then another is requested at once. */
   async rotate(receiver: Receiver): Promise<void> {
     await receiver.rotate(async () => {
       const made = await this.#try('POST', `/${receiver.id}/rotate`);
@@ -49,7 +49,7 @@ export class Hooks {
     return this.#list(id, '');
   }
 
-  /** Lets nothing wait for the time of its next try. @returns how many wait */
+  /** Sends waiting deliveries now instead of at their next try. @returns how many wait */
   async hurry({ id }: Receiver): Promise<number> {
     const { webhook } = (await this.#ask('GET', `/${id}`)) as { readonly webhook: { readonly state: string } };
     if (webhook.state !== 'healthy') await this.#ask('POST', `/${id}/enable`);

@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Switchboard } from '../../support/switchboard.ts';
 import type { World } from '../../support/world.ts';
 
-/** A kill of a node. */
+/** One kill of a node. */
 export interface Kill {
   readonly sentAtMs: number;
   /** When the process was gone. */
   readonly goneAtMs: number;
 }
 
-/** Kills a node without a word. */
+/** Kills a node without warning. */
 export async function kill(node: Switchboard | undefined): Promise<Kill> {
   const sentAtMs = Date.now();
   await node?.end('SIGKILL');
   return { sentAtMs, goneAtMs: Date.now() };
 }
 
-/** Kills the nodes in turn without a word, each for another to be started in its place. @param nodes those that run, at any time */
+/** Kills the nodes in turn without warning and starts another in place of each. @param nodes the nodes that run at the moment */
 export async function killInTurn(
   world: World,
   nodes: Switchboard[],

@@ -3,46 +3,46 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** A request as it came. */
+/** A request as it arrived. */
 export interface Received {
   readonly webhookId: string;
   readonly atMs: number;
-  /** Undefined where it was left without an answer. */
+  /** Undefined if the request got no answer. */
   readonly status: number | undefined;
   readonly type: string;
-  /** The name of what it tells of, the same however often it is told. */
+  /** Names the fact that the request reports; the same for every repetition. */
   readonly fact: string;
   readonly data: object;
-  /** When it happened, as it says. */
+  /** When it happened, according to the request. */
   readonly timestamp: string;
-  /** Undefined where it is right. */
+  /** What is wrong with the request; undefined if nothing is. */
   readonly fault: string | undefined;
 }
 
-/** What to answer: a status, or nothing at all. */
+/** Decides the answer: a status, or none at all. */
 export type Answer = () => number | 'hang' | 'reset';
 
-/** A new secret signs so soon; the time of a request is whole seconds. */
+/** A new secret must sign within this time, which allows for timestamps in whole seconds. */
 const SIGNS_MS = 7000;
 const MAX_BODY_BYTES = 8192;
 
 type NameOf = (type: string, data: object, timestamp: string) => string;
 
-/** A server of a tenant that is told of what happens, and looks at whether it is signed. */
+/** A tenant's server that receives webhooks and checks their signatures. */
 export class Receiver {
   readonly name: string;
   readonly types: readonly string[];
   readonly received: Received[] = [];
   answer: Answer;
-  /** Set once the endpoint is made. */
+  /** Set once the endpoint is created. */
   id = '';
-  /** Whether it is told the facts of all tenants. */
+  /** Whether it receives the facts of all tenants. */
   isOfInstallation = false;
   onReceived: (received: Received) => void = () => undefined;
   readonly #server: Server;
-  /** The newest first. */
+  /** Newest first. */
   readonly #secrets: { readonly value: string; readonly knownAtMs: number }[] = [];
-  /** How often a new one was asked for since, which may have been made although no answer came. */
+  /** How often a new secret was requested since the newest known one; each request may have taken effect even without an answer. */
   #asked = 0;
 
   readonly #factNameOf: NameOf;
@@ -59,7 +59,7 @@ export class Receiver {
     });
   }
 
-  /** @param factNameOf names what a request tells of, so that what is told twice is seen */
+  /** @param factNameOf names the fact that a request reports, so that repetitions are noticed */
   static async start(
     name: string,
     types: readonly string[],
@@ -75,7 +75,7 @@ export class Receiver {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** Takes the secret that `ask` gets; undefined where it was asked for in vain, which may have changed it all the same. */
+  /** Stores the secret that `ask` returns; undefined means that the request failed, but the secret may have changed all the same. */
   async rotate(ask: () => Promise<string | undefined>): Promise<void> {
     this.#asked += 1;
     const value = await ask();
@@ -116,7 +116,7 @@ export class Receiver {
   #faultOf(headers: IncomingHttpHeaders, body: string): string | undefined {
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) return `has ${Buffer.byteLength(body)} bytes`;
     const signedBy = this.#secrets.findIndex(({ value }) => isSigned(value, headers, body));
-    // The newest and the former one sign: of two that nobody here was told of neither is known.
+    // The newest secret and the one before it sign. After two changes whose answers were lost, neither of those is known here.
     if (signedBy === -1) return this.#asked < 2 ? `is signed by none of ${this.#secrets.length} secrets` : undefined;
     const [newest] = this.#secrets;
     const sentAtMs = Number(headers['webhook-timestamp']) * 1000;

@@ -1,12 +1,12 @@
-// What the main.mjs of a campaign does: its options, its run, and what is printed of it.
+// What the main.mjs of every campaign does: reads its options, runs it, and prints the result.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
 
 /**
- * Runs `runCampaign` of the campaign.ts in a folder, prints what was seen and ends the process, with 1 when a rule was broken.
- * @param folder the address of its main.mjs
- * @param defaults numbers, by the names of the options; `seed` is drawn where it is not given
+ * Runs `runCampaign` from the campaign.ts in a folder, prints what was seen and ends the process, with 1 when a rule was broken.
+ * @param folder the URL of the campaign's main.mjs
+ * @param defaults numbers by option name; `seed` is random unless it is given
  */
 export async function runCampaign(folder, args, usage, defaults) {
   const texts = { ...defaults, seed: Date.now() % 1_000_000 };

@@ -4,17 +4,17 @@ import type { TestCall } from '../../support/provider/call.ts';
 /** How long a response of the agent lasts. */
 const RESPONSE_MS = 100;
 
-/** A call of a tool that an agent asked for. */
+/** A tool call that an agent asked for. */
 export interface AskedTool {
   readonly id: string;
   readonly atMs: number;
-  /** All outputs that the conversation took for it. */
+  /** All outputs for it that the conversation accepted. */
   readonly outputs: string[];
-  /** How the last connection that was told of it ended; undefined while it is open. */
+  /** How the last connection ended that was told of it; undefined while that is open. */
   end?: { readonly atMs: number; readonly code: number };
 }
 
-/** A call at the stand-in whose agent asks for a tool whenever a node is connected, and what it was answered. */
+/** A call at the stand-in whose agent asks for a tool whenever a node is connected, and the answers that it got. */
 export class AskingCall {
   readonly asked: AskedTool[] = [];
   readonly name: string;
@@ -46,17 +46,17 @@ export class AskingCall {
     return this.#call.ended !== undefined;
   }
 
-  /** Responses that nodes asked for. */
+  /** How many responses nodes asked for. */
   get responses(): number {
     return this.#responses;
   }
 
-  /** Answers that the conversation took. */
+  /** How many answers the conversation accepted. */
   get answers(): number {
     return this.asked.reduce((sum, { outputs }) => sum + outputs.length, 0);
   }
 
-  /** Answers that the provider refused, because the conversation has an item of that name. */
+  /** How many answers the provider refused because the conversation already has an item with that id. */
   get refused(): number {
     const told = this.#call.heard.filter(
       ({ type, item }) => type === 'conversation.item.create' && (item as { call_id?: string }).call_id !== undefined,
@@ -64,7 +64,7 @@ export class AskingCall {
     return told.length - this.answers;
   }
 
-  /** Keeps its session; a node that was killed meanwhile answers the next. */
+  /** Keeps the session alive; if a node was killed meanwhile, the next heartbeat is answered. */
   async beat(): Promise<void> {
     await this.#page.post('/api/realtime/heartbeat').catch(() => undefined);
   }

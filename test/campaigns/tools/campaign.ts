@@ -21,23 +21,23 @@ export interface CampaignOptions {
 }
 
 const PRICE = 700;
-/** How long a tool takes at most: shorter than its time limit. */
+/** The longest that a tool takes: less than its time limit. */
 const MAX_TOOL_MS = 3000;
-/** Between two asks of one call: not in step with the kills, which would meet all of them or none. */
+/** Time between two tool calls of one call; random, because in step with the kills either all or none would be hit. */
 const ASK_EVERY_MS = { min: 1000, max: 3000 };
 const BEAT_EVERY_MS = 10_000;
-/** When the last node was killed, its calls are taken over and what they had asked is answered. */
+/** Time after the last kill in which the node's calls are taken over and their tool calls answered. */
 const SETTLE_MS = 40_000;
 
-/** What the database has of a tool call. */
+/** A tool call in the database. */
 interface StoredToolCall {
   readonly toolCallId: string;
   readonly state: string;
-  /** Entries of the ledger for it. */
+  /** The number of ledger entries for it. */
   readonly charges: number;
 }
 
-/** Kills nodes while agents ask. @returns what was seen in words, and which rules were broken */
+/** Kills nodes while agents ask for tools. @returns a description of what was seen, and the rules that were broken */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const random = new Random(options.seed);
   const tools = await startTools(random.fork());
@@ -47,7 +47,7 @@ export async function runCampaign(options: CampaignOptions): Promise<{ text: str
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1',
-      // Calls are often not heard here, and are to go on.
+      // Calls often have no sideband here, and must go on all the same.
       SIDEBAND_LOST_SEC: '300',
     },
     tenantsAt(tools.port),
@@ -69,7 +69,7 @@ function tenantsAt(port: number) {
   return { tenants: [{ id: 'acme', widgetKeys: [{ id: 'site', key: siteKey, origin: site }], agents: [agent] }] };
 }
 
-/** A server of tools that takes its time, and knows which calls reached it, and when. */
+/** A server of tools that takes its time and records which tool calls reached it, and when. */
 async function startTools(random: Random) {
   const requests = new Map<string, number[]>();
   const server: Server = createServer((request, response) => {
@@ -114,7 +114,7 @@ async function killWhileAsking(
 }
 
 async function askAgainAndAgain(call: AskingCall, random: Random, isOver: () => boolean): Promise<void> {
-  // Else all agents ask in the same moment, and the node has to do for them what no node has.
+  // Otherwise all agents would ask at the same moment, a load that no real node has.
   await delay(random.between(0, ASK_EVERY_MS.max));
   while (!isOver()) {
     call.ask();
@@ -135,7 +135,7 @@ async function readKept(world: World): Promise<ReadonlyMap<string, StoredToolCal
   return new Map(rows.map((row) => [row.toolCallId, row]));
 }
 
-/** Why calls were closed, by the provider's names. */
+/** Why calls were closed, by the provider's call ids. */
 async function readEnds(world: World): Promise<ReadonlyMap<string, string>> {
   const database = await openStored(world.environment);
   const rows = await database.run(
@@ -152,7 +152,7 @@ interface Seen {
   readonly calls: readonly AskingCall[];
   readonly kills: readonly Kill[];
   readonly kept: ReadonlyMap<string, StoredToolCall>;
-  /** When requests reached the tool, by the names of the calls of it. */
+  /** When requests reached the tools' server, by tool call id. */
   readonly requests: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -176,7 +176,7 @@ function judge({ calls, kills, kept, ends, requests }: Seen, { killEveryMs, seed
     if (sent === 1 && charges === 0) broken.push(`${id} was sent and not charged`);
     if (state === 'running' || state === 'asked') broken.push(`${id} is still ${state}`);
   }
-  // Each is kept before its request leaves.
+  // Each tool call is saved before its request is sent.
   const keptAfter = asked
     .flatMap(({ id, atMs }) => (requests.get(id) ?? []).slice(0, 1).map((reachedAtMs) => reachedAtMs - atMs))
     .toSorted((a, b) => a - b);

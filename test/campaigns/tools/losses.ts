@@ -1,22 +1,22 @@
 import type { Kill } from '../support/kill-in-turn.ts';
 import type { AskedTool } from './asking-call.ts';
 
-/** A connection of a killed process ends without a close frame. */
+/** The close code of a connection that ended without a close frame, as that of a killed process does. */
 const NO_CLOSE_FRAME = 1006;
-/** The stand-in notices so much later that the process is gone. */
+/** The stand-in notices this much later that the process is gone. */
 const NOTICED_MS = 1000;
 
-/** Why a call of a tool was told to a node, and nobody knows of it. */
+/** Why a tool call that a node was told of is not in the database. */
 export type Loss =
   | { readonly why: 'dead' }
-  /** Its node was killed so long after it was told of it. */
+  /** Its node was killed `afterMs` after it was told. */
   | { readonly why: 'killed'; readonly afterMs: number }
   | { readonly why: 'unknown'; readonly words: string };
 
 /**
- * Why nobody knows of a call of a tool: its node was dead already, and only its connections were not closed yet; or was killed before it had
- * kept it, which takes at most as long as it took for any other. All else is a fault of the service.
- * @param keptWithinMs the longest that any other took from asked to kept
+ * Why a tool call is not in the database. There are two excuses: its node was already dead but its connections were not closed yet, or it was
+ * killed before it saved the tool call, which may take no longer than it took for any other. Everything else is a fault of the service.
+ * @param keptWithinMs the longest time from request to save of any other tool call
  */
 export function lossOf({ atMs, end }: AskedTool, kills: readonly Kill[], keptWithinMs: number): Loss {
   const kill = kills.find(

@@ -1,4 +1,4 @@
-// Kills the node of calls again and again while their agents ask for tools of the server, and judges what the provider was told.
+// Kills the node of calls again and again while their agents ask for server tools, and judges what the provider was told.
 import { runCampaign } from '../support/run.mjs';
 
 const usage = `Options:

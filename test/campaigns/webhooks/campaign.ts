@@ -26,13 +26,13 @@ const ROTATE_EVERY_MS = 10_000;
 const GONE_EVERY_MS = 20_000;
 const STAY_MS = { min: 0, max: 2000 };
 const CALLS = 0.5;
-/** Who leaves without a word: the clock ends these sessions. */
+/** The share of visitors who leave without ending their sessions: the clock ends these. */
 const LEAVES = 0.2;
 const LOOK_MS = 2000;
-/** Longer than any session lives that nobody cares for, and than what a dead endpoint missed takes to be told. */
+/** Longer than any abandoned session lives, and than it takes to deliver what a dead endpoint missed. */
 const REST_MS = 600_000;
 
-/** Kills nodes and freezes PostgreSQL while sessions come and go. @returns what was seen in words, and which rules were broken */
+/** Kills nodes and freezes PostgreSQL while sessions come and go. @returns a description of what was seen, and the rules that were broken */
 export async function runCampaign(options: CampaignOptions): Promise<{ text: string; broken: string[] }> {
   const random = new Random(options.seed);
   const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
@@ -98,7 +98,7 @@ async function run({ world, database, sql, receivers, random }: Parts, options: 
     told.push({ ...nameOf(receiver), deliveries: await hooks.deliveriesOf(receiver) });
   const broken = [...told.flatMap((one) => faultsOf(one, facts)), ...(await early.found())];
   if (restMs === undefined) broken.push(`something waits still after ${REST_MS / 1000} s`);
-  // Until it had failed five times two nodes sent it two at once each, and a node that was killed told nobody that it had failed.
+  // Until it had failed five times, two nodes may each have sent it two at once; a node that was killed may not have recorded a failure.
   const mostOfDead = 5 + 2 * nodes.length + kills.length + probesWithin(failedForMs);
   if (deadCost > mostOfDead) broken.push(`the dead endpoint was sent ${deadCost} requests, at most ${mostOfDead}`);
   if (deadCost < 6) broken.push('the dead endpoint was never probed: nothing was shown');
@@ -132,7 +132,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** Asks the database of each fact when it is told for the first time, whether it has happened. */
+/** Checks in the database, when a fact is first delivered, that it has happened. */
 function watchForEarly(receivers: readonly Receiver[], sql: Sql) {
   const seen = new Set<string>();
   const looks: Promise<string | undefined>[] = [];
@@ -154,7 +154,7 @@ function watchForEarly(receivers: readonly Receiver[], sql: Sql) {
   };
 }
 
-/** Opens one session after the other, with a call or without, and ends most of them. @returns how many */
+/** Opens one session after another, with or without a call, and ends most of them. @returns how many */
 async function comeAndGo(
   world: World,
   nodes: readonly Switchboard[],
@@ -163,7 +163,7 @@ async function comeAndGo(
 ): Promise<number> {
   let opened = 0;
   while (!state.isOver) {
-    // Whatever a killed node does not answer, or one without a database refuses, may have happened or not.
+    // A request that a killed node did not answer, or that a node without a database refused, may or may not have taken effect.
     const page = Page.of(world).at(() => random.pick(nodes).origin);
     try {
       const isCall = random.chance(CALLS);
@@ -189,7 +189,7 @@ async function repeatedly(everyMs: number, state: { readonly isOver: boolean }, 
   return undefined;
 }
 
-/** Waits until all sessions have ended, and all that is to be told is delivered. @returns how long; undefined where that does not come about */
+/** Waits until all sessions have ended and every event is delivered. @returns how long that took; undefined if it did not happen */
 async function rest(hooks: Hooks, receivers: readonly Receiver[], sql: Sql): Promise<number | undefined> {
   const beganAtMs = Date.now();
   while (Date.now() < beganAtMs + REST_MS) {

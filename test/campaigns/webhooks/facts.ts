@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import type { Fact, ToldOf } from './judge.ts';
 import type { Received } from '../support/receiver.ts';
 
-/** All that happened, as the tables of sessions and calls have it, and not those of webhooks. */
+/** Everything that happened, read from the tables of sessions and calls, not from those of webhooks. */
 export async function factsOf(sql: Sql): Promise<Fact[]> {
   const found = await sql<{ type: string; name: string }[]>`
     select type, left(id, 42) as name from voice_session cross join lateral unnest(case when ended_at_ms is null
@@ -15,7 +15,7 @@ export async function factsOf(sql: Sql): Promise<Fact[]> {
   return found.map(({ type, name }) => ({ type, name: `${type} ${name}` }));
 }
 
-/** Whether the database has what was told. */
+/** Whether the fact that a request reports is in the database. */
 export async function happened(sql: Sql, { type, data }: Received): Promise<boolean> {
   const { ref, callRef } = data as ToldOf;
   if (callRef !== undefined) {

@@ -1,14 +1,14 @@
 import type { Delivery } from '../support/hooks.ts';
 import type { Received } from '../support/receiver.ts';
 
-/** What the database has of a fact that may be told. */
+/** A fact in the database that webhooks may report. */
 export interface Fact {
   readonly type: string;
-  /** As `Received.fact`. */
+  /** The same name as `Received.fact`. */
   readonly name: string;
 }
 
-/** One endpoint, what its server got, and what operators are shown of it. */
+/** One endpoint, the requests that its server got, and the deliveries that operators see. */
 export interface ObservedEndpoint {
   readonly name: string;
   readonly types: readonly string[];
@@ -16,23 +16,23 @@ export interface ObservedEndpoint {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Told of each change, of which a session may have many: nothing keeps how many. */
+/** Types that report each change of state. A session may have many, and no table records how many. */
 export const STATES: ReadonlySet<string> = new Set(['session.idle', 'session.stale']);
 
-/** Of a session, or of a call in it. */
+/** Data of an event about a session, or about a call in it. */
 export interface ToldOf {
   readonly ref: string;
   readonly callRef?: string | undefined;
   readonly sequence?: number;
 }
 
-/** A type, and a session or a call; of states their sequence as well. */
+/** The type and the session or call; for state changes also their sequence number. */
 export function factNameOf(type: string, data: object): string {
   const { ref, callRef, sequence } = data as ToldOf;
   return `${type} ${callRef ?? ref}${STATES.has(type) ? ` ${sequence}` : ''}`;
 }
 
-/** What is wrong with what an endpoint was told: lost, made up, told of twice, or shown otherwise than it was. */
+/** What went wrong at an endpoint: facts that were lost, made up, reported under two ids, or shown to operators differently. */
 export function faultsOf({ name, types, received, deliveries }: ObservedEndpoint, facts: readonly Fact[]): string[] {
   const faults: string[] = [];
   const say = (what: string): void => void faults.push(`${name}: ${what}`);
@@ -64,7 +64,7 @@ export function faultsOf({ name, types, received, deliveries }: ObservedEndpoint
   return faults;
 }
 
-/** So often a server may be probed that does not answer, within so long after it began to fail. */
+/** How often a server that does not answer may be probed within this time after it began to fail. */
 export function probesWithin(ms: number): number {
   let probes = 0;
   for (let atMs = 10_000; atMs <= ms; atMs += Math.min(600_000, 10_000 * 2 ** probes)) probes += 1;

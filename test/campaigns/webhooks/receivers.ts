@@ -5,18 +5,18 @@ import { Receiver, type Answer } from '../support/receiver.ts';
 const SESSIONS = ['session.started', 'session.ended', 'session.settled'];
 const CALLS = ['call.opened', 'call.closed', 'call.unconfirmed'];
 
-/** It hangs for so long, and answers for as long. */
+/** How long this receiver hangs, and then answers for as long. */
 const HANGS_MS = 30_000;
 const GONE_EVERY_MS = 25_000;
 const FAILS = 0.25;
 
-/** The servers that are told, each with a fault of its own. */
+/** The receivers, each with a fault of its own. */
 export interface Receivers {
   readonly all: readonly Receiver[];
   readonly rotating: Receiver;
   readonly gone: Receiver;
   readonly dead: Receiver;
-  /** Lets all of them answer from now on. */
+  /** Makes all of them answer from now on. */
   heal(): void;
 }
 
