@@ -319,7 +319,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await use.sessionsOver(tenantId, { ...least, tokens: 11, microDollars: 101 }, later, atMs)).toEqual([]);
       expect(await use.subjectsOver(tenantId, { ...since, firstDay: '2030-01-02' }, least, later, atMs)).toEqual([]);
 
-      // A minute of a call, of which half was before what counts.
+      // A minute of a call, the first half of which lies before the period.
       const { id: sessionId, subject } = live;
       const opened = { state: 'open', openedAtMs: DAY_BEGIN - 30_000 } as const;
       await parts().calls.insert(call({ tenantId, sessionId, subject, ...opened }), 9);

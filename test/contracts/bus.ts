@@ -5,19 +5,19 @@ import type { Bus } from '../../src/stores/bus/contract.ts';
 import type { BusMessage } from '../../src/protocol/bus.ts';
 import { nodesOf, type Make } from './support.ts';
 
-/** @param cut breaks what nodes hear each other by, where there is something between them */
+/** @param cut breaks the connections by which nodes hear each other; undefined where there are none */
 export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<unknown>): void {
   describe(`the bus, ${name}`, () => {
     const bus = nodesOf(make);
 
-    /** Publishes until `heard` resolves: a listener on another node may need a moment before it hears. */
+    /** Publishes until `heard` resolves: a listener on another node may not hear at once. */
     async function publishUntil(heard: Promise<unknown>, publisher: Bus, message: BusMessage): Promise<void> {
       publisher.publish(message);
       const again = setInterval(() => publisher.publish(message), 20);
       await heard.finally(() => clearInterval(again));
     }
 
-    /** Resolves when the listener of `node` hears this very login. */
+    /** Resolves when a listener of `node` hears a message about this login. */
     function heard(node: Bus, loginId: string): Promise<unknown> {
       const emitter = new EventEmitter();
       const result = once(emitter, 'heard').finally(() => stop());
@@ -103,7 +103,7 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
       stopFirst();
       await cut();
       await expect.poll(() => told).toEqual(['here']);
-      // Whatever is said from then on is heard without being said again.
+      // From then on every message is heard without being repeated.
       const loginId = randomId();
       const hearing = heard(here, loginId);
       there.publish({ type: 'login.changed', loginId });

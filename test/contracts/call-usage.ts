@@ -27,7 +27,7 @@ const none: TokenClasses = {
   imageCached: 0,
 };
 
-/** Usage of one call of one subject, a response by default. */
+/** Usage of a subject's call, by default one response. */
 export function usageOf(callId: string, subject: string, changes: Partial<CallUsage> = {}): CallUsage {
   return {
     key: randomId(),

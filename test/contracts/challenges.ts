@@ -24,7 +24,7 @@ export function challenge(changes: Partial<ChallengeRecord> = {}): ChallengeReco
   };
 }
 
-/** The challenges of a node, with the logins that they open. */
+/** A node's challenges, and the logins that they open. */
 interface Stores {
   readonly challenges: Challenges;
   readonly logins: Logins;

@@ -52,7 +52,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
     test('takes of one key under different limits at once: none passes its own limit', async () => {
       const key = randomId();
       const taken = await atOnce(60, async (index) => {
-        // Neighbours go to different nodes: both nodes get both limits.
+        // Neighbouring takes go to different nodes, so both nodes get both limits.
         const limit = index % 8 < 2 || index > 40 ? 9 : 4;
         return { limit, ...(await take(key, limit)) };
       });

@@ -58,9 +58,9 @@ import { webhookEventsContract } from './webhook-events.ts';
 import { webhooksContract } from './webhooks.ts';
 
 /**
- * All suites of the engines that keep their truth in PostgreSQL.
+ * All suites of the engines that store their data in PostgreSQL.
  *
- * @param nodes the connections of two nodes to one migrated database, from `beforeAll` on; whoever opened them closes them.
+ * @param nodes the connections of two nodes to one migrated database, from `beforeAll` on; the caller closes them.
  */
 export function databaseContracts(name: string, nodes: () => readonly [Database, Database]): void {
   const both = <T>(create: (database: Database) => T): Make<T> => storesOf(nodes, create);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { grouped } from '../../src/stores/grouped.ts';
 
-/** One group under way, until the test says how it ends. */
+/** A group that is being processed until the test decides how it ends. */
 interface Group {
   readonly items: readonly number[];
   readonly succeed: () => void;

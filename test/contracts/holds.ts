@@ -66,7 +66,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
           ...changes,
         }),
       );
-    /** The sums that are not those of their holds, and those that are kept of nothing. */
+    /** Sums that differ from their holds, and sums without any holds. */
     const wrongSums = () =>
       node().database.run(
         (sql) => sql`
@@ -133,7 +133,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       });
       await spend('r2', 400n);
       expect((await held(subject)).microDollars).toBe(0);
-      // What was used counts, and nothing is held beyond it.
+      // The usage counts, and nothing beyond it is held.
       expect(await take(randomId(), [of(subject, 600)])).toBe(false);
       expect(await take(randomId(), [of(subject, 1100)])).toBe(true);
       expect((await held(subject)).microDollars).toBe(500);
@@ -189,7 +189,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
         expect((await held(key)).microDollars).toBe(1000);
         await node().history.save([{ record: { ...record, version: 3 }, state }]);
         expect([await held(subject), await held(key)]).toMatchObject([{ microDollars: 500 }, { microDollars: 500 }]);
-        // What is older than what is kept says nothing.
+        // A save of an older version than the stored one changes nothing.
         await take(record.id, [of(subject, 5000)]);
         await node().history.save([{ record: { ...record, version: 2 }, state }]);
         expect((await held(subject)).microDollars).toBe(1000);
@@ -288,7 +288,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       );
     });
 
-    /** A process that dies before its transaction was committed. */
+    /** A process that dies before it commits its transaction. */
     const crash = (id: string, accounts: readonly ReturnType<typeof of>[], amount: number) =>
       node()
         .database.transaction(async (sql) => {
@@ -298,7 +298,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
         })
         .catch(() => undefined);
 
-    /** What the build before the sums writes. */
+    /** What the build wrote that did not keep sums yet. */
     const former = async (id: string, accounts: readonly ReturnType<typeof of>[], amount: number) => {
       await node().database.run(
         (sql) => sql`
@@ -316,7 +316,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       const record = voiceRecord({ subject });
       await node().history.insert({ record, state: 'engaged' });
       await take(record.id, [of(subject, 500)]);
-      // Its end deleted no hold.
+      // The session's end did not delete its hold.
       await node().database.run(
         (sql) =>
           sql`update voice_session set state = 'ended', ended_at_ms = ${at}, end_reason = 'closed_by_client' where id = ${record.id}`,

@@ -90,7 +90,7 @@ function act({ detail, ...fields }: Fields<'act'> = {}): NewEntry<'act'> {
   };
 }
 
-/** An entry as it comes back. */
+/** An entry as the journal returns it. */
 const kept = <K extends EntryKind>(entry: NewEntry<K>): object => ({ ...entry, ordinal: expect.any(Number) as number });
 
 /** @param nodes the connections of two nodes to one migrated database */
@@ -107,7 +107,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       return (await journal().list<K>({ kinds: [kind], tenants: '*', ...query }, undefined, limit)).entries;
     }
 
-    /** All entries, in pages of three. */
+    /** Reads all entries, in pages of three. */
     async function pages<K extends EntryKind>(kind: K, query: Partial<JournalQuery<K>>): Promise<Entry<K>[]> {
       const seen: Entry<K>[] = [];
       let after: JournalPosition | undefined;
@@ -340,7 +340,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         { ...one, id: randomId(), code: 'key.issue', atMs: DAY_BEGIN + 1 },
         { ...one, id: randomId(), of: { target: randomId(), actor: 'a' }, atMs: DAY_BEGIN + 1 },
         transition({ of: of(target), atMs: DAY_BEGIN + 1 }),
-        // At the same instant the first one is the one that did it.
+        // Of two at the same instant the first one counts.
         { ...later, id: randomId(), of: { target, actor: 'c' } },
       ]);
       const latest = (untilMs: number) => journal().latestAct('session.end', target, untilMs);
@@ -362,7 +362,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
     test('has acts as a whole in the place of their parts, for whoever is shown them, in whole pages', async () => {
       const [acme, globex, actor] = [randomId(), randomId(), randomId()];
       const atMs = DAY_BEGIN + 2 * 86_400_000;
-      /** An act of many, and its parts, which are more than a page looks through. */
+      /** A bulk act and its parts, which are more than the store examines for a page. */
       const many = (tenantId: string | null, part: number): readonly NewEntry<'act'>[] => [
         act({ code: 'sessions.end', of: { actor, tenantId, target: `whole ${part}` }, atMs: atMs + part }),
         ...Array.from({ length: 150 }, (_, n) =>
@@ -397,7 +397,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await seen({ beforeMs: atMs + 10 })).toEqual(wholes);
       expect(await seen({ actor })).toEqual(wholes);
       expect(await seen({ actor, fromMs: atMs + 3, beforeMs: atMs + 6 })).toEqual(['whole 5', 'whole 3']);
-      // Of an act over several tenants each is shown its own parts alone, all of them.
+      // For an act over several tenants, each tenant sees all of its own parts and no others.
       const parts = Array.from({ length: 148 }, () => 'part');
       expect(await seen({ tenants: [globex] })).toEqual(['part', 'part']);
       expect(await seen({ tenants: [acme], beforeMs: atMs + 5 })).toEqual(['whole 3', 'alone 0']);
@@ -469,14 +469,14 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       await journal().append([sought]);
       for (let part = 0; part < 5; part += 1)
         await journal().append(Array.from({ length: 2000 }, () => refusal({ of: { tenantId } })));
-      // Several tenants share the 10,000.
+      // The 10,000 are the limit of all tenants of a query together.
       for (const tenants of [[tenantId], [tenantId, randomId()]]) {
         const query: JournalQuery<'refusal'> = { kinds: ['refusal'], tenants, network: '192.0.2.0/24' };
         const found: JournalPage<'refusal'>[] = [];
         do found.push(await journal().list(query, found.at(-1)?.next, 5));
         while (found.at(-1)?.next !== undefined);
         expect(found.map(({ entries }) => entries)).toEqual([...tenants.map(() => []), [kept(sought)]]);
-        // Those of one subject are few, and found at once.
+        // A subject has only a few refusals, which are found at once.
         expect(await journal().list({ kinds: ['refusal'], tenants, subject }, undefined, 5)).toMatchObject({
           entries: [kept(sought)],
           next: undefined,

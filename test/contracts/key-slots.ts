@@ -18,7 +18,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
     const aKey = (): KeyName => ({ tenantId: 'acme', keyId: randomId() });
     const takeOf = (key: KeyName, id: string, limits: KeySlotLimits, now = at) =>
       node().slots.take(key, id, limits, now + LEASE_MS, now);
-    /** Whether there was one left of the key. */
+    /** Whether the key had a slot left. */
     const take = async (key: KeyName, id: string, limit: number, now = at) =>
       (await takeOf(key, id, { key: limit }, now)) === undefined;
     const insert = async (key: KeyName, id: string) => {

@@ -121,7 +121,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       await ledger().record(entry(subject));
       const replayed = { ...first, kind: 'replayed' };
       expect(await ledger().record(entry(subject, { idempotency: once }))).toEqual(replayed);
-      // After midnight the first report's day still holds.
+      // After midnight, a repeated report still counts for the day of the first one.
       expect(await ledger().record(entry(subject, { idempotency: once, day: TOMORROW }))).toEqual(replayed);
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 200 });
       expect(await ledger().totals(subject, TOMORROW)).toMatchObject({ tokens: 0 });
@@ -292,7 +292,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
   });
 }
 
-/** Adds entries up in the order that their totals tell, and checks each total on the way. */
+/** Adds up entries in the order that their totals imply, and checks each total on the way. */
 function endOfChain(chain: readonly { readonly one: UsageEntry; readonly answer: LedgerAnswer }[]) {
   const steps = chain.flatMap(({ one, answer }) => ('totals' in answer ? [{ one, totals: answer.totals }] : []));
   let totals = { tokens: 0, microDollars: 0 };

@@ -5,7 +5,7 @@ import type { LoginPosition, Logins } from '../../src/stores/logins/contract.ts'
 import { recordStoreContract } from './record-store.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
-/** A fresh login. */
+/** A new login. */
 export function login(changes: Partial<AuthRecord> = {}): AuthRecord {
   return {
     id: `auth_${randomId()}`,
@@ -39,7 +39,7 @@ export function loginsContract(name: string, make: Make<Logins>): void {
 
     test('are listed newest first, by the state at a time, page by page', async () => {
       const email = `${randomId()}@example.com`;
-      // Later than those of any other test.
+      // Later than the logins of all other tests.
       const createdAtMs = DAY_BEGIN + 10 ** 10;
       const expiresAtMs = createdAtMs + 100;
       const all = [0, 1, 1, 2].map((later) => login({ email, createdAtMs: createdAtMs + later, expiresAtMs }));

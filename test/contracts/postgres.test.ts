@@ -14,7 +14,7 @@ describe.skipIf(skipped !== undefined)(`with a PostgreSQL server ${skipped ?? ''
 
   beforeAll(async () => {
     service = await neededDatabase();
-    // Races must queue in the database, not run into the deadline of a busy test machine.
+    // Races must queue in the database and not hit the deadline on a busy test machine.
     const open = () => openExternal({ url: service.url, maxConnections: 20, deadlineMs: 20_000 });
     nodes = [open(), open()];
     await migrate(nodes[0]);

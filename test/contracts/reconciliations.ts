@@ -15,7 +15,7 @@ interface Stores {
   readonly calls: Pick<VoiceCalls, 'insert'>;
 }
 
-/** A provider of its own for each test, and a day that is nobody else's. */
+/** A provider that no other test uses. */
 const aProvider = (): string => `provider-${randomId()}`;
 
 function reconciled(changes: Partial<ReconciledDay> = {}): ReconciledDay {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { HostedRecord, RecordStore } from '../../src/actors/host.ts';
 import { atOnce, RACERS } from './support.ts';
 
-/** What the actor host asks of every store: part of the suites of the stores it works on. */
+/** What the actor host requires of every store; part of the suites of those stores. */
 export function recordStoreContract<R extends HostedRecord>(
   store: () => RecordStore<R> & { insert(record: R): unknown },
   fresh: () => R,

@@ -35,13 +35,13 @@ function redisContracts(name: string, start: () => Promise<RedisService>): void 
 
     afterAll(() => service.stop());
 
-    /** Two nodes with a connection each. */
+    /** Two nodes with one connection each. */
     async function two<T>(make: (redis: Redis) => T, end: (engine: T) => unknown = () => undefined): Promise<Nodes<T>> {
       await service.flush();
-      // A busy test machine is slow, not away.
+      // On a busy test machine Redis is slow, not away.
       const open = () => openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
       const connections = [open(), open()] as const;
-      // Of what was lost and not restored nothing is claimed.
+      // Nothing is claimed from a Redis whose losses have not been restored.
       await restoreWhatIsLost(connections[0], () => Promise.resolve());
       const nodes = [make(connections[0]), make(connections[1])] as const;
       return {

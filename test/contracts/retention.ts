@@ -13,7 +13,7 @@ const DAYS = 365;
 
 interface Table {
   readonly name: string;
-  /** Rows for the days 0 (a year ago) to 364 before DAY_BEGIN: `day_ms` is the day's begin, `n` a number of the row. */
+  /** Writes rows for the days 0 (a year before DAY_BEGIN) to 364: `day_ms` is the start of the day, `n` the number of the row. */
   readonly fill: string;
 }
 

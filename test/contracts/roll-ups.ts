@@ -46,7 +46,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
     const ledger = nodesOf(make);
     const [DAYS, HOURS] = ['usage_day', 'usage_hour'] as const;
 
-    /** Sums by what a row is of, of one tenant or one subject. */
+    /** Sums of one tenant or one subject, by what the rows apply to. */
     async function sums(table: string, of: string, where: string, value: string): Promise<Sum[]> {
       return nodes()[0].run((sql) =>
         sql.unsafe<Sum[]>(
@@ -57,7 +57,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
       );
     }
 
-    /** A session that is kept, of a fresh key and agent. */
+    /** Stores a session with a new key and a new agent. */
     async function session(tenantId: string) {
       const record = voiceRecord({ tenantId, keyId: randomId(), agentId: randomId() });
       await createPostgresVoiceHistory(nodes()[0]).insert({ record, state: 'engaged' });
@@ -159,7 +159,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
               const [tenantId, sessionId] = [named?.tenantId ?? 'acme', named?.id ?? null];
               const account = named === undefined ? null : keyAccount(tenantId, named.keyId ?? '');
               const about = { tenantId, day, atMs: DAY_BEGIN + hour * HOUR_MS, keyAccount: account };
-              // A key is its session’s, and these sessions serve several subjects.
+              // An idempotency key belongs to a session, and these sessions serve several subjects.
               const name = key === null ? randomId() : `${subject} ${key}`;
               if (isCall && sessionId !== null)
                 return ledger().recordCall(

@@ -49,7 +49,7 @@ export function sessionSetupsContract(name: string, make: Make<SessionSetupsNode
   describe(`setups of sessions, ${name}`, () => {
     const node = nodesOf(make);
 
-    /** Opens a session with a setup, and with the hash of a ticket where there is one. */
+    /** Opens a session with a setup and, where given, the hash of a ticket. */
     async function opened(fields: Omit<SessionSetup, 'sessionId'>, hash?: string): Promise<SessionSetup> {
       const record = voiceRecord();
       const setup = { sessionId: record.id, ...fields };

@@ -7,7 +7,7 @@ import type { HistoryCounts, HistoryRow, VoiceHistory } from '../../src/stores/v
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { atOnce, endedRecord, nodesOf, voiceRecord, type Make } from './support.ts';
 
-/** After all that any test counts. */
+/** Later than everything that any test counts. */
 const NEVER_MS = 9_000_000_000_000;
 const SESSIONS = 4;
 
@@ -29,7 +29,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
     const history = (): VoiceHistory => node().history;
     const countsOf = (tenantId: string): Promise<HistoryCounts> => history().counts(NEVER_MS, [tenantId]);
 
-    /** The live sessions themselves, by what they are counted by. */
+    /** Counts the live sessions themselves in the same way. */
     async function countedOneByOne(tenantId: string): Promise<HistoryCounts> {
       const page = await history().list({ tenantId }, undefined, 100);
       const byState: Record<VoiceState, number> = { engaged: 0, idle: 0, stale: 0, ended: 0 };
@@ -46,7 +46,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       who: fc.nat(SESSIONS - 1),
       what: fc.constantFrom('insert', 'insert', 'save', 'save', 'save', 'end'),
       state: fc.constantFrom<VoiceState>('engaged', 'idle', 'stale'),
-      // Also older than what is kept: a save that comes late.
+      // May be older than the stored version: a save that comes late.
       version: fc.integer({ min: 2, max: 9 }),
     });
 
@@ -121,7 +121,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       await node().database.run(
         (sql) => sql`insert into session_tally values (7, ${`${tenantId}-gone`}, 'widget', 'idle', 4)`,
       );
-      // Two states of the one tenant, and one of a tenant without sessions.
+      // Two states of the tenant were wrong, and one of a tenant without sessions.
       expect(await history().recount()).toBe(3);
       expect(await countsOf(tenantId)).toEqual(await countedOneByOne(tenantId));
       expect(await countsOf(`${tenantId}-gone`)).toMatchObject({ byState: { idle: 0 }, byTenant: {} });

@@ -6,7 +6,7 @@ import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 const LEASE_MS = 60_000;
 
-/** What slots and other leases have in common. Times are those of the arguments alone. */
+/** What slots and other leases have in common. The only times are those in the arguments. */
 export function leasesContract(name: string, make: Make<Leases>): void {
   describe(`leases, ${name}`, () => {
     const slots = nodesOf(make);
@@ -134,7 +134,7 @@ function histories(acts: readonly Step['act'][]): fc.Arbitrary<Step[]> {
   return fc.array(step, { maxLength: 60 });
 }
 
-/** What each step answered, and the count after it. */
+/** The answer to each step, and the count after it. */
 async function play(slots: Leases, limit: number, history: readonly Step[]) {
   const subject = randomId();
   const answers: { admitted: boolean | undefined; count: number }[] = [];
@@ -149,7 +149,7 @@ async function play(slots: Leases, limit: number, history: readonly Step[]) {
   return answers;
 }
 
-/** The slots of one subject, as plainly as they can be said. */
+/** The slots of one subject, written as simply as possible. */
 function createModel(): Leases {
   let leases: readonly { readonly holder: string; readonly untilMs: number }[] = [];
   const isIn = (holder: string) => leases.some((lease) => lease.holder === holder);

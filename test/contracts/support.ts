@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Database } from '../../src/database/database.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 
-/** Two nodes' views of one truth; an in-process engine is both. */
+/** Two nodes' views of the same data; an in-process engine serves as both. */
 export interface Nodes<T> {
   readonly nodes: readonly [T, T];
   close(): Promise<void>;
@@ -11,7 +11,7 @@ export interface Nodes<T> {
 
 export type Make<T> = () => Promise<Nodes<T>>;
 
-/** Makes the nodes before a suite's tests and closes them after. Each call of the answer gives the other node. */
+/** Makes the nodes before a suite's tests and closes them afterwards. @returns a function that gives the two nodes in turn */
 export function nodesOf<T>(make: Make<T>): () => T {
   let made: Nodes<T> | undefined;
   let turn = 0;
@@ -36,17 +36,17 @@ export function storesOf<T>(nodes: () => readonly [Database, Database], create: 
   };
 }
 
-/** Runs `work` so many times at once. */
+/** Runs `work` this many times concurrently. */
 export function atOnce<T>(times: number, work: (index: number) => T): Promise<Awaited<T>[]> {
   return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 }
 
 export const RACERS = 64;
 
-/** Any time will do: nothing in a store looks at a clock. It is the begin of a minute, an hour and a day. */
+/** Any time would do, since no store looks at a clock. This one starts a minute, an hour and a day. */
 export const DAY_BEGIN = Date.UTC(2030, 0, 1);
 
-/** A fresh session of a fresh subject. */
+/** A new session of a new subject. */
 export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
   const subject = changes.subject ?? randomId();
   return {
@@ -65,7 +65,7 @@ export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
     lastSeenAtMs: DAY_BEGIN,
     lastActivityAtMs: DAY_BEGIN,
     heardUntilMs: DAY_BEGIN + 1,
-    // Later than it ends anyway.
+    // Later than the session's end in any case.
     wordsDueAtMs: DAY_BEGIN + 86_400_000,
     settledAtMs: DAY_BEGIN,
     endedAtMs: null,
@@ -75,7 +75,7 @@ export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
   };
 }
 
-/** The next version of a session, ended. */
+/** The next version of a session, in which it has ended. */
 export function endedRecord(record: VoiceRecord, changes: Partial<VoiceRecord> = {}): VoiceRecord {
   return {
     ...record,

@@ -41,10 +41,10 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
   describe(`calls of tools, ${name}`, () => {
     const stores = nodesOf(make);
     const tools = (): ToolCalls => stores().tools;
-    /** @returns what became of it */
+    /** @returns the outcome of the insert */
     const insert = async (record: ToolCallRecord, most = 50) => (await tools().insert([record], most))[0];
 
-    /** A voice call of the first owner, and a tool call of it. */
+    /** A voice call of the first owner, and a tool call in it. */
     async function asked(changes: Partial<ToolCallRecord> = {}): Promise<ToolCallRecord> {
       const voiceCall = call();
       await stores().calls.insert(voiceCall, 1);

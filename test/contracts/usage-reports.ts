@@ -17,7 +17,7 @@ import { entryOf } from './roll-ups.ts';
 import { DAY_BEGIN, nodesOf, voiceRecord, type Make } from './support.ts';
 
 const HOUR_MS = 3_600_000;
-/** Other suites count elsewhere. */
+/** A time that other suites do not use. */
 const BEGIN = DAY_BEGIN + 10 * 24 * HOUR_MS;
 const [TODAY, TOMORROW] = ['2030-01-11', '2030-01-12'];
 
@@ -54,7 +54,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
     const count = (subject: string, changes: Partial<UsageEntry>) =>
       createPostgresLedger(nodes()[0]).record(entryOf(subject, { day: TODAY, atMs: BEGIN, ...changes }));
 
-    /** A tenant of whom two sessions used something, and a back end something without a session. */
+    /** A tenant with usage of two sessions, and usage that a back end reported without a session. */
     async function usedOf() {
       const tenantId = randomId();
       const sessions = [];

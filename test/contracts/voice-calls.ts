@@ -229,7 +229,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
 
     test('a node has another beside it for as long as that is alive', async () => {
       const [one, other] = [randomId(), randomId()];
-      // Long after the nodes of other tests.
+      // Long after the leases of other tests' nodes.
       const at = DAY_BEGIN * 2;
       expect(await stores().nodes.hasOther(one, at)).toBe(false);
       expect(await stores().nodes.renew(one, at + 10, at)).toEqual([]);

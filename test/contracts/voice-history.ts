@@ -30,7 +30,7 @@ function beat(record: VoiceRecord, version = record.version + 1): VoiceRecord {
   };
 }
 
-/** @param make with how many rows it looks through for a page; undefined where it need not be few */
+/** @param make takes the number of rows to examine for a page; undefined for the usual number */
 export function voiceHistoryContract(name: string, make: (maxScanned?: number) => Make<VoiceHistory>): void {
   describe(`the history of voice sessions, ${name}`, () => {
     const history = nodesOf(make());
@@ -151,7 +151,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       const reasons = ['closed_by_client', 'closed_by_operator', 'key_revoked', 'quota_exceeded'] as const;
       const told = await atOnce(40, (index) => {
         const endReason = reasons[index % 4] ?? 'abandoned';
-        // Every other batch the other way round: batches that overlap must not wait in a circle.
+        // Reverses every other batch: overlapping batches must not deadlock.
         const batch = records.map((record) => row(endedRecord(record, { endReason })));
         return history().save(index % 2 === 0 ? batch : batch.toReversed());
       });
@@ -503,7 +503,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
         await inserted({ tenantId, startedAtMs: engagedSinceMs + 1, wordsDueAtMs });
         await history().save([row(endedRecord(await inserted({ tenantId, wordsDueAtMs })))]);
       }
-      // Counted once, by its begin.
+      // Matches by its start and by its words, but counts once.
       await inserted({ tenantId, startedAtMs: engagedSinceMs, wordsDueAtMs: wordsDueByMs });
       const by = { engagedSinceMs, staleSinceMs, wordsDueByMs };
       expect(await history().countEnding({ ...by, tenants: [tenantId] })).toBe(5);
@@ -520,7 +520,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
           ends,
           async (batches, lastVersions) => {
             const records = await atOnce(5, () => inserted());
-            // The version a session ends with is its last.
+            // A session ends with its last version.
             const at = (who: number, version: number): VoiceRecord => {
               const last = lastVersions[who] ?? 0;
               const record = beat(records[who] as VoiceRecord, Math.min(version, last));

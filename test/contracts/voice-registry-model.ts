@@ -9,7 +9,7 @@ interface Step {
   readonly ms: number;
 }
 
-/** Few ids and times that meet: most steps do something. */
+/** Few ids, and times that coincide, so that most steps have an effect. */
 export const histories: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     act: fc.constantFrom('insert', 'insert', 'beat', 'end', 'remove', 'sweep', 'pass'),
@@ -19,7 +19,7 @@ export const histories: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-/** What each step answered, and what the indexes say after it. The steps clean up after themselves. */
+/** The answer to each step, and what the indexes contain after it. Removes its records at the end. */
 export async function play(registry: VoiceRegistry, subject: string, history: readonly Step[], leaseMs: number) {
   const answers: unknown[] = [];
   const idOf = (who: number) => `s:${subject}:${who}`;
@@ -35,7 +35,7 @@ export async function play(registry: VoiceRegistry, subject: string, history: re
     if (act === 'remove') await registry.remove(idOf(who));
     if (act === 'sweep') answers.push(mine(await registry.claimDue(now, 10_000, leaseMs), subject));
     if (act === 'beat' && present?.endedAtMs === null) {
-      // Heard of a call or not, words due or not: what is told of each is read apart.
+      // Sometimes with a heard call or due words, sometimes without: stores keep these two fields separately.
       const told = { heardUntilMs: ms % 3 === 0 ? 0 : now, wordsDueAtMs: ms % 2 === 0 ? 0 : now };
       const next = { ...present, ...told, lastActivityAtMs: now - ms, version: present.version + 1 };
       answers.push(await registry.save(next, present.version));
@@ -56,7 +56,7 @@ function mine(ids: readonly string[], subject: string): string[] {
   return ids.filter((id) => id.startsWith(`s:${subject}:`)).sort();
 }
 
-/** The registry, as plainly as it can be said. */
+/** The registry, written as simply as possible. */
 export function createModel(dueAt: DueAt): VoiceRegistry {
   const records = new Map<string, VoiceRecord>();
   const claims = new Map<string, number>();

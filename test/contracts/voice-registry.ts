@@ -12,7 +12,7 @@ const LEASE_MS = 3_000;
 
 const dueAt: DueAt = ({ endedAtMs, lastActivityAtMs }) => (endedAtMs === null ? lastActivityAtMs + DUE_MS : Infinity);
 
-/** @param make gives an empty registry each time: `size` and `claimDue` look at all that is in it. */
+/** @param make returns an empty registry each time: `size` and `claimDue` look at everything in it */
 export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Promise<Nodes<VoiceRegistry>>): void {
   describe(`the live registry, ${name}`, () => {
     const registry = nodesOf(() => make(dueAt));

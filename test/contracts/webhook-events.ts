@@ -67,7 +67,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       return added;
     }
 
-    /** A session of a tenant that an endpoint is of, which is opened. */
+    /** Opens a session of this tenant, which has an endpoint; null: of a new tenant. */
     async function opened(tenantId: string | null, changes: Partial<VoiceRecord> = {}): Promise<VoiceRecord> {
       const record = voiceRecord({ tenantId: tenantId ?? randomId(), ...changes });
       const session: OpenedSession = { record, state: 'engaged', setup: { ...setup, sessionId: record.id } };
@@ -78,7 +78,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
     const end = (record: VoiceRecord, changes: Partial<VoiceRecord> = {}) =>
       stores().history.save([{ record: endedRecord(record, changes), state: 'ended' }]);
 
-    /** What an endpoint was told, the oldest first. */
+    /** The events that an endpoint was sent, oldest first. */
     async function toldTo({ id }: WebhookEndpoint): Promise<{ type: string; data: Record<string, unknown> }[]> {
       const { rows } = await stores().webhooks.deliveries({ endpointId: id }, undefined, 200);
       const found = await Promise.all(rows.map(({ eventId }) => stores().webhooks.delivery(id, eventId)));

@@ -21,7 +21,7 @@ export function anEndpoint(changes: Partial<WebhookEndpoint> = {}): WebhookEndpo
   };
 }
 
-/** Claims all that is due; others share the tables. */
+/** Claims everything that is due, which may include rows of other tests. */
 export function claimRequest(atMs: number, changes: Partial<ClaimRequest> = {}): ClaimRequest {
   return {
     atMs,
@@ -65,7 +65,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
       return endpoint;
     }
 
-    /** Tells an endpoint so many things, a millisecond after the other. */
+    /** Sends an endpoint events, one per millisecond. */
     async function tell(id: string, times = 1, atMs = DAY_BEGIN): Promise<string[]> {
       const ids: string[] = [];
       for (let n = 0; n < times; n += 1)
@@ -205,7 +205,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         await webhooks().release(claim?.deliveries ?? [], DAY_BEGIN + 1);
         const again = await claimOf(id, DAY_BEGIN + 1);
         expect(again?.deliveries).toMatchObject([{ attempts: 0 }]);
-        // Of the first claim nothing is left to give back.
+        // The first claim has nothing left to give back.
         await webhooks().release(claim?.deliveries ?? [], DAY_BEGIN + 2);
         expect(await claimOf(id, DAY_BEGIN + 2)).toBeUndefined();
         await webhooks().release([], DAY_BEGIN);

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 export function windowsContract(name: string, make: Make<Windows>): void {
   describe(`edge windows, ${name}`, () => {
     const windows = nodesOf(make);
-    // In the order of the tests: windows may forget the past.
+    // Grows from test to test: windows may forget the past.
     let minute = DAY_BEGIN;
     const nextMinute = () => (minute += MINUTE_MS);
 

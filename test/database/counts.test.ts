@@ -29,7 +29,7 @@ describeEngines('what an older build wrote', (open) => {
           ('ann', '2030-01-01', ${AT + 3_600_000}, 7, 2, 'acme', 's:ann:4', 12, 3),
           ('ann', '2030-01-01', ${AT}, 1, 0, null, null, 13, 3)`,
     );
-    // Of the eldest day the entries are gone already.
+    // The oldest day's entries have already been deleted; only its total is left.
     await database.run(
       (sql) => sql`
         insert into usage_total (subject, day, tokens, micro_dollars)

@@ -10,7 +10,7 @@ import { freePort } from '../support/services/server-process.ts';
 
 const missing = reasonToSkipPostgres();
 
-/** A time that passes only by waiting; `meanwhile` is what happens during each pause. */
+/** A time that passes only through pauses; `meanwhile` runs during each of them. */
 function waiting(meanwhile: (pauses: number) => unknown = () => undefined) {
   const time = { ms: 0, pauses: 0 };
   return {
@@ -24,7 +24,7 @@ function waiting(meanwhile: (pauses: number) => unknown = () => undefined) {
   };
 }
 
-/** A database that answers the first pings with these faults, and the others well. */
+/** A database whose first pings fail with these codes; later ones succeed. */
 function failing(...codes: readonly string[]) {
   let asked = 0;
   return {

@@ -29,7 +29,7 @@ describe.skipIf(reason !== undefined)(`Carriers of former tables ${reason ?? ''}
     await fresh.drop();
   });
 
-  /** Ends the connections that wait for a lock. @returns how many */
+  /** Terminates the connections that wait for a lock. @returns how many */
   async function killWaiting(): Promise<number> {
     const rows = await killer.run(
       (sql) => sql`
@@ -47,7 +47,7 @@ describe.skipIf(reason !== undefined)(`Carriers of former tables ${reason ?? ''}
     );
     for (let round = 0; round < 3; round += 1) {
       await killer.transaction(async (sql) => {
-        // It has taken its rows away when it waits for the journal.
+        // By the time that it waits for the journal it has already deleted its rows.
         await sql`lock table journal in exclusive mode`;
         const fault = createPostgresFormerTables(killed, 100)
           .carrySome(0)

@@ -17,7 +17,7 @@ describe.skipIf(skipped !== undefined)(`a role that may change rows and not the 
     server = await startPostgres();
     owner = openExternal({ url: server.url, deadlineMs: PATIENT_MS });
     service = openExternal({ url: server.url.replace('postgres@', 'service@'), deadlineMs: PATIENT_MS });
-    // As docs/operations.md tells operators to.
+    // As docs/operations.md tells operators to do.
     await owner.run((sql) =>
       sql.unsafe(`create role service login;
         revoke create on schema public from public;

@@ -81,7 +81,7 @@ describeEngines('migrations', (open) => {
     const { database } = opened;
     await migrateBefore(database, '011');
     const id = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Zdefghijklmnopqr`;
-    // As that service wrote it: today's knows columns that came later.
+    // In the form of that service: today's code uses columns that came later.
     await database.run(
       (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, named, provider, upstream_id, started_at_ms, last_seen_at_ms,

@@ -10,7 +10,7 @@ import { startWay } from './support/way.ts';
 
 const missing = reasonToSkipPostgres();
 
-/** What the promise was rejected with, if it was. */
+/** The error with which the promise was rejected, if it was. */
 function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => undefined,
@@ -25,7 +25,7 @@ async function onOne<T>({ url }: PostgresService, statement: string): Promise<T[
   return [...rows] as T[];
 }
 
-/** As in `main`: the one fault of the driver that the service outlives ends no test run either. Every other goes on to Vitest. */
+/** As in `main`: the driver's one fault that the service survives does not end a test run either. Every other fault goes on to Vitest. */
 function guardDriver(): () => void {
   const listeners = process.listeners('uncaughtException');
   for (const listener of listeners) process.off('uncaughtException', listener);
@@ -39,17 +39,17 @@ function guardDriver(): () => void {
   };
 }
 
-/** Resolves when a statement succeeds: how soon, a busy machine decides as well. */
+/** Resolves when a statement succeeds; how soon that is also depends on how busy the machine is. */
 async function recovery(database: Database, statement = 'select 1'): Promise<void> {
   while ((await errorOf(database.run((sql) => sql.unsafe(statement)))) !== undefined);
 }
 
-/** Resolves when all five connections of its pool have answered. */
+/** Resolves when all five connections of the pool have answered. */
 async function recoveryOfAll(database: Database): Promise<void> {
   await Promise.all(Array.from({ length: 5 }, () => recovery(database, 'select pg_sleep(0.05)')));
 }
 
-/** Does it again and again until something else has happened. */
+/** Repeats the work until something else has happened. */
 async function repeat(work: () => Promise<unknown>, until: Promise<unknown>): Promise<void> {
   const isOver = until.then(() => true);
   while (!(await Promise.race([isOver, work().then(() => false)])));
@@ -59,9 +59,9 @@ describe.skipIf(missing !== undefined)(
   `an external database that is away${missing === undefined ? '' : ` (${missing})`}`,
   () => {
     let server: PostgresService;
-    /** With the deadlines of service. */
+    /** With the deadlines of the service. */
     let database: Database;
-    /** Of what is no matter of time. */
+    /** With a long deadline, for what does not depend on time. */
     let patient: Database;
 
     let stopGuarding: () => void;
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)(
       const state = { isFrozen: false };
       const inTransaction = (async () => {
         let error: unknown;
-        // One that was too late for its own deadline froze nothing.
+        // A transaction that missed its own deadline froze nothing; then tries again.
         while (!state.isFrozen)
           error = await errorOf(
             database.transaction(async (sql) => {
@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined)(
         );
         return rows[0]?.total ?? 0;
       };
-      // What nobody uses is closed; what the pool forgot in the outage would stay.
+      // Unused connections are closed; any that the pool forgot during the outage would stay.
       await expect.poll(connections).toBe(0);
     });
 
@@ -273,7 +273,7 @@ describe.skipIf(missing !== undefined)(
       await repeat(() => patient.ping(), slow);
       expect(await slow).toBeInstanceOf(Unavailable);
       for (let n = 0; n < 40; n += 1) await patient.ping();
-      // It is slow still: nobody waited for it.
+      // The statement is still running: nobody waited for it.
       const ended = await onOne(
         server,
         "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(100)%' and pid <> pg_backend_pid() and state = 'active'",

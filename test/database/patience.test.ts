@@ -12,7 +12,7 @@ import { TenantDirectory } from '../../src/tenants/directory.ts';
 import { FakeBus, noBudgets } from '../features/tenants/fakes.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
 
-/** No request waits for so long. */
+/** No request waits this long. */
 const START_MS = 60_000;
 const KEYS = 20_000;
 
@@ -38,7 +38,7 @@ const tenants: Tenant[] = Array.from({ length: 20 }, (_, tenant) => {
 describeEngines('A database that is too slow for requests', (open) => {
   let opened: OpenedEngine;
   let slow: Database;
-  /** How many keys each statement that writes keys was given. */
+  /** The number of keys in each statement that wrote keys. */
   let written: number[];
 
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describeEngines('A database that is too slow for requests', (open) => {
     });
   }
 
-  /** Which version of each key's row there is. */
+  /** The versions of the keys' rows. */
   async function versions(): Promise<string> {
     const [row] = await opened.database.run(
       (sql) => sql<{ versions: string }[]>`

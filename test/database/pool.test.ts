@@ -4,7 +4,7 @@ import { Pool } from '../../src/database/pool.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 
 const DEADLINE_MS = 800;
-/** What a caller may wait for once it is known that the server is silent. */
+/** How long a caller may wait once it is known that the server is silent. */
 const KNOWN_MS = 250;
 
 describe('A server that answers nothing', () => {
@@ -12,7 +12,7 @@ describe('A server that answers nothing', () => {
   afterEach(() => void vi.useRealTimers());
 
   let isSilent = true;
-  /** What the server owes an answer. */
+  /** Answers that the server still owes. */
   let queue: (() => void)[] = [];
   beforeEach(() => {
     isSilent = true;
@@ -30,7 +30,7 @@ describe('A server that answers nothing', () => {
       options,
     );
 
-  /** How long a question took on the clock that is turned by hand, and what became of it. */
+  /** How long a query took on the fake clock, and its outcome. */
   async function outcomeOf(asking: Promise<string>): Promise<{ ms: number; answer: unknown }> {
     const since = performance.now();
     const told: { ms: number; answer: unknown }[] = [];

@@ -13,23 +13,23 @@ import { neededDatabase, type FreshDatabase } from '../support/services/fresh-da
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 
 const reason = reasonToSkipPostgres();
-/** Enough for the planner to think of rows that lie apart. */
+/** Enough rows for the planner to consider where they lie. */
 const SESSIONS = 20_000;
 const CALLS = 20_000;
 
-/** The index that a plan names. */
+/** Matches a plan that uses this index. */
 const using = (index: string): unknown => expect.stringContaining(`using ${index} on`);
 
 const textOf = (plan: readonly object[]): string => plan.map((row) => String(Object.values(row)[0])).join('\n');
 
-/** A database of PostgreSQL's own, for the tests of a suite, in which one table has many rows. */
+/** A PostgreSQL database for the tests of a suite, in which one table has many rows. */
 function useLarge(table: 'voice_session' | 'voice_call', fill: (sql: AnySql) => Promise<unknown>): () => Database {
   let fresh: FreshDatabase;
   let database: Database;
 
   beforeAll(async () => {
     fresh = await neededDatabase();
-    // A busy machine is no database that is away.
+    // A patient deadline, since a busy machine must not look like an outage.
     database = openExternal({ url: fresh.url, deadlineMs: PATIENT_MS });
     await migrate(database);
     await database.run((sql) => fill(sql));
@@ -45,7 +45,7 @@ function useLarge(table: 'voice_session' | 'voice_call', fill: (sql: AnySql) => 
 }
 
 describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined ? '' : ` (${reason})`}`, () => {
-  // The newest quarter is live and of one tenant; what is older has ended, and is of two others.
+  // The newest quarter is live and belongs to one tenant; the rest has ended and belongs to two others.
   const database = useLarge(
     'voice_session',
     (sql) => sql`
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
 });
 
 describe.skipIf(reason !== undefined)(`A list of calls${reason === undefined ? '' : ` (${reason})`}`, () => {
-  // The newest quarter is open and of one tenant; what is older has closed, is of two others, and was seldom left unconfirmed.
+  // The newest quarter is open and belongs to one tenant; the rest is closed, belongs to two others, and was seldom left unconfirmed.
   const database = useLarge(
     'voice_call',
     (sql) => sql`

@@ -20,7 +20,7 @@ describe.skipIf(skipped !== undefined)(`A claim of webhook deliveries ${skipped 
 
   beforeAll(async () => {
     fresh = await neededDatabase();
-    // One connection: each back end counts by itself what it reads.
+    // Only one connection, because each back end counts its own reads.
     database = openExternal({ url: fresh.url, maxConnections: 1, deadlineMs: PATIENT_MS });
     await migrate(database);
   });
@@ -30,7 +30,7 @@ describe.skipIf(skipped !== undefined)(`A claim of webhook deliveries ${skipped 
     await fresh.drop();
   });
 
-  /** Entries of indexes of deliveries, and rows without an index, that were read until now. */
+  /** How many index entries of deliveries, and rows without an index, have been read so far. */
   async function readSoFar(): Promise<number> {
     const [, , [read]] = await database.run((sql) =>
       Promise.all([

@@ -7,9 +7,9 @@ describe('The lease for calls', () => {
   let clock: ManualClock;
   let lease: NodeLease;
   let isAway: boolean;
-  /** What was asked of the database: until when the lease was to run. */
+  /** For each renewal, the time until which it would extend the lease. */
   let renewedUntil: number[];
-  /** Until this resolves no renewal is answered. */
+  /** No renewal is answered before this resolves. */
   let answer: Promise<unknown>;
 
   beforeEach(() => {

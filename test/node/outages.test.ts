@@ -19,10 +19,10 @@ const { build, database } = useApps();
 const limits = { maxMinutes: 60, maxIdleSec: 3600, staleGraceSec: 7200, staleReapSec: 60 };
 const MAX_SOCKETS = 4;
 
-/** Redis as two nodes see it: the bus, and the places of sockets with the nodes that are alive. */
+/** Redis as two nodes see it: the bus, and the sockets' places, which belong to nodes that are alive. */
 class SharedRedis {
   isAway = false;
-  /** Messages that were published while it was away. */
+  /** How many messages were published while it was away. */
   unsent = 0;
   readonly #clock: ManualClock;
   readonly #buses: InProcessBus[] = [];
@@ -87,7 +87,7 @@ describe('Whether another node is alive', () => {
   let watched: TestApp;
   let asking: TestApp;
   let session: Opened;
-  /** Of the call, as it was known last. */
+  /** The last known owner of the call. */
   let owner: string | undefined;
   let running: TestApp[];
 
@@ -110,7 +110,7 @@ describe('Whether another node is alive', () => {
     await watch(watched, 'ops@example.com');
   });
 
-  /** A second of what nodes do by themselves, the asking one first. */
+  /** Runs what nodes do on their own in a second, first on the asking node. */
   async function passSecond(second: number): Promise<void> {
     clock.advance(SECOND);
     for (const { service } of running.toReversed()) {
@@ -123,7 +123,7 @@ describe('Whether another node is alive', () => {
     }
   }
 
-  /** What each part of the asking node takes the watched one for. */
+  /** Whether each part of the asking node takes the watched node for alive. */
   async function answers() {
     const { service } = asking;
     const place = redis.sockets.take(session.id, 'node:asking:1', MAX_SOCKETS, clock.now() + 1, clock.now());
@@ -138,7 +138,7 @@ describe('Whether another node is alive', () => {
     };
   }
 
-  /** In which seconds each part takes the watched node for dead. */
+  /** For each part, the seconds in which it takes the watched node for dead. */
   async function deadSeconds(seconds: number, change: (second: number) => unknown = () => undefined) {
     const dead: Record<string, number[]> = { list: [], feed: [], calls: [], sockets: [] };
     for (let second = 1; second <= seconds; second += 1) {

@@ -10,14 +10,14 @@ const ROUND_MS = 500;
 
 const named = (count: number): string[] => Array.from({ length: count }, (_, n) => `node-${n}-${(n * 7919) % 1000}`);
 
-/** The parts that a node sweeps in the present round, by its own list of nodes. */
+/** The parts that a node sweeps in the current round, according to its own list of nodes. */
 function partsOf(node: string, list: readonly string[], clock = new ManualClock(), isConnected = true): number[] {
   const nodes = { list: () => list.map((id) => ({ id }) as OperatorNode) };
   const share = new SweepShare({ node, nodes, bus: { isConnected }, clock }).present();
   return PARTS.filter((part) => share?.(part) ?? true);
 }
 
-/** The parts that nobody sweeps in this round, of nodes with their lists. */
+/** The parts that no node sweeps in this round, when the nodes have these lists. */
 function unswept(lists: ReadonlyMap<string, readonly string[]>, clock?: ManualClock): number[] {
   const swept = new Set([...lists].flatMap(([node, list]) => partsOf(node, list, clock)));
   return PARTS.filter((part) => !swept.has(part));
@@ -35,7 +35,7 @@ describe('The parts that a node sweeps', () => {
     const shares = ids.map((id) => partsOf(id, ids).length);
     expect(Math.min(...shares)).toBeGreaterThanOrEqual(atLeast);
     expect(Math.max(...shares)).toBeLessThanOrEqual(atMost);
-    // Two that stay and one that changes.
+    // Each part has two fixed nodes and one that changes every round.
     expect(shares.reduce((sum, parts) => sum + parts, 0)).toBeLessThanOrEqual(3 * 256);
   });
 
@@ -63,7 +63,7 @@ describe('The parts that a node sweeps', () => {
     const ids = named(9);
     const [newcomer = '', ...before] = ids;
     const clock = new ManualClock();
-    // What changes every round is left out: what is swept in all of them stays.
+    // Leaves out what changes every round: a node's fixed parts are those that it sweeps in all rounds.
     const steadyOf = (node: string, list: readonly string[]): Set<number> => {
       const rounds = list.map((_, n) => new Set(partsOf(node, list, new ManualClock(clock.now() + n * ROUND_MS))));
       return new Set(PARTS.filter((part) => rounds.every((round) => round.has(part))));
@@ -89,7 +89,7 @@ describe('Every part is swept', () => {
       const ids = named(count);
       const gone = ids[dead % count];
       const lists = new Map(ids.filter((id) => id !== gone).map((id) => [id, ids]));
-      // Some have not heard of some others: of those that live, and of the one that does not.
+      // Some nodes have not heard of some others, living or dead.
       for (const [who, whom] of unknown) {
         const [node = '', other] = [ids[who % count], ids[whom % count]];
         const list = lists.get(node);

@@ -1,6 +1,6 @@
 /**
  * Opens the embedded database in the directory of the first argument, and fills its disk (test/support/full-disk.mjs) before each kind of
- * write. Prints for each how it was refused, and `back` once there was room and it was done.
+ * write. Prints how each was refused, and `back` once there is room again and it succeeds.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

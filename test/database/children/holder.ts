@@ -1,4 +1,4 @@
-/** Takes the lock of the directory of the first argument, prints `open`, and keeps it until its input ends. */
+/** Locks the directory of the first argument, prints `open`, and keeps the lock until its input ends. */
 import { lockDirectory } from '../../../src/database/embedded/directory-lock.ts';
 
 const [directory = ''] = process.argv.slice(2);

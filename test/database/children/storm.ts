@@ -1,5 +1,5 @@
 /**
- * Works on PostgreSQL from many tasks while back ends are terminated all the time; prints a JSON summary. Every failure must be
+ * Works on PostgreSQL in many tasks while back ends are terminated all the time; prints a JSON summary. Every failure must be
  * `Unavailable`, and work must succeed again afterwards.
  */
 import { randomInt } from 'node:crypto';
@@ -42,7 +42,7 @@ async function task(): Promise<void> {
   }
 }
 
-/** A back end may hear of its end late, and the driver tells it to whoever comes next: recovery may take some seconds. */
+/** A back end may learn late that it was terminated, and the driver reports that to the next caller: recovery may take some seconds. */
 async function onceRecovered(): Promise<void> {
   for (;;) {
     try {

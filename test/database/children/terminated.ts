@@ -1,5 +1,5 @@
 /**
- * Meets the driver's fault on purpose, with the guard (`guarded`), without (`bare`), or meets another fault with it (`other`):
+ * Provokes the driver's fault with the guard (`guarded`) or without it (`bare`), or another fault with the guard (`other`):
  * terminates the back end of a running transaction, then queries on that transaction.
  */
 import postgres from 'postgres';

@@ -1,5 +1,5 @@
 /**
- * Opens the embedded database in the directory of the first argument, prints `open`, then inserts rows for ever, single and in
+ * Opens the embedded database in the directory of the first argument, prints `open`, then inserts rows for ever, singly and in
  * transactions, and prints each number once its insert is acknowledged.
  */
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';

@@ -10,7 +10,7 @@ import { temporaryDirectory, template } from '../support/places.ts';
 
 describe('the lock of a data directory', () => {
   let writer: string;
-  /** Has the lock and no database: that would cost a second. */
+  /** A program that holds the lock without a database, which would take a second to open. */
   let lockHolder: string;
   beforeAll(async () => {
     [writer, lockHolder] = await Promise.all([bundleChild('writer'), bundleChild('holder')]);

@@ -41,14 +41,14 @@ describe('the embedded database', () => {
   });
 
   test('is Unavailable when its thread dies, at once and for all who wait, and comes back by itself', async () => {
-    // Nothing but the death of the thread refuses anybody within this time.
+    // With this deadline only the death of the thread can make calls fail.
     const directory = join(temporaryDirectory(), 'database');
     const database = await openEmbedded({ directory, deadlineMs: 600_000 });
     await database.run((sql) => sql`create table kept (id integer)`);
     await database.run((sql) => sql`insert into kept values (1)`);
 
     const waiting = Promise.allSettled([
-      // Says that it has begun, and never ends.
+      // Signals that it has begun, and never ends.
       database.run(
         (sql) => sql`do $$ begin
           execute format('copy (select 1) to %L', current_setting('data_directory') || '/begun');
@@ -81,7 +81,7 @@ describe('the embedded database', () => {
       await never;
     });
     await expect(outcome).rejects.toBeInstanceOf(Unavailable);
-    // One that was silent is given a quarter of a second until it has answered once.
+    // A database that was silent gets only a quarter of a second per call until it has answered once.
     await vi.waitFor(() => database.ping(), soon);
     expect(await database.run((sql) => sql`select * from item`, { deadlineMs: PATIENT_MS })).toEqual([]);
     const locks = await database.run((sql) => sql`select * from pg_locks where locktype = 'advisory'`, {

@@ -25,7 +25,7 @@ export async function bundleChild(name: string): Promise<string> {
     external: [/^@electric-sql\/pglite/],
     output: { file: next, format: 'esm' },
   });
-  // Several may be bundled at once: what takes the place of a file is whole.
+  // Several processes may bundle at once: only complete files are moved into place.
   const worker = `${next}.worker`;
   await cp(join(root, 'src/database/embedded/pglite-worker.js'), worker);
   await rename(worker, join(bundles, 'pglite-worker.js'));
@@ -35,18 +35,18 @@ export async function bundleChild(name: string): Promise<string> {
 
 export interface Child {
   readonly process: ChildProcess;
-  /** Everything that it has printed. */
+  /** Everything the child has printed so far. */
   output(): string;
   errors(): string;
-  /** Resolves when the output matches; rejects when the child ends before. */
+  /** Resolves when the output matches; rejects when the child ends first. */
   printed(pattern: RegExp): Promise<void>;
-  /** Kills it with SIGKILL and waits. */
+  /** Kills the child with SIGKILL and waits for its end. */
   kill(): Promise<void>;
   /** Resolves with the exit code. */
   ended(): Promise<number | null>;
 }
 
-/** Runs a bundle; it goes with the test. */
+/** Runs a bundle in a process that ends with the test. */
 export function runChild(file: string, ...args: readonly string[]): Child {
   const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';

@@ -9,7 +9,7 @@ import { makeDirectory } from './places.ts';
 
 export interface OpenedEngine {
   readonly database: Database;
-  /** Closes the database and removes all that it had. */
+  /** Closes the database and removes everything it stored. */
   readonly close: () => Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export type OpenEngine = () => Promise<OpenedEngine>;
 async function openEmbeddedEngine(): Promise<OpenedEngine> {
   const { path, remove } = makeDirectory();
   const database = await openEmbedded({ directory: join(path, 'database'), deadlineMs: PATIENT_MS });
-  // A fresh directory has this build's schema; suites of an engine begin with none.
+  // A fresh directory already has this build's schema; the suites of an engine start without one.
   await database.run((sql) => sql.unsafe('drop schema public cascade; create schema public'));
   return {
     database,
@@ -41,7 +41,7 @@ async function openExternalEngine(): Promise<OpenedEngine> {
   };
 }
 
-/** The same suite for every engine of the contract; what this machine cannot run is shown as skipped, with the reason. */
+/** Runs a suite for every engine; one that this machine cannot run is shown as skipped, with the reason. */
 export function describeEngines(subject: string, suite: (open: OpenEngine) => void): void {
   const missing = reasonToSkipPostgres();
   describe(`${subject}, embedded`, () => {

@@ -7,7 +7,7 @@ import { migrate } from '../../../src/database/migrate.ts';
 
 const migrations = new URL('../../../src/database/migrations/', import.meta.url);
 
-/** Gives an empty database the schema that it had before a migration, by its number (`019`): a test then writes what an older build wrote. */
+/** Gives an empty database the schema from before the migration with this number (`019`), so that a test can write what an older build wrote. */
 export async function migrateBefore(database: Database, number: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
   try {

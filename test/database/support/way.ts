@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A name that leads to a database server, as a proxy or a virtual address does. */
+/** An address that leads to a database server, as a proxy or a virtual address does. */
 export interface Way {
   readonly url: string;
-  /** New connections lead to another server; those that are there stay where they are. */
+  /** Sends new connections to another server; existing ones stay where they are. */
   lead(target: string): void;
   close(): Promise<void>;
 }
