@@ -35,7 +35,7 @@ export async function play(registry: VoiceRegistry, subject: string, history: re
     if (act === 'remove') await registry.remove(idOf(who));
     if (act === 'sweep') answers.push(mine(await registry.claimDue(now, 10_000, leaseMs), subject));
     if (act === 'beat' && present?.endedAtMs === null) {
-      // Sometimes with a heard call or due words, sometimes without: stores keep these two fields separately.
+      // With and without a heard call, with and without due words: the compact form writes and reads each of the two separately.
       const told = { heardUntilMs: ms % 3 === 0 ? 0 : now, wordsDueAtMs: ms % 2 === 0 ? 0 : now };
       const next = { ...present, ...told, lastActivityAtMs: now - ms, version: present.version + 1 };
       answers.push(await registry.save(next, present.version));
