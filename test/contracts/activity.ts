@@ -21,7 +21,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
   describe(`activity, ${name}`, () => {
     const activity = nodesOf(storesOf(nodes, createPostgresActivity));
 
-    test('adds up by minute and by hour, over all nodes', async () => {
+    test('is added up by minute and by hour over all nodes', async () => {
       const tenantId = randomId();
       await activity().add([counted({ tenantId, n: 2 })], DAY_BEGIN + 1, 0);
       await activity().add([counted({ tenantId, n: 3 })], DAY_BEGIN + MINUTE - 1, 1);
@@ -35,7 +35,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       ]);
     });
 
-    test('tells kinds by key, of the tenants that are asked for', async () => {
+    test('is read by kind and key for the requested tenants', async () => {
       const [tenantId, other] = [randomId(), randomId()];
       const refused = (fields: Partial<ActivityCount>): ActivityCount =>
         counted({ kind: 'refused', label: 'BOT', ...fields });
@@ -63,7 +63,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       ]);
     });
 
-    test('ends a span before its end', async () => {
+    test('is read up to, but not including, the end of a span', async () => {
       const tenantId = randomId();
       await activity().add([counted({ tenantId })], DAY_BEGIN + MINUTE, 0);
       const until = (toMs: number) => activity().sums(1, DAY_BEGIN, DAY_BEGIN, toMs, [tenantId]);
@@ -71,7 +71,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(await until(DAY_BEGIN + MINUTE + 1)).toHaveLength(1);
     });
 
-    test('keeps kinds, labels and tenants apart, and adds up keys and shards', async () => {
+    test('is kept apart by kind, label and tenant, and added up over keys and shards', async () => {
       const [tenantId, other] = [randomId(), randomId()];
       const all = [
         counted({ tenantId, keyId: 'a', label: 'widget' }),
@@ -89,7 +89,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(await sums([])).toEqual({});
     });
 
-    test('loses nothing when nodes add to the same rows at once, in whatever order they name them', async () => {
+    test('is not lost when nodes add to the same rows concurrently, in any order', async () => {
       const tenantId = randomId();
       const labels = ['a', 'b', 'c', 'd', 'e'];
       await atOnce(20, (n) => {
@@ -100,14 +100,14 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(moved.map(({ label, now }) => [label, now])).toEqual(labels.map((label) => [label, 20]));
     });
 
-    test('takes the same row twice in one batch', async () => {
+    test('may name the same row twice in one batch', async () => {
       const tenantId = randomId();
       await activity().add([counted({ tenantId }), counted({ tenantId })], DAY_BEGIN, 0);
       const [moved] = await activity().sums(1, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, [tenantId]);
       expect(moved?.now).toBe(2);
     });
 
-    test('tells what was refused by code and by bucket, and what of it was kept', async () => {
+    test('is read as refusals by code and by bucket, with how many of them were kept', async () => {
       const tenantId = randomId();
       const refused = (label: string, n: number, keyId = '') => counted({ kind: 'refused', label, tenantId, keyId, n });
       await activity().add([refused('BOT', 3), refused('RATE', 2, 'a'), counted({ tenantId, n: 7 })], DAY_BEGIN, 0);
@@ -133,7 +133,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(await of({ tenants: [] })).toEqual({ counted: {}, kept: {}, series: [] });
     });
 
-    test('tells each bucket of several stretches, of a tenant alone', async () => {
+    test('is read by bucket for several stretches, also for one tenant alone', async () => {
       const tenantId = randomId();
       for (const hours of [0, 1, 24, 25, 26])
         await activity().add(
@@ -156,7 +156,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       expect(await activity().byBucket(1, stretches, [])).toEqual([]);
     });
 
-    test('is not added up where that is too much, and that of one tenant among them is', async () => {
+    test('is not added up over too many rows, though it is for one tenant among them', async () => {
       const [tenantId, begin] = [randomId(), DAY_BEGIN + 1000 * HOUR];
       const end = begin + HOUR;
       await nodes()[0].run(
@@ -179,7 +179,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       await nodes()[0].run((sql) => sql`delete from activity where label = 'of many'`);
     });
 
-    test('that is none is added without asking', async () => {
+    test('is not written where there is none', async () => {
       await activity().add([], DAY_BEGIN, 0);
     });
   });

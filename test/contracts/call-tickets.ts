@@ -15,7 +15,7 @@ export function callTicketsContract(name: string, make: Make<CallTickets>): void
       return { hash, sessionId };
     }
 
-    test('tell their session on every node as often as it is asked for, and once when they are spent', async () => {
+    test('give their session on every node any number of times, but are spent only once', async () => {
       const { hash, sessionId } = await given();
       expect([await tickets().find(hash, DAY_BEGIN), await tickets().find(hash, DAY_BEGIN)]).toEqual([
         sessionId,
@@ -26,13 +26,13 @@ export function callTicketsContract(name: string, make: Make<CallTickets>): void
       expect(await tickets().find(hash, DAY_BEGIN)).toBeUndefined();
     });
 
-    test('that are made at once each tell their own session', async () => {
+    test('that are made at the same time each give their own session', async () => {
       const all = await Promise.all(Array.from({ length: RACERS }, () => given()));
       const told = await Promise.all(all.map(({ hash }) => tickets().find(hash, DAY_BEGIN)));
       expect(told).toEqual(all.map(({ sessionId }) => sessionId));
     });
 
-    test('are worth nothing from the end of their time on, and everything right before it', async () => {
+    test('are valid until right before they expire, and not from then on', async () => {
       const { hash, sessionId } = await given();
       expect(await tickets().find(hash, UNTIL)).toBeUndefined();
       expect(await tickets().spend(hash, UNTIL)).toBeUndefined();
@@ -40,7 +40,7 @@ export function callTicketsContract(name: string, make: Make<CallTickets>): void
       expect(await tickets().spend(hash, UNTIL - 1)).toBe(sessionId);
     });
 
-    test('that nobody was given open nothing', async () => {
+    test('that were never issued open nothing', async () => {
       const unknown = randomId();
       expect([await tickets().find(unknown, 0), await tickets().spend(unknown, 0)]).toEqual([undefined, undefined]);
     });
@@ -52,13 +52,13 @@ export function callTicketsContract(name: string, make: Make<CallTickets>): void
       expect(await tickets().spend(second.hash, DAY_BEGIN)).toBe(first.sessionId);
     });
 
-    test(`go to one of ${RACERS} who spend one at once`, async () => {
+    test(`are spent by one of ${RACERS} concurrent requests`, async () => {
       const { hash, sessionId } = await given();
       const answers = await atOnce(RACERS, () => tickets().spend(hash, DAY_BEGIN));
       expect(answers.filter((answer) => answer !== undefined)).toEqual([sessionId]);
     });
 
-    test('are given out once', async () => {
+    test('are issued once', async () => {
       const { hash } = await given();
       await expect(tickets().insert({ hash, sessionId: 'other', untilMs: UNTIL })).rejects.toThrow('call_ticket_pkey');
     });

@@ -78,7 +78,7 @@ export function challengesContract(name: string, make: Make<Stores>): void {
       expect(await listed('expired', DAY_BEGIN + 600_000)).toEqual([3, 2, 0]);
     });
 
-    test("the newest is the subject's last one, whatever its state and times", async () => {
+    test('the newest challenge of a subject is its last one, whatever its state and times', async () => {
       const subject = randomId();
       expect(await challenges().newest(subject)).toBeUndefined();
       const first = challenge({ subject, issuedAtMs: DAY_BEGIN + 5 });
@@ -93,7 +93,7 @@ export function challengesContract(name: string, make: Make<Stores>): void {
       expect(await challenges().newest(subject)).toEqual(verified);
     });
 
-    test('one that is redeemed is saved together with its login', async () => {
+    test('a redeemed challenge is saved together with its login', async () => {
       const record = challenge();
       await challenges().insert(record);
       const verified = { ...record, attempts: 1, outcome: 'verified', version: 2 } as const;
@@ -103,7 +103,7 @@ export function challengesContract(name: string, make: Make<Stores>): void {
       expect(await stores().logins.load(opened.id)).toEqual(opened);
     });
 
-    test('of 64 that redeem it one opens a login', async () => {
+    test('of 64 concurrent redemptions one opens a login', async () => {
       const record = challenge();
       await challenges().insert(record);
       const verified = { ...record, attempts: 1, outcome: 'verified', version: 2 } as const;

@@ -28,7 +28,7 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
           from generate_series(1, ${count}::int4) as n`,
       );
 
-    test('is in the journal after it was carried over, in its place', async () => {
+    test('is in the journal, in its place, after it was carried over', async () => {
       const actor = randomId();
       const journal = createPostgresJournal(nodes()[0]);
       await journal.append([
@@ -75,7 +75,7 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
       ]);
     });
 
-    test('is carried by nodes at once, in chunks, and neither lost nor doubled; also what is written meanwhile', async () => {
+    test('is carried over by several nodes at once, in chunks, without loss or duplicates, even while more is written', async () => {
       const actor = randomId();
       await writeEvents(actor, 300);
       const some = nodes().map((node) => createPostgresFormerTables(node, 40));
@@ -99,7 +99,7 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
       expect(versions).toEqual(Array.from({ length: 20 }, (_, n) => 20 - n));
     });
 
-    test('of refusals is found by request, code and key as before', async () => {
+    test('about refusals is found by request, code and key as before', async () => {
       const [tenantId, requestId] = [randomId(), randomId()];
       await nodes()[0].run(
         (sql) => sql`
@@ -131,7 +131,7 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
         ]);
     });
 
-    test('of acts waits for its result, and no longer than two minutes', async () => {
+    test('about acts waits for its result for at most two minutes', async () => {
       const target = randomId();
       const LONGEST = 120_000;
       await nodes()[0].run(
@@ -162,7 +162,7 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
       ]);
     });
 
-    test('of processes tells of their starts and stops', async () => {
+    test('about processes says when they started and stopped', async () => {
       const prefixes = [randomId().slice(0, 8), randomId().slice(0, 8)] as const;
       await nodes()[0].run(
         (sql) => sql`

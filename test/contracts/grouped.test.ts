@@ -23,7 +23,7 @@ function createWork() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is asked in one turn goes together, and so does what comes during the work; each gets its own answer', async () => {
+test('requests of one turn form a group, and so do those that arrive during the work; each gets its own answer', async () => {
   const work = createWork();
   const ask = grouped(work.run, 10);
   const first = [ask(1), ask(2)];
@@ -43,7 +43,7 @@ test('what is asked in one turn goes together, and so does what comes during the
   expect(work.items()).toHaveLength(2);
 });
 
-test('no more goes together than is allowed', async () => {
+test('a group is never larger than allowed', async () => {
   const work = createWork();
   const ask = grouped(work.run, 2);
   const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -55,7 +55,7 @@ test('no more goes together than is allowed', async () => {
   expect(await answers).toEqual(['1', '2', '3']);
 });
 
-test('a database that is away refuses those that wait as well, and the next one is asked afresh', async () => {
+test('when the database is away, waiting requests are refused as well, and the next one is tried afresh', async () => {
   const work = createWork();
   const ask = grouped(work.run, 10);
   const first = ask(1);
@@ -70,7 +70,7 @@ test('a database that is away refuses those that wait as well, and the next one 
   expect(await next).toBe('4');
 });
 
-test('any other fault is narrowed down, so that only its own item pays', async () => {
+test('any other fault is narrowed down, so that only its own item fails', async () => {
   const fault = new Error('bad text');
   const ask = grouped(async (items: readonly number[]) => {
     await settle();
@@ -82,7 +82,7 @@ test('any other fault is narrowed down, so that only its own item pays', async (
   expect(answers).toEqual(['1', '2', fault, '4', '5', '6', '7']);
 });
 
-test('a database that goes away while a fault is narrowed down refuses all that are left', async () => {
+test('when the database goes away while a fault is narrowed down, all remaining requests are refused', async () => {
   const work = createWork();
   const ask = grouped(work.run, 10);
   const refused = Promise.allSettled([1, 2, 3, 4].map((item) => ask(item)));

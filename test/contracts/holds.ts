@@ -77,7 +77,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
           where (kept.tokens, kept.micro_dollars) is distinct from (held.tokens, held.micro_dollars)`,
       );
 
-    test('each holds what is wanted, the last what is left, and then nobody', async () => {
+    test('each session holds what it wants, the last one what is left, and then none can', async () => {
       const subject = randomId();
       await use(subject, 100);
       const answers = [];
@@ -87,7 +87,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect(await take(randomId(), [of(randomId(), 800)])).toBe(true);
     });
 
-    test('one can always open while anything is left, and nobody once a ceiling is reached', async () => {
+    test('a session can be opened while anything is left, and none once a ceiling is reached', async () => {
       const subject = randomId();
       await use(subject, 799, 10);
       expect(await take(randomId(), [of(subject, 800, 10)])).toBe(false);
@@ -96,7 +96,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect(await held(subject)).toEqual({ tokens: 0, microDollars: 1 });
     });
 
-    test('of two accounts both are held, or neither', async () => {
+    test('of two accounts both are held or neither', async () => {
       const [subject, key] = [randomId(), randomId()];
       expect(await take(randomId(), [of(subject, 800), of(key, 0)])).toBe(false);
       expect([await held(subject), await held(key)]).toEqual([
@@ -108,7 +108,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect((await held(key)).microDollars).toBe(100);
     });
 
-    test('one’s own hold is none of others’', async () => {
+    test("a session's own hold does not count as a hold of others", async () => {
       const subject = randomId();
       const [one, other] = [randomId(), randomId()];
       await take(one, [of(subject, 10_000)], { tokens: 3, microDollars: 30 });
@@ -116,7 +116,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect(await heldBy(subject, one)).toEqual({ tokens: 4, microDollars: 40 });
     });
 
-    test('what the calls of a session have used is held no more for others to reckon with', async () => {
+    test("what a session's calls have used no longer counts as held for others", async () => {
       const subject = randomId();
       const record = voiceRecord({ subject });
       await take(record.id, [of(subject, 10_000)]);
@@ -139,7 +139,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect((await held(subject)).microDollars).toBe(500);
     });
 
-    test('what a session held it holds anew with its next call, and never twice', async () => {
+    test('a session renews its hold with its next call and never holds twice', async () => {
       const subject = randomId();
       const id = randomId();
       await take(id, [of(subject, 500)]);
@@ -151,7 +151,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect((await held(subject)).microDollars).toBe(200);
     });
 
-    test('is given back by a session that has no call, and by no other', async () => {
+    test('is given back only by a session without a call', async () => {
       const subject = randomId();
       const record = voiceRecord({ subject });
       const calling = call({ sessionId: record.id, subject });
@@ -208,14 +208,14 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect(await take(randomId(), [of(subject, 500)])).toBe(true);
     });
 
-    test('lapses at its time, whatever became of its session', async () => {
+    test('lapses at its time, whatever happened to its session', async () => {
       const subject = randomId();
       await take(randomId(), [of(subject, 500)]);
       expect((await held(subject, at + HOUR_MS - 1)).microDollars).toBe(500);
       expect((await held(subject, at + HOUR_MS)).microDollars).toBe(0);
     });
 
-    test('of 64 that take at once of a subject and a key on two nodes never more is held than is there', async () => {
+    test('of 64 concurrent takes from a subject and a key on two nodes no more is held than is left', async () => {
       const subjects = Array.from({ length: 4 }, () => randomId());
       const key = randomId();
       const admitted = await atOnce(RACERS, (n) =>
@@ -246,7 +246,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       isBounded: fc.boolean(),
     });
 
-    test('whatever happens at once on two nodes, the sums are those of the holds, and what is held is what is left of them', async () => {
+    test('whatever happens concurrently on two nodes, the sums match the holds, and what is held is what is left of them', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(fc.array(act, { maxLength: 8 }), { maxLength: 8 }), async (rounds) => {
           const key = randomId();
@@ -311,7 +311,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       if (amount % 2 === 0) await node().database.run((sql) => sql`delete from usage_hold where session_id = ${id}`);
     };
 
-    test('what the build before leaves of ended sessions is given back, and sums that are wrong are mended', async () => {
+    test('holds that an earlier build left for ended sessions are given back, and wrong sums are corrected', async () => {
       const [subject, key] = [randomId(), randomId()];
       const record = voiceRecord({ subject });
       await node().history.insert({ record, state: 'engaged' });

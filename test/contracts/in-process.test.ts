@@ -57,7 +57,7 @@ test('key slots count the sessions of a key, and those of all keys of its tenant
   expect(await take(site, 'b', DAY_BEGIN + 6)).toBeUndefined();
 });
 
-test('recaps that lapsed are forgotten with the next one that is kept', () => {
+test('recaps that lapsed are forgotten when the next one is kept', () => {
   const recaps = createInProcessRecaps();
   recaps.keep('a', 'first', DAY_BEGIN + 10, DAY_BEGIN);
   expect(recaps.find('a', DAY_BEGIN + 9)).toBe('first');
@@ -91,7 +91,7 @@ test('a clock that steps back over a minute gives no second allowance; one that 
   expect(windows.take('a', 1, DAY_BEGIN - 3_600_000).allowed).toBe(true);
 });
 
-test('slots that nobody frees are forgotten after they have lapsed', () => {
+test('slots that are never freed are forgotten after they lapse', () => {
   const slots = createInProcessSlots();
   for (let i = 0; i < 10_000; i += 1) slots.take(`subject ${i}`, 'a', 1, DAY_BEGIN + i + 1, DAY_BEGIN + i);
   expect(slots.count('subject 9999', DAY_BEGIN)).toBe(1);
@@ -127,7 +127,7 @@ describe('slots that the saves of records renew', () => {
     expect(slots.count('ada', at + 19)).toBe(2);
   });
 
-  test('are free once they are freed and a save renewed them no more', () => {
+  test('are free once they are freed and no save renews them', () => {
     const idle = save(save(begin('bo'), at + 20));
     slots.free('bo', idle.id);
     expect(slots.count('bo', at)).toBe(0);

@@ -27,7 +27,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       return record;
     };
 
-    test('as many get in as the limit says, and a key knows nothing of another', async () => {
+    test('exactly as many sessions are admitted as the limit says, independently for each key', async () => {
       const [key, other] = [aKey(), aKey()];
       const limit = async (of: KeyName) => [await take(of, randomId(), 2), await take(of, randomId(), 2)];
       expect([await limit(key), await take(key, randomId(), 2)]).toEqual([[true, true], false]);
@@ -36,7 +36,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect(await take(aKey(), randomId(), 0)).toBe(false);
     });
 
-    test('a tenant has as many as its limit says over all its keys, and whose limit is reached is told', async () => {
+    test("a tenant's limit holds over all its keys, and a refusal says whose limit is reached", async () => {
       const tenantId = randomId();
       const [one, other] = [aKey(), aKey()].map((key) => ({ ...key, tenantId })) as [KeyName, KeyName];
       const [first, second] = [randomId(), randomId()];
@@ -58,7 +58,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect(await takeOf({ ...one, tenantId: randomId() }, randomId(), { tenant: 1 })).toBeUndefined();
     });
 
-    test('a session that was not opened is free at once; a stranger frees nothing', async () => {
+    test('a session that was not opened frees its slot at once; an unknown session frees nothing', async () => {
       const [key, id] = [aKey(), randomId()];
       await take(key, id, 1);
       await node().slots.free(randomId());
@@ -89,7 +89,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect([await take(key, randomId(), 1), await take(key, randomId(), 2)]).toEqual([false, true]);
     });
 
-    test('what a node that died was about to open counts for a lease, and cannot begin when others got in since', async () => {
+    test('a session that a dead node was opening counts until its lease ends, and cannot begin once others were admitted', async () => {
       const [key, lost] = [aKey(), randomId()];
       await take(key, lost, 1);
       expect(await take(key, randomId(), 1, at + LEASE_MS - 1)).toBe(false);
@@ -98,7 +98,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect(await node().slots.confirm(key, lost, { key: 1 })).toBe(false);
     });
 
-    test('of 64 that take at once as many get in as the limit says, again and again', async () => {
+    test('of 64 concurrent takes exactly as many succeed as the limit says, again and again', async () => {
       const key = aKey();
       for (let round = 0; round < 3; round += 1) {
         const ids = Array.from({ length: RACERS }, () => randomId());
@@ -108,7 +108,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       }
     });
 
-    test('of many keys at once each has its own exact limit, also with other limits asked of the same key', async () => {
+    test("concurrent takes of many keys respect each key's exact limit, even when one key is asked with different limits", async () => {
       const keys = Array.from({ length: 4 }, aKey);
       const taken = await atOnce(96, async (index) => {
         const limit = (index % 4) + 1 + (index > 48 ? 1 : 0);
@@ -118,7 +118,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect(admitted).toEqual([2, 3, 4, 5]);
     });
 
-    test('with sessions opened and ended at once there is never one too many', async () => {
+    test('concurrent opens and ends never exceed the limit', async () => {
       const key = aKey();
       let open = 0;
       await atOnce(24, async () => {

@@ -40,7 +40,7 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
     const days = (): Reconciliations => stores().reconciliations;
     const [FROM, TO] = [Date.parse('2031-05-01'), Date.parse('2031-05-02')];
 
-    test('what was counted is told by model and class, snapshots with their model, of that day and provider alone', async () => {
+    test('counts are given by model and class (snapshots with their model), for one day and provider only', async () => {
       const provider = aProvider();
       const ours = call({ provider });
       const others = call({ provider: aProvider() });
@@ -65,7 +65,7 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
       });
     });
 
-    test('of those who want to ask for a day one is to, and again only from a time on', async () => {
+    test('of the nodes that want to ask for a day only one may, and again only after a while', async () => {
       const upstream = aProvider();
       const claim = (atMs: number, notSinceMs: number) => days().claim('2031-05-01', upstream, atMs, notSinceMs);
       const won = await atOnce(RACERS, () => claim(1000, 500));
@@ -75,7 +75,7 @@ export function reconciliationsContract(name: string, make: Make<Stores>): void 
       expect(await days().list('2031-05-01', '2031-05-02')).not.toContainEqual(expect.objectContaining({ upstream }));
     });
 
-    test('a day is kept as it was found last, and what of it has grown is told', async () => {
+    test('a day is stored as last found, and the save says what has grown', async () => {
       const first = reconciled();
       await days().claim(first.day, first.upstream, 1, 0);
       expect(await days().save(first, [])).toEqual(first.drifts);

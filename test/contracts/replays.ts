@@ -16,7 +16,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       return tokenOf(answer);
     }
 
-    test('the first claims, others wait, and a reply that is kept goes to all', async () => {
+    test('the first request claims the key, others wait, and all get the reply that is kept', async () => {
       const key = randomId();
       const token = await claimed(key);
       expect(await claim(key)).toEqual({ kind: 'pending' });
@@ -24,7 +24,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(await claim(key, 'body', DAY_BEGIN + CLAIM_MS + 1)).toEqual({ kind: 'kept', sealed });
     });
 
-    test('a look tells what is there and takes nothing', async () => {
+    test('a look says what is there and claims nothing', async () => {
       const key = randomId();
       const look = (atMs = DAY_BEGIN, body = 'body') => replays().look(key, body, atMs);
       expect([await look(), await look()]).toEqual([{ kind: 'free' }, { kind: 'free' }]);
@@ -36,7 +36,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(await look(DAY_BEGIN + 60_000)).toEqual({ kind: 'free' });
     });
 
-    test('another body is told apart, during the work and after it', async () => {
+    test('a request with another body is recognized, during the work and after it', async () => {
       const key = randomId();
       const token = await claimed(key);
       expect(await claim(key, 'other')).toEqual({ kind: 'mismatch' });
@@ -44,7 +44,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(await claim(key, 'other')).toEqual({ kind: 'mismatch' });
     });
 
-    test('of 64 claims at once one is granted', async () => {
+    test('of 64 concurrent claims one is granted', async () => {
       const key = randomId();
       const answers = await atOnce(RACERS, () => claim(key));
       expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
@@ -60,7 +60,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
     });
 
-    test('who lost the claim can neither keep nor release', async () => {
+    test('a request that lost its claim can neither keep a reply nor release the key', async () => {
       const key = randomId();
       const lost = await claimed(key);
       const token = await claimed(key, DAY_BEGIN + CLAIM_MS);
@@ -80,7 +80,7 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(await claim(key)).toEqual({ kind: 'kept', sealed });
     });
 
-    test('a reply is kept until its time, then the key is free for any body', async () => {
+    test('a reply is kept until it expires; then the key is free for any body', async () => {
       const key = randomId();
       await replays().keep(key, await claimed(key), sealed, DAY_BEGIN + 60_000);
       expect(await claim(key, 'body', DAY_BEGIN + 59_999)).toMatchObject({ kind: 'kept' });

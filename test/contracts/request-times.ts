@@ -9,7 +9,7 @@ export function requestTimesContract(name: string, make: Make<RequestTimes>): vo
   describe(`times of request ids, ${name}`, () => {
     const times = nodesOf(make);
 
-    test('are between what was given before and after', async () => {
+    test('lie between the times noted before and after', async () => {
       const prefix = randomId().slice(0, 8);
       await times().note(prefix, 10, DAY_BEGIN + 5000);
       await times().note(prefix, 20, DAY_BEGIN + 55_000);
@@ -23,11 +23,11 @@ export function requestTimesContract(name: string, make: Make<RequestTimes>): vo
       expect(await times().of(prefix, 0)).toBeUndefined();
     });
 
-    test('are none of processes that are unknown', async () => {
+    test('are undefined for unknown processes', async () => {
       expect(await times().of('nobodyyy', 1)).toBeUndefined();
     });
 
-    test('take back nothing that a late note tells', async () => {
+    test('are not moved by a late note', async () => {
       const prefix = randomId().slice(0, 8);
       await times().note(prefix, 20, DAY_BEGIN + 2000);
       await times().note(prefix, 10, DAY_BEGIN + 1000);

@@ -164,7 +164,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       expect(await retention.refusalsBeyond(kept + 1)).toBeUndefined();
     });
 
-    test('forgets an address that nobody has logged in by or lifted lately, unless it has wrong codes in a row', async () => {
+    test('forgets an address without a recent login or lift, unless it has wrong codes in a row', async () => {
       const addresses = createPostgresLoginAddresses(nodes()[0]);
       const counters = createPostgresCounters(nodes()[0]);
       const YEAR_MS = 365 * DAY_MS;
@@ -192,7 +192,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       expect(await count('sessions')).toBe(live);
     });
 
-    test.each(kinds)('deletes each row of %s once when two nodes are at it at once', async (kind) => {
+    test.each(kinds)('deletes each row of %s once when two nodes delete at the same time', async (kind) => {
       await fill(kind);
       const there = await count(kind);
       const [one, other] = nodes();

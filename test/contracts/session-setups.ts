@@ -66,7 +66,7 @@ export function sessionSetupsContract(name: string, make: Make<SessionSetupsNode
       expect(await node().setups.find(setup.sessionId)).toEqual(setup);
     });
 
-    test('that are saved at once are each as they were saved, with their tickets', async () => {
+    test('that are saved at the same time are all stored unchanged, with their tickets', async () => {
       const hashes = [randomId(), undefined, randomId(), undefined];
       const all = await Promise.all([rich, bare, rich, bare].map((fields, n) => opened(fields, hashes[n])));
       expect(await Promise.all(all.map(({ sessionId }) => node().setups.find(sessionId)))).toEqual(all);
@@ -74,18 +74,18 @@ export function sessionSetupsContract(name: string, make: Make<SessionSetupsNode
       expect(owners).toEqual(all.map(({ sessionId }, n) => (hashes[n] === undefined ? undefined : sessionId)));
     });
 
-    test('keep instructions that end in half a character, which nobody can read', async () => {
+    test('keep instructions that end in half a character', async () => {
       const { sessionId } = await opened({ ...bare, instructions: 'Be kind \uD83D' });
       expect((await node().setups.find(sessionId))?.instructions).toBe('Be kind \uFFFD');
     });
 
-    test('of a session that has none are undefined', async () => {
+    test('are undefined for a session without one', async () => {
       const record = voiceRecord();
       await node().history.insert({ record, state: 'engaged' });
       expect(await node().setups.find(record.id)).toBeUndefined();
     });
 
-    test('are there with the record and the ticket, or none of them is', async () => {
+    test('are stored together with the record and the ticket, or not at all', async () => {
       const record = voiceRecord();
       const setup = { sessionId: record.id, ...rich, model: 'no text \u0000' };
       const ticket = { hash: randomId(), sessionId: record.id, untilMs: DAY_BEGIN + 60_000 };
@@ -99,7 +99,7 @@ export function sessionSetupsContract(name: string, make: Make<SessionSetupsNode
       ]).toEqual([undefined, undefined, undefined]);
     });
 
-    test('are saved once for a session', async () => {
+    test('are saved only once for a session', async () => {
       const record = voiceRecord();
       const setup = { sessionId: record.id, ...rich };
       await node().history.insert({ record, state: 'engaged', setup });

@@ -50,7 +50,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       version: fc.integer({ min: 2, max: 9 }),
     });
 
-    test('are those of the sessions after any starts, moves, ends, repeats and late saves at once on two nodes', async () => {
+    test('match the sessions after any concurrent starts, moves, ends, repeats and late saves on two nodes', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(act, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 }),
@@ -78,7 +78,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       expect(await history().recount()).toBe(0);
     });
 
-    test('are told of the tenants that are asked for, and of no others', async () => {
+    test('include only the requested tenants', async () => {
       const tenants = [randomId(), randomId(), randomId()];
       for (const tenantId of tenants) await history().insert({ record: voiceRecord({ tenantId }), state: 'idle' });
       const { byState, byTenant } = await history().counts(NEVER_MS, tenants.slice(1));
@@ -87,7 +87,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       expect(await history().counts(0, [])).toMatchObject({ byState: { ended: 0 }, byTenant: {} });
     });
 
-    test('count ended sessions of the tenants that are asked for alone', async () => {
+    test('count ended sessions of the requested tenants only', async () => {
       const [tenantId, endedAtMs] = [randomId(), NEVER_MS + 1000];
       for (const tenant of [tenantId, randomId()]) {
         const record = voiceRecord({ tenantId: tenant });
@@ -96,7 +96,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       expect((await history().counts(endedAtMs, [tenantId])).byState.ended).toBe(1);
     });
 
-    test('are not written by what moves no session', async () => {
+    test("are not written by saves that change no session's state", async () => {
       const tenantId = randomId();
       const record = voiceRecord({ tenantId });
       await history().insert({ record, state: 'engaged' });
@@ -112,7 +112,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       expect(await versions()).toEqual(before);
     });
 
-    test('are mended where an older build wrote without counting, and stay right when that is done again', async () => {
+    test('are corrected where an older build wrote without counting, and a second recount changes nothing', async () => {
       const tenantId = randomId();
       const records = await atOnce(3, () => voiceRecord({ tenantId }));
       for (const record of records) await history().insert({ record, state: 'engaged' });
@@ -128,7 +128,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       expect(await history().recount()).toBe(0);
     });
 
-    test('stay right while sessions move and are counted again at once', async () => {
+    test('stay right when sessions change state during a recount', async () => {
       const tenantId = randomId();
       const records = await atOnce(20, () => voiceRecord({ tenantId }));
       const states: VoiceState[] = ['idle', 'engaged', 'stale'];
@@ -144,7 +144,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
       expect(await countsOf(tenantId)).toEqual(await countedOneByOne(tenantId));
     });
 
-    test('are written by batches at once that name tenants in any order, and none waits in a circle', async () => {
+    test('are written by concurrent batches that name tenants in any order, without a deadlock', async () => {
       const tenants = Array.from({ length: 12 }, () => randomId());
       const sessions = await Promise.all(
         Array.from({ length: 8 }, async () => {

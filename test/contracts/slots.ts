@@ -14,7 +14,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
     const take = (subject: string, holder: string, limit: number, now = at) =>
       slots().take(subject, holder, limit, now + LEASE_MS, now);
 
-    test('as many holders get in as the limit says, and a subject knows nothing of another', async () => {
+    test('exactly as many holders are admitted as the limit says, independently for each subject', async () => {
       const subject = randomId();
       expect(await slots().count(subject, at)).toBe(0);
       expect(await take(subject, 'a', 2)).toBe(true);
@@ -24,13 +24,13 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       expect(await take(randomId(), 'c', 2)).toBe(true);
     });
 
-    test('a limit of zero lets nobody in', async () => {
+    test('a limit of zero admits no holder', async () => {
       const subject = randomId();
       expect(await take(subject, 'a', 0)).toBe(false);
       expect(await slots().count(subject, at)).toBe(0);
     });
 
-    test('a holder that is in takes again without another count, also at the limit', async () => {
+    test('a holder that takes again is not counted twice, even at the limit', async () => {
       const subject = randomId();
       await take(subject, 'a', 1);
       expect(await take(subject, 'a', 1, at + 10)).toBe(true);
@@ -39,7 +39,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       expect(await slots().count(subject, at + LEASE_MS + 10)).toBe(0);
     });
 
-    test('a freed slot is free at once; freeing twice or a stranger does nothing', async () => {
+    test('a freed slot is free at once; freeing it twice, or for an unknown holder, does nothing', async () => {
       const subject = randomId();
       await take(subject, 'a', 1);
       await slots().free(subject, 'stranger');
@@ -49,7 +49,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       expect(await take(subject, 'b', 1)).toBe(true);
     });
 
-    test('a lease that nobody renews lapses at its end', async () => {
+    test('a lease that is not renewed lapses at its end', async () => {
       const subject = randomId();
       await take(subject, 'a', 1);
       expect(await take(subject, 'b', 1, at + LEASE_MS - 1)).toBe(false);
@@ -57,7 +57,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       expect(await slots().count(subject, at + LEASE_MS)).toBe(1);
     });
 
-    test('a renewal moves the lease on and never back', async () => {
+    test('a renewal extends the lease and never shortens it', async () => {
       const subject = randomId();
       await take(subject, 'a', 1);
       await slots().renew(subject, 'a', at + 2 * LEASE_MS);
@@ -66,7 +66,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       expect(await take(subject, 'b', 1, at + 2 * LEASE_MS)).toBe(true);
     });
 
-    test('a renewal lets a live session in again, whatever the limit', async () => {
+    test('a renewal admits a live session again, whatever the limit', async () => {
       const subject = randomId();
       await take(subject, 'a', 1);
       await slots().renew(subject, 'b', at + LEASE_MS);
@@ -75,7 +75,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       expect(await take(subject, 'c', 1)).toBe(false);
     });
 
-    test('of 64 that take at once as many get in as the limit says, again and again', async () => {
+    test('of 64 concurrent takes exactly as many succeed as the limit says, again and again', async () => {
       const subject = randomId();
       for (let round = 0; round < 5; round += 1) {
         const admitted = await atOnce(RACERS, (index) => take(subject, `${round}:${index}`, 7));
@@ -84,7 +84,7 @@ export function leasesContract(name: string, make: Make<Leases>): void {
       }
     });
 
-    test('with takes and frees at once there is never one too many', async () => {
+    test('concurrent takes and frees never exceed the limit', async () => {
       const subject = randomId();
       let held = 0;
       await atOnce(RACERS, async (index) => {

@@ -31,7 +31,7 @@ export function tenantSecretsContract(name: string, make: Make<TenantSecrets>): 
       expect(await secrets().find(first.tenantId, 'crm')).toEqual([third, second]);
     });
 
-    test('of those who set the same version at once one does', async () => {
+    test('of concurrent writes of one version exactly one succeeds', async () => {
       const tenantId = randomId();
       const inserted = await atOnce(RACERS, (racer) =>
         secrets().insert(aSecret({ tenantId, sealed: Buffer.from([racer]) })),
@@ -40,13 +40,13 @@ export function tenantSecretsContract(name: string, make: Make<TenantSecrets>): 
       expect(await secrets().find(tenantId, 'crm')).toMatchObject([{ sealed: Buffer.from([inserted.indexOf(true)]) }]);
     });
 
-    test('no version follows one that is not there', async () => {
+    test('a version cannot follow one that does not exist', async () => {
       const secret = aSecret({ version: 2 });
       expect(await secrets().insert(secret)).toBe(false);
       expect(await secrets().find(secret.tenantId, 'crm')).toEqual([]);
     });
 
-    test('the list has the newest version of each, of the tenants that are asked for, and no seal', async () => {
+    test('the list has the newest version of each secret of the requested tenants, without the sealed value', async () => {
       const [b, a] = [aSecret({ name: 'b' }), aSecret({ name: 'a' })];
       const newer = { ...b, version: 2, createdAtMs: DAY_BEGIN + 1 };
       for (const secret of [b, a, newer]) await secrets().insert(secret);
@@ -56,13 +56,13 @@ export function tenantSecretsContract(name: string, make: Make<TenantSecrets>): 
       expect(all).toEqual(expect.arrayContaining([told(newer), told(a)]));
     });
 
-    test('one of them is told of where there is any', async () => {
+    test('one secret is returned where there are any', async () => {
       const secret = aSecret();
       await secrets().insert(secret);
       expect(await secrets().any()).toEqual({ tenantId: expect.any(String), name: expect.any(String) });
     });
 
-    test('a deleted one is gone with all of its versions, and its name begins anew', async () => {
+    test('a deleted secret is gone with all its versions, and its name starts again at the first', async () => {
       const secret = aSecret();
       await secrets().insert(secret);
       await secrets().insert({ ...secret, version: 2 });

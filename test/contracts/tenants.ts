@@ -39,7 +39,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
     const tenants = nodesOf(make);
     const find = async (id: string) => (await tenants().all()).find((each) => each.id === id);
 
-    test('come back as they were merged', async () => {
+    test('are read back as they were merged', async () => {
       const rich: Tenant = {
         id: randomId(),
         name: 'Äcme "&" Söhne',
@@ -113,7 +113,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect((await find(before.id))?.keys).toEqual([{ ...key, revokedAtMs: DAY_BEGIN }]);
     });
 
-    test('a merge with a key of another tenant or another id, or another key for an id, changes nothing at all', async () => {
+    test('a merge with a key that another tenant or id has, or with another key for an id, changes nothing at all', async () => {
       const owner = tenant();
       await tenants().merge([owner]);
       const [key] = owner.keys as [WidgetKey];
@@ -131,7 +131,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await find(owner.id)).toEqual(owner);
     });
 
-    test('nodes that merge the same file at once all succeed', async () => {
+    test('nodes that merge the same file at the same time all succeed', async () => {
       for (let round = 0; round < 5; round += 1) {
         const file = await atOnce(5, () => tenant((id) => [widgetKey(id, { id: 'a' }), widgetKey(id, { id: 'b' })]));
         await atOnce(8, (index) => tenants().merge(index % 2 === 0 ? file : file.toReversed()));
@@ -157,7 +157,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect((await find(owner.id))?.keys).toEqual([key]);
     });
 
-    test('of issues of one id at once one succeeds', async () => {
+    test('of concurrent issues of one id one succeeds', async () => {
       const owner = tenant(() => []);
       await tenants().merge([owner]);
       const issued = await Promise.allSettled(
@@ -166,7 +166,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
-    test('of several keys all are issued, or none when one is taken', async () => {
+    test('several keys are all issued, or none of them when one is taken', async () => {
       const owner = tenant((id) => [widgetKey(id, { id: 'b' })]);
       await tenants().merge([owner]);
       const named = (id: string) => widgetKey(owner.id, { id });
@@ -178,7 +178,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect((await find(owner.id))?.keys).toEqual([...owner.keys, ...more]);
     });
 
-    test('of issues at once no more succeed than the tenant may have keys, and those that are revoked do not count', async () => {
+    test("concurrent issues never exceed the tenant's limit of keys; revoked keys do not count", async () => {
       const revoked = (id: string) => widgetKey(id, { id: 'old', revokedAtMs: DAY_BEGIN });
       const owner = { ...tenant((id) => [widgetKey(id, { id: 'a' }), revoked(id)]), maxKeys: 3 };
       await tenants().merge([owner]);
@@ -217,7 +217,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await tenants().resume(randomId(), 'site')).toBeUndefined();
     });
 
-    test('a key that is revoked is not paused any more', async () => {
+    test('a revoked key is no longer paused', async () => {
       const owner = tenant();
       await tenants().merge([owner]);
       await tenants().revoke(owner.id, 'site', changedAt(DAY_BEGIN));
@@ -227,7 +227,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       });
     });
 
-    test('a merge and an issue of the same key at once: the merge succeeds, and the key is there once', async () => {
+    test('when a merge and an issue of the same key run concurrently, the merge succeeds and the key exists once', async () => {
       for (let round = 0; round < 10; round += 1) {
         const owner = tenant();
         const [key] = owner.keys as [WidgetKey];
@@ -246,7 +246,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       }
     });
 
-    test('merges and a revocation at once: the key ends revoked', async () => {
+    test('when merges and a revocation run concurrently, the key ends revoked', async () => {
       const owner = tenant();
       await tenants().merge([owner]);
       await atOnce(20, (index) =>
@@ -255,7 +255,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect((await find(owner.id))?.keys[0]?.revokedAtMs).toBe(DAY_BEGIN);
     });
 
-    test('a stop holds until it is lifted; the first of several at once stays, with who made it', async () => {
+    test('a stop holds until it is lifted; of several concurrent stops the first stays, with its author', async () => {
       const tenantId = randomId();
       const stop = (atMs: number): Stop => ({
         tenantId,
@@ -274,7 +274,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await tenants().liftStop(tenantId)).toBe(false);
     });
 
-    test('a stop takes the place of one of an admin of the tenant, who could lift it, and of no other', async () => {
+    test('a stop replaces only one by an admin of the tenant, who could lift it', async () => {
       const tenantId = randomId();
       const stop = (role: Stop['role'], atMs: number): Stop => ({
         tenantId,
@@ -294,7 +294,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       await tenants().liftStop(tenantId);
     });
 
-    test('a stop of the installation is apart from those of tenants, and comes first', async () => {
+    test('a stop of the installation is separate from those of tenants and is listed first', async () => {
       const tenantId = randomId();
       const stop: Stop = { tenantId, atMs: DAY_BEGIN, actor: 'cli', role: 'cli', reason: 'a key “leaked”' };
       await tenants().addStop(stop);

@@ -51,14 +51,14 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       return toolCall(voiceCall.id, changes);
     }
 
-    test('one comes back as it was inserted, and an unknown one not at all', async () => {
+    test('a tool call is loaded as it was inserted, and an unknown one is not found', async () => {
       const record = await asked();
       expect(await tools().load(record.id)).toBeUndefined();
       expect(await insert(record)).toBe('inserted');
       expect(await tools().load(record.id)).toEqual(record);
     });
 
-    test('of those who insert the same at once one does, under whatever id', async () => {
+    test('of concurrent inserts of the same tool call one succeeds, whatever their ids', async () => {
       const record = await asked();
       const told = await atOnce(RACERS, () => insert({ ...record, id: `tool_${randomId()}` }, 500));
       expect(told.filter((one) => one === 'inserted')).toHaveLength(1);
@@ -74,7 +74,7 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       expect(await tools().load(record.id)).toEqual(answered(record));
     });
 
-    test('a node that lost the voice call can neither insert nor save, and the one that took it can', async () => {
+    test('a node that lost the voice call can neither insert nor save, while the one that took it over can', async () => {
       const record = await asked();
       await insert(record);
       const voiceCall = await stores().calls.load(record.callId);
@@ -88,7 +88,7 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       expect(await insert(toolCall(record.callId, { fence: 2 }))).toBe('inserted');
     });
 
-    test('a session has so many at most, over all of its voice calls, and others theirs', async () => {
+    test("a session's limit holds over all its voice calls, independently of other sessions", async () => {
       const [first, other] = [await asked({ sessionId: 'busy' + randomId() }), await asked()];
       const { sessionId } = first;
       expect(await insert(first, 2)).toBe('inserted');
@@ -98,7 +98,7 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       expect(await insert(other, 2)).toBe('inserted');
     });
 
-    test('those of one response are inserted at once, as far as the session may have more, each of a name once', async () => {
+    test("the tool calls of one response are inserted together, up to the session's limit, each id once", async () => {
       const first = await asked();
       const { callId, sessionId } = first;
       const others = Array.from({ length: 4 }, () => toolCall(callId, { sessionId }));
@@ -110,7 +110,7 @@ export function toolCallsContract(name: string, make: Make<Stores>): void {
       expect(kept.toSorted()).toEqual([first, ...others.slice(0, 3)].map(({ id }) => id).toSorted());
     });
 
-    test('all of a session are found, in the order in which they were asked', async () => {
+    test('all tool calls of a session are found, in the order in which they were asked', async () => {
       const first = await asked();
       const { callId, sessionId } = first;
       const second = toolCall(callId, { sessionId, askedAtMs: DAY_BEGIN + 1, state: 'running', tries: 1 });

@@ -81,7 +81,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       }),
     );
 
-    test('of 64 calls of a session that begin at once one is created; the others are in progress', async () => {
+    test('of 64 calls of a session that begin at the same time one is created; the others are in progress', async () => {
       const sessionId = `s:${randomId()}`;
       const inserted = await atOnce(RACERS, () => calls().insert(call({ sessionId }), MANY));
       expect(inserted.filter((one) => one === 'inserted')).toHaveLength(1);
@@ -89,7 +89,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await calls().ofSession(sessionId)).toHaveLength(1);
     });
 
-    test('a session has as many calls as it may have, however they began, and what was refused is not there', async () => {
+    test('a session never has more calls than allowed, however they begin, and a refused call is not stored', async () => {
       const sessionId = `s:${randomId()}`;
       expect(await calls().insert(call({ sessionId, ...open }), 2)).toBe('inserted');
       expect(await calls().insert(call({ sessionId, ...closed }), 2)).toBe('inserted');
@@ -99,14 +99,14 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await calls().insert(call({ sessionId }), 3)).toBe('inserted');
     });
 
-    test("a session's calls come newest first, and no others", async () => {
+    test("a session's own calls are listed, newest first", async () => {
       const sessionId = `s:${randomId()}`;
       const [first, second] = [0, 1].map((n) => call({ sessionId, ...open, createdAtMs: DAY_BEGIN + n }));
       for (const one of [first, second, call()]) await calls().insert(one as CallRecord, MANY);
       expect(await calls().ofSession(sessionId)).toEqual([second, first]);
     });
 
-    test('a list has the calls that a filter fits, the newest first, page by page, and each once', async () => {
+    test('a list has each call that matches the filter exactly once, newest first, page by page', async () => {
       const tenantId = `acme-${randomId()}`;
       const made = [0, 1, 1, 2, 3].map((n) => call({ tenantId, ...open, createdAtMs: DAY_BEGIN + n }));
       for (const one of [...made, call({ ...open })]) await calls().insert(one, MANY);
@@ -123,7 +123,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(found).toEqual(made.toSorted(order));
     });
 
-    test('a list is filtered by state, hang-up, key and tenants, and a wildcard fits nothing', async () => {
+    test('a list is filtered by state, hang-up, key and tenants, and a wildcard matches nothing', async () => {
       const tenantId = `acme-${randomId()}`;
       const other = `other-${randomId()}`;
       const talking = call({ tenantId, keyId: 'site', ...open });
@@ -142,7 +142,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       for (const wild of ['%', '_', `${tenantId.slice(0, -1)}_`]) expect(await list({ tenantId: wild })).toEqual([]);
     });
 
-    test('those that are still to be hung up since an instant are counted, of all tenants or of some', async () => {
+    test('calls that should have been hung up since an instant are counted, for all tenants or for some', async () => {
       const tenantId = `acme-${randomId()}`;
       const closing = { ...open, tenantId, state: 'closing', closeReason: 'lost', closingAtMs: DAY_BEGIN + 5 } as const;
       const all = await calls().countClosing(DAY_BEGIN + 5);
@@ -164,7 +164,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await count(DAY_BEGIN + 5)).toBe(0);
     });
 
-    test('those that are not over are counted, of all tenants or of some', async () => {
+    test('calls that are not over are counted, for all tenants or for some', async () => {
       const tenantId = `acme-${randomId()}`;
       const before = await calls().countUnclosed();
       const closing = { ...open, tenantId, state: 'closing', closeReason: 'lost', closingAtMs: DAY_BEGIN } as const;
@@ -175,7 +175,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(all).toBeGreaterThanOrEqual(before.open + 2);
     });
 
-    test("what is due is the node's own, from its instant on, the longest due first", async () => {
+    test('a node gets its own due calls, from their instant on, longest overdue first', async () => {
       const ownerNode = randomId();
       const last = call({ ownerNode, giveUpAtMs: DAY_BEGIN + 3 });
       const first = call({ ownerNode, ...open, providerEndsAtMs: DAY_BEGIN + 1 });
@@ -227,7 +227,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       expect(await found(DAY_BEGIN)).toEqual(orphans(null));
     });
 
-    test('a node has another beside it for as long as that is alive', async () => {
+    test('a node has another one for as long as that one is alive', async () => {
       const [one, other] = [randomId(), randomId()];
       // Long after the leases of other tests' nodes.
       const at = DAY_BEGIN * 2;
@@ -243,7 +243,7 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       await stores().nodes.leave(one);
     });
 
-    test('calls that their owner cannot ask for are orphans to who can', async () => {
+    test('calls for which their owner lacks the credential are orphans to nodes that have it', async () => {
       const ownerNode = randomId();
       const [mine, other] = [randomId(), randomId()];
       await stores().nodes.renew(ownerNode, DAY_BEGIN + 10, DAY_BEGIN);

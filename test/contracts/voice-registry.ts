@@ -24,7 +24,7 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
       (record) => ({ ...record, lastSeenAtMs: DAY_BEGIN + 1, settledAtMs: DAY_BEGIN + 1, version: record.version + 1 }),
     );
 
-    test('of 64 inserts of one id one registers it', async () => {
+    test('of 64 concurrent inserts of one id one succeeds', async () => {
       const record = voiceRecord();
       const inserted = await atOnce(RACERS, (index) => registry().insert({ ...record, upstreamId: `up_${index}` }));
       expect(inserted.filter(Boolean)).toHaveLength(1);
@@ -67,14 +67,14 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
       expect(await registry().ofKey('other', keyId)).toEqual([]);
     });
 
-    test('a save that lost leaves the indexes alone', async () => {
+    test('a save that loses leaves the indexes alone', async () => {
       const record = voiceRecord();
       await registry().insert(record);
       expect(await registry().save(endedRecord(record), 5)).toBe(false);
       expect(await registry().ofSubject(record.subject)).toEqual([record.id]);
     });
 
-    test('a sweep claims no more than it asked for', async () => {
+    test('a sweep claims no more than it asks for', async () => {
       for (let made = 0; made < 10; made += 1) await inserted({ lastActivityAtMs: DAY_BEGIN - 10 * DUE_MS });
       const early = DAY_BEGIN - 9 * DUE_MS;
       expect([await due(early, 0), await due(early, 4), await due(early, 4)].map(({ length }) => length)).toEqual([
@@ -83,7 +83,7 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
       expect(await due(early, 4)).toHaveLength(2);
     });
 
-    test('a record is due at its time, claimed once, and due again when the claim has lapsed', async () => {
+    test('a record is due at its time, claimed once, and due again when the claim lapses', async () => {
       const { id } = await inserted({});
       const at = DAY_BEGIN + DUE_MS;
       expect(await due(at - 1)).not.toContain(id);
@@ -106,7 +106,7 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
       expect(await due(at * 2)).not.toContain(record.id);
     });
 
-    test('sweeps at once on two nodes never claim the same record, and together claim all', async () => {
+    test('concurrent sweeps on two nodes never claim the same record and together claim all', async () => {
       const mine = new Set<string>();
       for (let made = 0; made < 100; made += 1) mine.add((await inserted({ lastActivityAtMs: DAY_BEGIN - DUE_MS })).id);
       const claimed = (await atOnce(RACERS, () => due(DAY_BEGIN, 5))).flat().filter((id) => mine.has(id));
@@ -114,7 +114,7 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
       expect(claimed).toHaveLength(mine.size);
     });
 
-    test('a claimed record that is postponed is due at that time, and claimed then as any other', async () => {
+    test('a claimed record that is postponed is due at the new time and claimed then like any other', async () => {
       const { id } = await inserted({});
       const at = DAY_BEGIN + DUE_MS;
       await due(at);

@@ -27,7 +27,7 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       ]);
     });
 
-    test('what is decided at once counts like everything else', async () => {
+    test('takes that are decided at once count like all others', async () => {
       const [one, other] = [windows(), windows()];
       const key = randomId();
       const at = nextMinute() + 1_234;
@@ -45,7 +45,7 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       expect(other.takeAtOnce(key, 3, at)).toMatchObject({ allowed: false, remaining: 0 });
     });
 
-    test('what is known of a window is told without counting', () => {
+    test('what is known about a window can be read without counting', () => {
       const one = windows();
       const key = randomId();
       const at = nextMinute() + 1_234;
@@ -80,7 +80,7 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       });
     });
 
-    test('of 64 at once as many pass as the limit says, each with its own remainder', async () => {
+    test('of 64 concurrent takes exactly as many pass as the limit says, each with its own remainder', async () => {
       const key = randomId();
       const at = nextMinute();
       const taken = await atOnce(RACERS, () => windows().take(key, 40, at));
