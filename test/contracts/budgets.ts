@@ -36,13 +36,13 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
     const ofTenant = async (tenantId: string | null): Promise<readonly Budget[]> =>
       (await budgets().all()).filter((one) => one.tenantId === tenantId);
 
-    test('a budget is found as it was made, on every node', async () => {
+    test('a budget is found unchanged on every node', async () => {
       const made = aBudget({ tokens: 5, of: 'user' });
       expect(await budgets().insert(made, 50)).toEqual({ ...made, version: 1, isInFile: false });
       expect(await ofTenant(made.tenantId)).toEqual([{ ...made, version: 1, isInFile: false }]);
     });
 
-    test('of those who make the same one at once one does, and no more are made than may be', async () => {
+    test('of concurrent inserts of the same budget one succeeds, and no more budgets are made than allowed', async () => {
       const made = aBudget();
       const same = await atOnce(RACERS, () => budgets().insert(made, 50));
       expect(same.filter((one) => one !== 'taken')).toMatchObject([{ id: made.id, version: 1 }]);
@@ -50,7 +50,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(others.filter((one) => one !== 'too_many')).toHaveLength(9);
     });
 
-    test('of those who change one at once one does, and the others learn that it has another version', async () => {
+    test('of concurrent changes of a budget one succeeds, and the others learn that its version has changed', async () => {
       const made = aBudget();
       await budgets().insert(made, 50);
       const saved = await atOnce(RACERS, (n) =>
@@ -60,7 +60,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await ofTenant(made.tenantId)).toMatchObject([{ version: 2, microDollars: saved.indexOf(true) + 1 }]);
     });
 
-    test('one that is made again goes on after what was told of the former, so that no node takes it for an older one', async () => {
+    test('a budget that is made again continues the versions of its predecessor, so that no node takes it for an older one', async () => {
       const made = aBudget();
       await budgets().insert(made, 50);
       const of = { tenantId: made.tenantId, budgetId: made.id, period: '2030-03', account: 'a', resetAtMs: null };
@@ -78,7 +78,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await budgets().insert(made, 50)).toMatchObject({ version: 8 });
     });
 
-    test('a deleted one is gone, and may be made again', async () => {
+    test('a deleted budget is gone and may be made again', async () => {
       const made = aBudget();
       await budgets().insert(made, 50);
       expect(await atOnce(2, () => budgets().delete(made.tenantId, made.id))).toEqual(
@@ -88,7 +88,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await ofTenant(made.tenantId)).toMatchObject([{ version: 1 }]);
     });
 
-    test('a file that has not changed takes back no change, and one that has changes what it says', async () => {
+    test('an unchanged file undoes no change, and a changed one changes what it names', async () => {
       const entry = aBudget({ madeBy: null, period: 'once' });
       const merge = (one: NewBudget, day: string) => budgets().merge([one], [one.tenantId], day);
       await merge(entry, '2030-01-05');
@@ -103,7 +103,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       ]);
     });
 
-    test('what a file names is not deleted; what it names no more stays, and may be', async () => {
+    test('a budget in the file cannot be deleted; one that the file drops stays, and can be', async () => {
       const [entry, other] = [aBudget({ madeBy: null }), aBudget({ madeBy: null })];
       await budgets().merge([entry, other], [entry.tenantId, other.tenantId], '2030-01-05');
       expect(await budgets().delete(entry.tenantId, entry.id)).toBe(false);
@@ -113,7 +113,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await budgets().delete(other.tenantId, other.id)).toBe(false);
     });
 
-    test('those of the installation are of no tenant', async () => {
+    test('budgets of the installation belong to no tenant', async () => {
       await budgets().merge([aBudget({ tenantId: null, id: 'all', madeBy: null })], [null], '2030-01-05');
       expect(await ofTenant(null)).toMatchObject([{ id: 'all', tenantId: null }]);
       await budgets().merge([], [null], '2030-01-05');
@@ -156,7 +156,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
     const factsOf = async (tenantId: string | null) =>
       (await journal().list({ kinds: ['fact'], tenants: [tenantId ?? ''] }, undefined, 99)).entries;
 
-    test('of all nodes that tell the same one does, and its fact is in the journal once', async () => {
+    test('of all nodes that save the same threshold one succeeds, and its fact is in the journal once', async () => {
       const record = aRecord();
       expect(await states().load(record)).toBeUndefined();
       const saved = await atOnce(RACERS, () => states().save(record, 0, factOf(record)));
@@ -170,7 +170,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await states().save(aRecord({ version: 6 }), 5, undefined)).toBe(false);
     });
 
-    test('those whose period is over are found until that was told, of budgets that there are', async () => {
+    test('accounts whose period is over are found until that is recorded, if their budget still exists', async () => {
       const record = aRecord();
       const ids = async () =>
         (await states().over(DAY_BEGIN - HOUR_MS, DAY_BEGIN, 1000))
@@ -189,7 +189,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(await ids()).toEqual([]);
     });
 
-    test('those of a budget in a period are listed, with what was told most of first', async () => {
+    test('accounts of a budget in a period are listed, highest threshold first', async () => {
       const record = aRecord();
       for (const [account, toldPercent] of [
         ['a', 50],
@@ -240,7 +240,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect(answer.kind).toBe('counted');
     }
 
-    test('days are those from the first until before the last, of subjects and of keys', async () => {
+    test('days of subjects and keys include the first and exclude the last', async () => {
       const [tenantId, subject] = [randomId(), randomId()];
       const who = { tenantId, subject, keyId: 'site', sessionId: null };
       for (const [day, tokens] of [
@@ -261,7 +261,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       }
     });
 
-    test('hours are those of the tenant, the agent or the key, also where a day begins within one', async () => {
+    test('hours are added up by tenant, agent or key, even where a day begins within an hour', async () => {
       const tenantId = randomId();
       const sessions = [
         voiceRecord({ tenantId, agentId: 'support', keyId: 'site' }),
@@ -291,7 +291,7 @@ export function budgetsContract(name: string, nodes: () => readonly [Database, D
       expect((await parts().use.ofSession(sessionId, subject, '2029-12-31')).ofSubject.tokens).toBe(0);
     });
 
-    test('subjects and sessions over a limit are those that are live, or ended lately', async () => {
+    test('subjects and sessions over a limit are found if they are live or ended recently', async () => {
       const tenantId = randomId();
       const [live, over] = [voiceRecord({ tenantId }), voiceRecord({ tenantId })];
       for (const record of [live, over]) {

@@ -34,7 +34,7 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
       await publishUntil(both, here, { type: 'login.changed', loginId });
     });
 
-    test('a message is told as the own one of who published it, and of nobody else', async () => {
+    test('only its publisher gets a message marked as its own', async () => {
       const loginId = randomId();
       const [here, there] = [bus(), bus()];
       const told = new Map<Bus, boolean>();
@@ -46,7 +46,7 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
       expect([told.get(here), told.get(there)]).toEqual([true, here === there]);
     });
 
-    test('who has stopped hears nothing more; stopping twice is harmless', async () => {
+    test('a listener that has stopped hears nothing more; stopping twice is harmless', async () => {
       const node = bus();
       const stopped: BusMessage[] = [];
       const stop = node.subscribe((message) => stopped.push(message));

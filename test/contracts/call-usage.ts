@@ -53,7 +53,7 @@ export function usageOf(callId: string, subject: string, changes: Partial<CallUs
 
 export function callUsageContract(name: string, make: Make<Ledger>): void {
   describe(`usage of calls, ${name}`, () => {
-    test('has what its tools cost beside it, each call of one once, and is known as before', async () => {
+    test('includes what tools cost, each tool call once, and is recognized as before', async () => {
       const [callId, subject] = [randomId(), randomId()];
       const count = (changes: Partial<CallUsage>) => ledger().recordCall(usageOf(callId, subject, changes));
       const tool = { basis: 'tool', key: 'tool:call_1', picoDollars: 700_000_000n } as const;
@@ -138,7 +138,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
       expect(await call.totals()).toEqual({ tokens: 4, microDollars: 5 });
     });
 
-    test('of 64 that count the same at once on two nodes one counts, and different ones are all counted', async () => {
+    test('of 64 concurrent counts of the same usage on two nodes one counts, and different ones all count', async () => {
       const { count, totals, meter } = aCall();
       const same = await atOnce(RACERS, () =>
         count({ key: 'resp_1', picoDollars: 10n, tokens: { ...none, textIn: 1 } }),
@@ -152,7 +152,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
       expect(await meter()).toMatchObject({ microDollars: RACERS + 1, tokens: { textIn: RACERS + 1 } });
     });
 
-    test('calls and reports of one subject and key at once wait for each other and lose nothing', async () => {
+    test('concurrent calls and reports of one subject and key wait for each other and lose nothing', async () => {
       const subject = randomId();
       const account = keyAccount('acme', randomId());
       await atOnce(RACERS, (index) =>
@@ -178,7 +178,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(account, TODAY)).toEqual({ tokens: 0, microDollars: RACERS });
     });
 
-    test('of cumulative totals in any order the highest is charged', async () => {
+    test('of cumulative totals in any order only the highest is charged', async () => {
       const { count, meter, totals } = aCall();
       const perMinute = 50_000;
       const told = await atOnce(20, (index) =>
@@ -213,7 +213,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
       expect(await meter()).toMatchObject({ microDollars: 12, estimatedMicroDollars: 0, gapMs: 1000, tokens: none });
     });
 
-    test("the provider's own word takes the place of a client's, whichever comes first, and no charge falls", async () => {
+    test("the provider's own usage replaces a client's, whichever comes first, and no charge decreases", async () => {
       const [late, early] = [aCall(), aCall()];
       const tokens = { ...none, textIn: 5 };
       await late.report('resp_1', 4_000_000n, 5);

@@ -6,7 +6,7 @@ export function clockAgreementsContract(name: string, make: Make<ClockAgreements
   describe(`what nodes agree on about the time, ${name}`, () => {
     const agreements = nodesOf(make);
 
-    test('of all who note leads at once one does, and every node reads what it noted', async () => {
+    test('of all nodes that note leads concurrently one succeeds, and every node reads its note', async () => {
       const { version } = await agreements().read();
       const noted = await atOnce(RACERS, (racer) =>
         agreements().note({ registryMs: racer, sinceMs: 1_900_000_000_000, databaseMs: racer - 100 }, version),
@@ -20,7 +20,7 @@ export function clockAgreementsContract(name: string, make: Make<ClockAgreements
       expect(await agreements().note({ registryMs: 7, sinceMs: 7, databaseMs: 7 }, version)).toBe(false);
     });
 
-    test('who vouches for the leads is counted, and when that was is told by the clock of the database', async () => {
+    test("vouchers for the leads are counted, and their time is that of the database's clock", async () => {
       const { version } = await agreements().read();
       await agreements().note({ registryMs: 0, sinceMs: 0, databaseMs: 0 }, version);
       const before = await agreements().read();

@@ -36,7 +36,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
       expect(hour.windowStartMs).toBe(DAY_BEGIN + HOUR_MS);
     });
 
-    test('keys do not know each other', async () => {
+    test('keys are counted independently', async () => {
       await take(randomId(), 1);
       expect(await take(randomId(), 1)).toMatchObject({ allowed: true });
     });
@@ -49,7 +49,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
       expect((await take(key, 3)).allowed).toBe(true);
     });
 
-    test('takes of one key under different limits at once: none passes its own limit', async () => {
+    test('concurrent takes of one key under different limits never exceed their own limit', async () => {
       const key = randomId();
       const taken = await atOnce(60, async (index) => {
         // Neighbouring takes go to different nodes, so both nodes get both limits.
@@ -61,7 +61,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
       expect(admitted.filter(({ limit }) => limit === 4).length).toBeLessThanOrEqual(4);
     });
 
-    test('what is given back can be taken again, from its own window only', async () => {
+    test('what is given back can be taken again, but only from its own window', async () => {
       const key = randomId();
       const { windowStartMs } = await take(key, 1);
       await counters().giveBack([{ key, windowStartMs: windowStartMs + MINUTE_MS }]);
@@ -103,7 +103,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
       expect(await lasting(at)).toMatchObject({ allowed: true });
     });
 
-    test('of 50 takes at once exactly the limit is admitted, and what they give back at once can be taken again', async () => {
+    test('of 50 concurrent takes exactly the limit is admitted, and what they give back can be taken again', async () => {
       const key = randomId();
       const admitted = async () => (await atOnce(50, () => take(key, 10))).filter(({ allowed }) => allowed).length;
       expect(await admitted()).toBe(10);
@@ -111,7 +111,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
       expect(await admitted()).toBe(4);
     });
 
-    test('what is taken and given back of the same windows at once waits in no circle', async () => {
+    test('concurrent takes and give-backs of the same windows never deadlock', async () => {
       for (let round = 0; round < 12; round += 1) {
         const shared = [randomId(), randomId()];
         await atOnce(80, async (index) => {
@@ -126,7 +126,7 @@ export function countersContract(name: string, make: Make<Counters>): void {
       }
     });
 
-    test('of many keys at once each has its own exact limit', async () => {
+    test("concurrent takes of many keys respect each key's exact limit", async () => {
       const keys = await atOnce(8, () => randomId());
       const taken = await atOnce(160, async (index) => {
         const limit = (index % 8) + 1;

@@ -7,7 +7,7 @@ export function installationContract(name: string, make: Make<Installation>): vo
   describe(`installation secrets, ${name}`, () => {
     const installation = nodesOf(make);
 
-    test('a secret is 32 bytes, the same for all who race for it and ever after', async () => {
+    test('a secret has 32 bytes and is the same for all nodes that race for it, then and later', async () => {
       const name = randomId();
       const secrets = await atOnce(RACERS, () => installation().secret(name));
       expect(new Set(secrets.map((secret) => secret.toString('hex'))).size).toBe(1);
@@ -15,12 +15,12 @@ export function installationContract(name: string, make: Make<Installation>): vo
       expect(secrets[0]).toHaveLength(32);
     });
 
-    test('it is tried whether it takes writes, by many at once and again and again', async () => {
+    test('many nodes can test concurrently and repeatedly whether it takes writes', async () => {
       await atOnce(RACERS, () => installation().tryWrite());
       await installation().tryWrite();
     });
 
-    test('another name is another secret', async () => {
+    test('another name gives another secret', async () => {
       const [one, two] = await Promise.all([installation().secret(randomId()), installation().secret(randomId())]);
       expect(one.equals(two)).toBe(false);
     });

@@ -120,7 +120,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       return seen;
     }
 
-    test('keeps entries of all kinds as they were, and lists each kind the newest first on every node', async () => {
+    test('keeps entries of all kinds unchanged, and lists each kind newest first on every node', async () => {
       const target = randomId();
       const ended = transition({ of: of(target), code: 'END', detail: { change: 'ended', to: 'ended', steps: [] } });
       const opened = transition({ of: of(target), requestId: null, detail: { from: null } });
@@ -154,7 +154,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await list('act', { target })).toEqual([kept(done)]);
     });
 
-    test('keeps an entry once, also when a batch is written again', async () => {
+    test('keeps an entry once, even when a batch is written again', async () => {
       const [target, tenantId] = [randomId(), randomId()];
       const batch = [transition({ of: of(target) }), refusal({ of: { tenantId } })];
       await journal().append(batch);
@@ -165,7 +165,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       await journal().append([]);
     });
 
-    test('comes in pages that neither repeat nor leave out any, also those of one instant', async () => {
+    test('comes in pages that neither repeat nor omit an entry, even of one instant', async () => {
       const target = randomId();
       const all = Array.from({ length: 7 }, (_, version) => transition({ of: of(target), detail: { version } }));
       await journal().append(all);
@@ -183,7 +183,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect((await journal().whoActed()).filter((actor) => actor === target)).toEqual([target]);
     });
 
-    test('orders by time, whenever an entry was kept', async () => {
+    test('orders by time, whenever an entry was written', async () => {
       const target = randomId();
       const [early, late] = [0, 1].map((n) => transition({ of: of(target), atMs: DAY_BEGIN + n }));
       await journal().append([late as NewEntry]);
@@ -191,7 +191,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect((await list('transition', of(target))).map(({ id }) => id)).toEqual([late?.id, early?.id]);
     });
 
-    test('does not mix machines that name their actors alike', async () => {
+    test('does not mix machines whose actors have the same name', async () => {
       const target = randomId();
       const machines = ['voice-session', 'voice-call', 'otp-challenge', 'auth-session'] as const;
       await journal().append(machines.map((machine) => transition({ of: of(target, machine), code: machine })));
@@ -199,7 +199,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         expect((await list('transition', of(target, machine))).map(({ code }) => code)).toEqual([machine]);
     });
 
-    test('finds what several targets did, by one code or several, and counts it', async () => {
+    test('finds and counts entries of several targets, by one code or several', async () => {
       const [one, other, third] = [randomId(), randomId(), randomId()];
       await journal().append([
         transition({ of: of(one), code: 'OPEN' }),
@@ -227,7 +227,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       );
     });
 
-    test('tells which actors a request did something to', async () => {
+    test('says which actors a request affected', async () => {
       const [requestId, one, other] = [randomId(), randomId(), randomId()];
       await journal().append([
         transition({ requestId, of: of(one) }),
@@ -240,7 +240,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await journal().actorsOf('voice-session', randomId(), 5)).toEqual([]);
     });
 
-    test('tells of times in which entries were lost, for every span that they touch', async () => {
+    test('reports times in which entries were lost, for every span that they touch', async () => {
       const [fromMs, toMs] = [DAY_BEGIN + 1_000_000, DAY_BEGIN + 2_000_000];
       const lost: NewEntry<'lost'> = {
         id: randomId(),
@@ -315,7 +315,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await targets({ beforeMs: DAY_BEGIN + 11, tenants: [tenantId] })).toEqual(['later', 'mine']);
     });
 
-    test('says what came of acts, and of no others', async () => {
+    test('says what came of the given acts, and of no others', async () => {
       const target = randomId();
       const acts = [1, 2, 3].map((n) => act({ of: { actor: 'a', target, batchId: `${target}${n}` } }));
       await journal().append(acts);
@@ -330,7 +330,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await list('act', { batchId: `${target}2` })).toMatchObject([{ id: ids[1] }]);
     });
 
-    test('tells the last act of an action on a target up to a time, and none of others', async () => {
+    test('finds the last act of an action on a target up to a time', async () => {
       const target = randomId();
       const one = act({ code: 'session.end', of: { target, actor: 'a' } });
       const later = { ...one, id: randomId(), atMs: DAY_BEGIN + 2, of: { target, actor: 'b' } };
@@ -351,7 +351,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await latest(DAY_BEGIN + 9)).toEqual(kept(later));
     });
 
-    test('knows who began an act of many', async () => {
+    test('knows who began a bulk act', async () => {
       const batchId = randomId();
       const by = (actor: string) => act({ code: 'sessions.end', of: { actor, batchId } });
       await journal().append([{ ...by('a'), code: 'session.end' }, by('b'), by('c')]);
@@ -359,7 +359,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await journal().beginnerOf(randomId())).toBeUndefined();
     });
 
-    test('has acts as a whole in the place of their parts, for whoever is shown them, in whole pages', async () => {
+    test('shows bulk acts in place of their parts to those who may see them, in full pages', async () => {
       const [acme, globex, actor] = [randomId(), randomId(), randomId()];
       const atMs = DAY_BEGIN + 2 * 86_400_000;
       /** A bulk act and its parts, which are more than the store examines for a page. */
@@ -407,7 +407,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await list('act', { tenants: '*', actor, fromMs: atMs }, 500)).toHaveLength(3 * 151 + 2);
     });
 
-    test('looks at so many rows for a page, says so, and goes on from there', async () => {
+    test('examines a limited number of rows per page, says so, and continues from there', async () => {
       const code = 'login.revoke';
       const atMs = DAY_BEGIN + 10 * 86_400_000;
       await journal().append([act({ code, atMs })]);
@@ -419,7 +419,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(second).toMatchObject({ entries: [{ code }], next: undefined, isPartial: false });
     });
 
-    test('finds what somebody did among much that others did', async () => {
+    test('finds what one actor did among much that others did', async () => {
       const actor = randomId();
       const atMs = DAY_BEGIN + 12 * 86_400_000;
       const wanted = act({ of: { actor }, atMs });
@@ -429,7 +429,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(page).toMatchObject({ entries: [{ id: wanted.id }], next: undefined, isPartial: false });
     });
 
-    test('goes on also where the last row that it looked at was what it looked for', async () => {
+    test('continues even when the last row examined is a match', async () => {
       const code = 'login.revoke';
       const atMs = DAY_BEGIN + 11 * 86_400_000;
       const wanted = [0, 1].map((n) => act({ code, atMs: atMs + n }));
@@ -440,7 +440,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect((await narrow().list(query, first.next, 5)).entries).toMatchObject([{ id: wanted[0]?.id }]);
     });
 
-    test('looks through nothing of tenants that are not shown', async () => {
+    test('examines no rows of tenants that may not be seen', async () => {
       const [mine, foreign, actor] = [randomId(), randomId(), randomId()];
       const atMs = DAY_BEGIN + 9_000_000;
       const own = [200, 30, 0].map((n) => act({ of: { actor, tenantId: mine }, atMs: atMs + n }));
@@ -462,7 +462,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await seen([])).toEqual({ entries: [], next: undefined, isPartial: false });
     });
 
-    test('looks for refusals in parts: a page that finds nothing in 10,000 says where the next one begins', async () => {
+    test('searches refusals in parts: a page that finds nothing in 10,000 says where the next one begins', async () => {
       const tenantId = randomId();
       const subject = randomId();
       const sought = refusal({ of: { tenantId, subject }, detail: { network: '192.0.2.0/24' }, atMs: DAY_BEGIN - 1 });
@@ -530,7 +530,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
         ({ detail }) => detail.result,
       );
 
-    test('is kept before a change and its result after it, whatever becomes of the change', async () => {
+    test('is written before a change and its result after it, whatever becomes of the change', async () => {
       const target = randomId();
       const one = () => act({ of: { target } });
       const done = () => 'done' as const;
@@ -540,7 +540,7 @@ export function journalContract(name: string, nodes: () => readonly [Database, D
       expect(await resultsOf(target)).toEqual(['failed', 'done']);
     });
 
-    test('lets a change stand whose result can not be said, and none happen whose entry can not be written', async () => {
+    test('keeps a change whose result cannot be written, and prevents one whose entry cannot be written', async () => {
       const away = () => Promise.reject(new Unavailable('database'));
       const half = { append: () => Promise.resolve(), settle: away };
       const done = () => 'done' as const;

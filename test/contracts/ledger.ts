@@ -80,7 +80,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(one, TODAY)).toMatchObject({ tokens: 205 });
     });
 
-    test('what the keys of a tenant use is added to the account of the tenant as well, and told again to who repeats', async () => {
+    test('what the keys of a tenant use is added to the account of the tenant as well, and a repeat gets the same answer', async () => {
       const account = tenantAccount(randomId());
       const record = (tokens: number, changes: Partial<UsageEntry> = {}) => {
         const shared = { keyAccount: keyAccount('acme', randomId()), tenantAccount: account };
@@ -97,7 +97,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(account, TODAY)).toEqual({ tokens: 12 + RACERS, microDollars: 2 + RACERS });
     });
 
-    test('of 64 reports of many subjects at once each sees another total of the key, and none is lost', async () => {
+    test('of 64 concurrent reports of many subjects each sees a different total of the key, and none is lost', async () => {
       const account = keyAccount('acme', randomId());
       const subjects = Array.from({ length: 8 }, () => randomId());
       const answers = await atOnce(RACERS, (index) =>
@@ -135,7 +135,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 100 });
     });
 
-    test('a key of a report that names a session is that session’s own', async () => {
+    test('an idempotency key of a report that names a session belongs to that session', async () => {
       const subject = randomId();
       const of = (sessionId: string | null) => entry(subject, { sessionId, idempotency: once });
       const kinds = [];
@@ -145,7 +145,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 300 });
     });
 
-    test("a key is its subject's own", async () => {
+    test('an idempotency key belongs to its subject', async () => {
       await ledger().record(entry(randomId(), { idempotency: once }));
       expect(await ledger().record(entry(randomId(), { idempotency: once }))).toMatchObject({ kind: 'counted' });
     });
@@ -167,7 +167,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 200 });
     });
 
-    test('of 64 reports with one key at once one counts and all get its totals; again after the key was released', async () => {
+    test('of 64 concurrent reports with one key one counts and all get its totals; so again once the key is free', async () => {
       const subject = randomId();
       for (const [round, atMs] of [DAY_BEGIN, DAY_BEGIN + DAY_MS].entries()) {
         const answers = await atOnce(RACERS, () => ledger().record(entry(subject, { atMs, idempotency: once })));
@@ -178,7 +178,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       }
     });
 
-    test('a report that the database does not take fails alone', async () => {
+    test('a report that the database refuses fails alone', async () => {
       const subject = randomId();
       const work = Array.from({ length: 20 }, (_, index) =>
         entry(subject, { tenantId: index === 7 ? 'a\0b' : 'acme' }),
@@ -188,12 +188,12 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 1_900 });
     });
 
-    describe('of a session that may report so much', () => {
+    describe('of a session with a bound on its reports', () => {
       const atMost = { tokens: 1000, microDollars: 10_000_000 };
       const bounded = (subject: string, sessionId: string, changes: Partial<UsageEntry> = {}): UsageEntry =>
         entry(subject, { sessionId, sessionAtMost: atMost, microDollars: 0, ...changes });
 
-      test('counts what reaches it in tokens and in dollars, and nothing that passes it', async () => {
+      test('counts up to the bound in tokens and in dollars, and nothing beyond it', async () => {
         const subject = randomId();
         const sessionId = randomId();
         const kinds = [];
@@ -219,7 +219,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
         expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 1000, microDollars: 10_000_000 });
       });
 
-      test('counts whole reports up to it of 64 at once on two nodes', async () => {
+      test('counts only whole reports up to the bound, of 64 concurrent ones on two nodes', async () => {
         const [subject, one, other] = [randomId(), randomId(), randomId()];
         const answers = await atOnce(RACERS, (index) =>
           ledger().record(bounded(subject, index < RACERS / 2 ? one : other, { tokens: 90 })),
@@ -229,7 +229,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
         expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 1980 });
       });
 
-      test('answers a repeat as before, once at it, and keeps no key of what it refused', async () => {
+      test('answers a repeat as before even at the bound, and keeps no key of a refused report', async () => {
         const [subject, sessionId] = [randomId(), randomId()];
         const first = bounded(subject, sessionId, { tokens: 900, idempotency: once });
         const answers = await atOnce(10, () => ledger().record(first));
@@ -241,7 +241,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
         expect(await ledger().record(first)).toMatchObject({ kind: 'replayed', totals: { tokens: 900 } });
       });
 
-      test('takes no account of reports without a bound', async () => {
+      test('ignores reports without a bound', async () => {
         const [subject, sessionId] = [randomId(), randomId()];
         await ledger().record(entry(subject, { sessionId, tokens: 5000 }));
         expect(await ledger().record(bounded(subject, sessionId, { tokens: 1000 }))).toMatchObject({ kind: 'counted' });
@@ -257,7 +257,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       bodyHash: fc.constantFrom('body', 'body', 'other'),
     });
 
-    test('any reports at once on two nodes: every key counts once, sums are exact, and the totals tell one order', async () => {
+    test('after any concurrent reports on two nodes every key has counted once, sums are exact, and the totals imply one order', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(report, { maxLength: 60 }), async (reports) => {
           const subjects = await atOnce(3, () => randomId());

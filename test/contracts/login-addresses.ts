@@ -9,7 +9,7 @@ export function loginAddressesContract(name: string, make: Make<LoginAddresses>,
     const addresses = nodesOf(make);
     const logins = nodesOf(makeLogins);
 
-    test('are unknown until somebody logs in', async () => {
+    test('are unknown until a user logs in', async () => {
       const [subject, email] = [randomId(), `${randomId()}@example.com`];
       expect(await addresses().find(subject, email)).toEqual({ isKnown: false, liftedAtMs: null });
       await addresses().loggedIn(subject, DAY_BEGIN);
@@ -17,7 +17,7 @@ export function loginAddressesContract(name: string, make: Make<LoginAddresses>,
       expect(await addresses().find(subject, email)).toEqual({ isKnown: true, liftedAtMs: null });
     });
 
-    test('are known by a login that was there before', async () => {
+    test('are known from an earlier login', async () => {
       const [subject, email] = [randomId(), `${randomId()}@example.com`];
       const times = { createdAtMs: DAY_BEGIN, renewedAtMs: DAY_BEGIN, expiresAtMs: DAY_BEGIN + 1 };
       const id = `auth_${randomId()}`;
@@ -25,7 +25,7 @@ export function loginAddressesContract(name: string, make: Make<LoginAddresses>,
       expect(await addresses().find(subject, email)).toEqual({ isKnown: true, liftedAtMs: null });
     });
 
-    test('are lifted, known or not, and keep what else is known', async () => {
+    test('can be lifted, known or not, and keep everything else that is known', async () => {
       const [subject, email] = [randomId(), `${randomId()}@example.com`];
       await addresses().lift(subject, DAY_BEGIN);
       expect(await addresses().find(subject, email)).toEqual({ isKnown: false, liftedAtMs: DAY_BEGIN });

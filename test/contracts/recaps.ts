@@ -8,7 +8,7 @@ export function recapsContract(name: string, make: Make<Recaps>): void {
   describe(`recaps, ${name}`, () => {
     const recaps = nodesOf(make);
 
-    test('are kept one a session, the last one, and found by every node until they are forgotten', async () => {
+    test('are kept one per session, the last one, and found by every node until they are forgotten', async () => {
       const [{ id }, other] = [voiceRecord(), voiceRecord()];
       expect(await recaps().find(id, DAY_BEGIN)).toBeUndefined();
       await recaps().keep(id, 'first', DAY_BEGIN + HOUR_MS, DAY_BEGIN);

@@ -8,7 +8,7 @@ export function recordStoreContract<R extends HostedRecord>(
   fresh: () => R,
   changed: (record: R) => R,
 ): void {
-  test('a record comes back as it was inserted, on every node', async () => {
+  test('a record is loaded as it was inserted, on every node', async () => {
     const record = fresh();
     await store().insert(record);
     expect(await store().load(record.id)).toEqual(record);
@@ -36,7 +36,7 @@ export function recordStoreContract<R extends HostedRecord>(
     expect(await store().load(record.id)).toEqual(record);
   });
 
-  test('of 64 saves over one version one succeeds', async () => {
+  test('of 64 concurrent saves over one version one succeeds', async () => {
     const record = fresh();
     await store().insert(record);
     const saved = await atOnce(RACERS, () => store().save(changed(record), record.version));

@@ -46,7 +46,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
     const ticketOf = (sessionId: string): CallTicket => ({ hash: randomId(), sessionId, untilMs: UNTIL });
     const find = ({ hash }: ResumeToken, atMs = DAY_BEGIN) => node().resumeTokens.find(hash, atMs);
 
-    test('tell their session on every node, and are spent once, for a ticket', async () => {
+    test('give their session on every node and are spent once, for a ticket', async () => {
       const token = await given();
       expect([await find(token), await find(token)]).toEqual([token.sessionId, token.sessionId]);
       const [first, second] = [ticketOf(token.sessionId), ticketOf(token.sessionId)];
@@ -57,7 +57,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
       expect(kept).toEqual([token.sessionId, undefined]);
     });
 
-    test('replace the one before of their session, and of no other', async () => {
+    test('replace only the previous token of the same session', async () => {
       const [former, other] = [await given(), await given()];
       const newer = await given(former.sessionId);
       expect([await find(former), await find(newer), await find(other)]).toEqual([
@@ -67,14 +67,14 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
       ]);
     });
 
-    test('of one session that are made at once leave one', async () => {
+    test('that are made concurrently for one session leave only one', async () => {
       const sessionId = await opened();
       const tokens = await atOnce(RACERS, () => given(sessionId));
       const found = await Promise.all(tokens.map((token) => find(token)));
       expect(found.filter((id) => id !== undefined)).toEqual([sessionId]);
     });
 
-    test(`go to one of ${RACERS} who spend one at once, and make one ticket`, async () => {
+    test(`are spent by one of ${RACERS} concurrent requests, for one ticket`, async () => {
       const { hash, sessionId } = await given();
       const tickets = Array.from({ length: RACERS }, () => ticketOf(sessionId));
       const won = await Promise.all(tickets.map((ticket) => node().resumeTokens.spend(hash, ticket, DAY_BEGIN)));
@@ -83,7 +83,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
       expect(kept.map((id) => id !== undefined)).toEqual(won);
     });
 
-    test('are worth nothing from the end of their time on, nor for another session', async () => {
+    test('are worth nothing once they expire, nor for another session', async () => {
       const token = await given();
       const [own, others] = [ticketOf(token.sessionId), ticketOf(await opened())];
       expect(await find(token, UNTIL)).toBeUndefined();
@@ -92,7 +92,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
       expect(await node().resumeTokens.spend(token.hash, own, UNTIL - 1)).toBe(true);
     });
 
-    test('are not kept for sessions whose pages open their calls, nor for those that there are not', async () => {
+    test('are not kept for sessions whose pages open their own calls, nor for unknown sessions', async () => {
       for (const sessionId of [await opened('direct'), randomId()]) {
         const token = { hash: randomId(), sessionId, untilMs: UNTIL };
         expect(await node().resumeTokens.replace(token)).toBe(false);
@@ -100,7 +100,7 @@ export function resumeTokensContract(name: string, make: Make<ResumeTokensNode>)
       }
     });
 
-    test('that are given back go on once more, without the ticket, unless there is a newer one', async () => {
+    test('that are given back work once more, without the ticket, unless there is a newer token', async () => {
       const token = await given();
       const ticket = ticketOf(token.sessionId);
       await node().resumeTokens.spend(token.hash, ticket, DAY_BEGIN);

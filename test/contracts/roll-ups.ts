@@ -64,7 +64,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
       return record;
     }
 
-    test('is of the key and the agent of the session, and of none without a session', async () => {
+    test('belongs to the key and the agent of the session, and to none without a session', async () => {
       const tenantId = randomId();
       const { id: sessionId, subject, keyId, agentId } = await session(tenantId);
       await ledger().record(entryOf(subject, { tenantId, sessionId }));
@@ -95,13 +95,13 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
       ]);
     });
 
-    test('is of no tenant where the usage names none', async () => {
+    test('belongs to no tenant where the usage names none', async () => {
       const subject = randomId();
       await ledger().record(entryOf(subject, { tenantId: null }));
       expect(await sums(DAYS, 'tenant_id', 'subject', subject)).toEqual([{ of: '', tokens: 10, microDollars: 1 }]);
     });
 
-    test('is of the hour in which it was, and of the day that it was counted for', async () => {
+    test('belongs to the hour in which it happened and to the day for which it was counted', async () => {
       const [tenantId, subject] = [randomId(), randomId()];
       for (const [atMs, day] of [
         [DAY_BEGIN, TODAY],
@@ -119,7 +119,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
       ]);
     });
 
-    test('has nothing of what was refused, repeated, or is a total of a key', async () => {
+    test('excludes refused and repeated reports, and totals of keys', async () => {
       const [tenantId, subject, sessionId] = [randomId(), randomId(), randomId()];
       const account = keyAccount(tenantId, 'site');
       const once = { key: 'once', bodyHash: 'body' };
@@ -146,7 +146,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
       isBounded: fc.boolean(),
     });
 
-    test('sums to the totals of the subjects after any reports and calls at once on two nodes', async () => {
+    test('sums to the totals of the subjects after any concurrent reports and calls on two nodes', async () => {
       const tenants = await atOnce(3, () => randomId());
       const sessions = await Promise.all(tenants.map(session));
       await fc.assert(

@@ -12,7 +12,7 @@ export function savedViewsContract(name: string, make: Make<SavedViews>): void {
   describe(`views of operators, ${name}`, () => {
     const views = nodesOf(make);
 
-    test('a view is shown to its owner, and one of a tenant to all who are shown that', async () => {
+    test("a view is shown to its owner, and a tenant's view to all who may see that tenant", async () => {
       const own = aView({ name: 'a' });
       const shared = aView({ name: 'b', owner: own.owner, tenantId: randomId() });
       for (const view of [shared, own]) expect(await views().save(view, 5)).toEqual(view);
@@ -22,7 +22,7 @@ export function savedViewsContract(name: string, make: Make<SavedViews>): void {
       expect(await views().list(randomId())).toContainEqual(shared);
     });
 
-    test('a view of the same name takes its place and keeps its id', async () => {
+    test('a view of the same name replaces it and keeps its id', async () => {
       const first = aView();
       await views().save(first, 1);
       const second = { ...aView({ owner: first.owner, href: '/console/calls' }), createdAtMs: DAY_BEGIN + 1 };
@@ -30,14 +30,14 @@ export function savedViewsContract(name: string, make: Make<SavedViews>): void {
       expect(await views().list(first.owner, [])).toEqual([{ ...second, id: first.id }]);
     });
 
-    test('of those who save at once no more are kept than there is room for', async () => {
+    test('concurrent saves never keep more views than allowed', async () => {
       const owner = randomId();
       const saved = await atOnce(RACERS, (racer) => views().save(aView({ owner, name: `view ${racer}` }), 3));
       expect(saved.filter((each) => each !== undefined)).toHaveLength(3);
       expect(await views().list(owner, [])).toHaveLength(3);
     });
 
-    test('a view is deleted by its owner alone', async () => {
+    test('a view can only be deleted by its owner', async () => {
       const view = aView();
       await views().save(view, 1);
       expect(await views().delete(randomId(), view.id)).toBe(false);

@@ -87,7 +87,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       return { tenantId, widget, desk };
     }
 
-    test('entries of a tenant come in the order of their times, page by page past those of others', async () => {
+    test('entries of a tenant are listed in order of time, page by page, without those of others', async () => {
       const [tenantId, other] = [randomId(), randomId()];
       const atMs = BEGIN + 20 * 24 * HOUR_MS;
       for (const [n, whose] of [tenantId, other, tenantId, other, tenantId].entries())
@@ -105,7 +105,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       ]);
     });
 
-    test('add up by subject, tenant, key, agent and session; what is of none is told apart', async () => {
+    test('add up by subject, tenant, key, agent and session, with the rest as a row of its own', async () => {
       const { tenantId, widget, desk } = await usedOf();
       const rowsBy = async (by: UsageBy) => {
         const { rows, total, unattributed, nextCursor } = await read({ by, tenants: [tenantId] });
@@ -119,7 +119,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect(await rowsBy('session')).toEqual([[refOf(desk.id), 1, 7], [refOf(widget.id), 110, 3], 1000]);
     });
 
-    test('tell what a session used one by one, the newest first and page by page', async () => {
+    test('list what a session used entry by entry, newest first and page by page', async () => {
       const { widget, desk } = await usedOf();
       const all = await reports().entriesOf(widget.id, undefined, 10);
       expect(all).toMatchObject([
@@ -132,7 +132,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect(await reports().countEntries(desk.id)).toBe(1);
     });
 
-    test('tell of each sum of a day, page by page in the order of their keys', async () => {
+    test('list each sum of a day, page by page in the order of their keys', async () => {
       const { tenantId, widget, desk } = await usedOf();
       const none = { tenantId, keyId: '', agentId: '' };
       const rows = [
@@ -149,7 +149,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect(await reports().ofDay(TODAY, undefined, undefined, 1000)).toEqual(expect.arrayContaining(rows));
     });
 
-    test('say of which tenant and key a row is, where it is of one', async () => {
+    test('name the tenant and key of a row that has just one', async () => {
       const { tenantId, widget, desk } = await usedOf();
       const { rows } = await read({ by: 'subject', tenants: [tenantId] });
       expect(rows).toMatchObject([
@@ -159,7 +159,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect((await read({ by: 'key', tenants: [tenantId] })).rows).toMatchObject([{ tenantId, keyId: 'site' }]);
     });
 
-    test('tell when it was, by days and by hours', async () => {
+    test('show usage over time, by days and by hours', async () => {
       const { tenantId } = await usedOf();
       const tenants = [tenantId];
       expect((await read({ tenants })).series).toEqual([
@@ -176,7 +176,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
         expect((await read({ by, tenants, span: 'hour' })).series).toEqual(hours);
     });
 
-    test('have nothing of before or after their range', async () => {
+    test('include nothing from before or after their range', async () => {
       const { tenantId } = await usedOf();
       const tenants = [tenantId];
       expect((await read({ tenants, toDay: TODAY })).total.tokens).toBe(1110);
@@ -185,7 +185,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       for (const by of ['agent', 'session'] as const) expect((await read({ ...hour, by })).total.tokens).toBe(10);
     });
 
-    test('have nothing of other tenants, and nothing at all of none', async () => {
+    test('include nothing of other tenants, and nothing at all without tenants', async () => {
       const { tenantId } = await usedOf();
       await usedOf();
       for (const by of ['subject', 'key', 'session'] as const) {
@@ -196,7 +196,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       }
     });
 
-    test('come in pages, what used most first, that neither repeat nor leave out any', async () => {
+    test('come in pages, largest usage first, that neither repeat nor omit a row', async () => {
       const tenantId = randomId();
       const subjects = Array.from({ length: 7 }, () => randomId());
       for (const [n, subject] of subjects.entries())
@@ -231,7 +231,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       },
     );
 
-    test('read so many rows and no more', async () => {
+    test('read no more than the maximum number of rows', async () => {
       const tenantId = randomId();
       const day = '2031-05-05';
       const fill = (from: number, to: number) =>
@@ -247,7 +247,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       await nodes()[0].run((sql) => sql`delete from usage_day where day = ${day}`);
     });
 
-    test('tell what was used since a time, by entries for subjects and by hours for all else', async () => {
+    test('add up usage since a time, from entries for subjects and from hours for everything else', async () => {
       const { tenantId, widget, desk } = await usedOf();
       const since = async (by: UsageBy, sinceMs: number) =>
         Object.fromEntries((await reports().since(by, sinceMs, [tenantId])) ?? []);
@@ -261,7 +261,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       });
     });
 
-    test('tell what sessions used in all, and how subjects came', async () => {
+    test('give the total usage of sessions, and the callers of subjects', async () => {
       const { widget, desk } = await usedOf();
       const [nobody, nothing] = [randomId(), `s:${randomId()}:1`];
       expect(Object.fromEntries(await reports().ofSessions([widget.id, desk.id, nothing]))).toEqual({

@@ -42,7 +42,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       return record;
     }
 
-    test("a subject's sessions are those that have not ended, and nobody else's", async () => {
+    test("a subject's sessions are its own that have not ended", async () => {
       const mine = await inserted();
       const { subject } = mine;
       const second = await inserted({ id: `s:${subject}:${randomId()}`, subject });
@@ -53,7 +53,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(found.map(({ id }) => id).toSorted()).toEqual([mine.id, second.id].toSorted());
     });
 
-    test('keeps the last word of a rating, before and after the end, and leaves the record alone', async () => {
+    test('keeps the last rating, before and after the end, and leaves the record alone', async () => {
       const [rated, over, silent] = [await inserted(), await inserted(), await inserted()];
       await history().rate(rated.id, 2);
       await history().rate(rated.id, 5);
@@ -72,7 +72,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().ratingsOf([])).toEqual(new Map());
     });
 
-    test("a key's sessions are those that have not ended, and nobody else's", async () => {
+    test("a key's sessions are its own that have not ended", async () => {
       const keyId = randomId();
       const mine = await inserted({ keyId });
       await inserted({ keyId, tenantId: 'another' });
@@ -81,7 +81,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().activeOfKey(mine.tenantId, keyId)).toEqual([mine]);
     });
 
-    test('what ended since a time is told, the latest first and at most so many', async () => {
+    test('sessions that ended since a time are listed, latest first and up to a maximum', async () => {
       const since = 4_000_000_000_000;
       const ends: VoiceRecord[] = [];
       for (const laterMs of [-1, 0, 1, 2]) {
@@ -93,7 +93,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().endedSince(since, 2)).toEqual(ends.slice(0, 2));
     });
 
-    test('a record comes back as it was inserted; an unknown id is undefined', async () => {
+    test('a record is found as it was inserted; an unknown id is undefined', async () => {
       const console = { caller: 'console', keyId: null, loginId: 'auth_1', agentId: null, named: true } as const;
       for (const changes of [{}, console]) {
         const record = await inserted(changes);
@@ -102,14 +102,14 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().find(randomId())).toBeUndefined();
     });
 
-    test('inserting an id twice changes nothing, also at once', async () => {
+    test('inserting an id twice changes nothing, even concurrently', async () => {
       const record = voiceRecord();
       await atOnce(20, () => history().insert(row(record)));
       await history().insert(row({ ...record, upstreamId: 'other', version: 9 }));
       expect(await history().find(record.id)).toEqual(record);
     });
 
-    test('an end is saved whatever its version, because ended wins, and found among others', async () => {
+    test('an end is saved whatever its version, because an end wins, and is found among others', async () => {
       const record = await inserted();
       await history().save([row(beat(record, 9))]);
       const over = { ...endedRecord(record), version: 2 };
@@ -134,7 +134,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().find(record.id)).toEqual(beat(record, 4));
     });
 
-    test('an end is told once and nothing changes after it', async () => {
+    test('an end is reported once and nothing changes after it', async () => {
       const record = await inserted();
       const ended = endedRecord(record);
       expect((await history().save([row(ended), row(ended)])).ended).toEqual([record.id]);
@@ -146,7 +146,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().find(record.id)).toEqual(ended);
     });
 
-    test('of ends with different reasons at once one is told, and that one holds', async () => {
+    test('of concurrent ends with different reasons one is reported, and that one holds', async () => {
       const records = await atOnce(10, () => inserted());
       const reasons = ['closed_by_client', 'closed_by_operator', 'key_revoked', 'quota_exceeded'] as const;
       const told = await atOnce(40, (index) => {
@@ -188,7 +188,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(seen).toEqual(made.sort(order).map((record) => row(record)));
     });
 
-    test('a last page that is just full has none after it', async () => {
+    test('a last page that is exactly full has no page after it', async () => {
       const tenantId = randomId();
       await atOnce(4, () => inserted({ tenantId }));
       const first = await history().list({ tenantId }, undefined, 2);
@@ -247,7 +247,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await found({ fromMs: DAY_BEGIN + 4 })).toEqual([]);
     });
 
-    test('lists what is of some tenants, and nothing of a tenant that is none of them', async () => {
+    test('lists only sessions of the given tenants', async () => {
       const [one, other] = [randomId(), randomId()];
       const mine = await inserted({ tenantId: one });
       await inserted({ tenantId: other });
@@ -259,7 +259,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await found({ tenants: [] })).toEqual([]);
     });
 
-    test('looks at so many rows for a page, says so, and goes on from there', async () => {
+    test('examines a limited number of rows per page, says so, and continues from there', async () => {
       const tenantId = randomId();
       const oldest = await inserted({ tenantId, caller: 'console', keyId: null });
       await atOnce(100, (n) => inserted({ tenantId, startedAtMs: DAY_BEGIN + 1 + n }));
@@ -300,7 +300,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await list(several, 2, first.next)).toEqual({ ...whole, rows: own.slice(2) });
     });
 
-    test('looks at so many rows of several tenants for a page, says so, and goes on from there', async () => {
+    test('examines a limited number of rows of several tenants per page, says so, and continues from there', async () => {
       const tenants = [randomId(), randomId()];
       const oldest = await inserted({ tenantId: tenants[0], caller: 'console', keyId: null });
       await atOnce(100, (n) => inserted({ tenantId: tenants[n % 2], startedAtMs: DAY_BEGIN + 1 + n }));
@@ -311,7 +311,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(second).toEqual({ rows: [row(oldest)], next: undefined, isPartial: false });
     });
 
-    test('goes on also where the last row that it looked at was what it looked for', async () => {
+    test('continues even when the last row examined is a match', async () => {
       const fromMs = 8_000_000_000_000;
       const own = { tenantId: randomId(), keyId: randomId() };
       const wanted = [2, 1].map((n) => row(voiceRecord({ ...own, startedAtMs: fromMs + n })));
@@ -323,7 +323,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect((await narrow().list(filter, first.next, 5)).rows).toEqual([wanted[1]]);
     });
 
-    test('tells the stale sessions that are silent longest, and no others', async () => {
+    test('lists the stale sessions that have been silent longest, and no others', async () => {
       const tenantId = randomId();
       const ids: string[] = [];
       for (const [n, silentSinceMs] of [3, 1, 2, 1].entries()) {
@@ -341,7 +341,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect((await history().silentSince({ tenantId, caller: 'console' }, DAY_BEGIN, undefined, 5)).rows).toEqual([]);
     });
 
-    test('tells the sessions that end soonest for want of words, page by page, and no others', async () => {
+    test('lists the sessions that end soonest because no words come, page by page, and no others', async () => {
       const tenantId = randomId();
       const ids: string[] = [];
       for (const dueMs of [3, 1, 2, 4]) {
@@ -381,7 +381,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await found({ idPrefix: `s:${subject}:%` })).toEqual([]);
     });
 
-    test('finds the sessions of a subject, the newest first, also of one tenant only', async () => {
+    test('finds the sessions of a subject, newest first, also for one tenant only', async () => {
       const [subject, tenantId] = [randomId(), randomId()];
       const startedAtMs = (n: number): { startedAtMs: number } => ({ startedAtMs: DAY_BEGIN + n });
       const first = await inserted({ subject, tenantId, ...startedAtMs(1) });
@@ -415,7 +415,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await list({ caller: 'console', states: ['idle'] })).toEqual([]);
     });
 
-    test('tells the newest sessions of some subjects, and those of one name at the provider', async () => {
+    test('lists the newest sessions of some subjects, and those with one name at the provider', async () => {
       const upstreamId = randomId();
       const first = await inserted({ upstreamId });
       const second = await inserted({ upstreamId, startedAtMs: DAY_BEGIN + 1 });
@@ -511,7 +511,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       expect(await history().countEnding(by)).toBeGreaterThanOrEqual(5);
     });
 
-    test('any batches at once on two nodes: the newest version stays, and each end is told once', async () => {
+    test('after any concurrent batches on two nodes the newest version stays, and each end was reported once', async () => {
       const change = fc.record({ who: fc.nat(4), version: fc.integer({ min: 2, max: 12 }) });
       const ends = fc.array(fc.integer({ min: 2, max: 14 }), { minLength: 5, maxLength: 5 });
       await fc.assert(

@@ -100,7 +100,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       metadata: { campaign: 'spring' },
     });
 
-    test('is that a session was opened, without what proves it or what its agent is told', async () => {
+    test("is that a session was opened, without its proof or its agent's instructions", async () => {
       const one = await endpoint();
       const record = await opened(one.tenantId);
       const { rows } = await stores().webhooks.deliveries({ endpointId: one.id }, undefined, 9);
@@ -120,7 +120,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       for (const secret of [record.id, 'secret of the house', 'AQ==']) expect(delivery?.body).not.toContain(secret);
     });
 
-    test('is found by the session, of the tenants that are shown, whatever others were told after them', async () => {
+    test('is found by session for the visible tenants, whatever others were told later', async () => {
       const own = await endpoint();
       const record = await opened(own.tenantId);
       await endpoint({ tenantId: null, types: ['session.ended'] });
@@ -136,7 +136,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       expect((await told('*', 9)).map(([tenantId]) => tenantId)).toContain(null);
     });
 
-    test('is that it ended, once, whoever saves the end how often', async () => {
+    test('is that it ended, once, however often and by whichever node the end is saved', async () => {
       const one = await endpoint();
       const record = await opened(one.tenantId);
       await atOnce(RACERS, () => end(record));
@@ -164,7 +164,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       expect(await typesTo(one)).toEqual(['session.started']);
     });
 
-    test('is when it goes idle or stale, and not that it is engaged again', async () => {
+    test('is when it goes idle or stale, but not that it is engaged again', async () => {
       const one = await endpoint();
       const record = await opened(one.tenantId);
       const states = ['idle', 'engaged', 'stale', 'stale'] as const;
@@ -179,7 +179,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       ]);
     });
 
-    test('is what an endpoint wants, of its own tenant, and of all to one of the installation', async () => {
+    test('is only what an endpoint wants, from its own tenant or, for one of the installation, from all', async () => {
       const ended = await endpoint({ types: ['session.ended'] });
       const other = await endpoint();
       const common = await endpoint({ tenantId: null, types: ['session.ended'] });
@@ -199,7 +199,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       expect(await typesTo(one)).toEqual(['session.started']);
     });
 
-    test('never keeps a session from being saved whose endpoint is deleted meanwhile', async () => {
+    test('never prevents a session from being saved when an endpoint is deleted meanwhile', async () => {
       for (let round = 0; round < 8; round += 1) {
         const one = await endpoint();
         const records = await Promise.all(Array.from({ length: 8 }, () => opened(one.tenantId)));
@@ -255,14 +255,14 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(JSON.stringify(await toldTo(one))).not.toContain('rtc_1');
       });
 
-      test('is that a hang-up was not confirmed, beside that it is over', async () => {
+      test('is that a hang-up was not confirmed, besides that the call is over', async () => {
         const one = await endpoint({ types: CALLS });
         const { record } = await callOf(one);
         await save(record, { ...isClosed, hangup: 'unconfirmed' });
         expect((await typesTo(one)).toSorted()).toEqual(['call.closed', 'call.unconfirmed']);
       });
 
-      test('is nothing where another was first', async () => {
+      test('is nothing for a save that came second', async () => {
         const one = await endpoint({ types: CALLS });
         const { record } = await callOf(one);
         await atOnce(RACERS, () => stores().calls.save({ ...record, ...isOpen, version: 2 }, 1));
@@ -270,12 +270,12 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       });
     });
 
-    describe('of what a session cost in all', () => {
+    describe("of a session's total cost", () => {
       const settle = (atMs: number) => stores().webhooks.settle(atMs, atMs - SETTLED_MS, 100);
       const settled = async (one: WebhookEndpoint) =>
         (await toldTo(one)).filter(({ type }) => type === 'session.settled');
 
-      test('is told some minutes after its end where its calls are not heard here, once over all nodes', async () => {
+      test('is sent some minutes after the end when its calls are not heard here, once over all nodes', async () => {
         const one = await endpoint();
         const record = await opened(one.tenantId, { isHeard: false });
         const reported = { tokens: 70, microDollars: 12_345, atMs: DAY_BEGIN, day: '2030-01-01', idempotency: null };
@@ -314,7 +314,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         ]);
       });
 
-      test('is told once all calls are over where they are heard here', async () => {
+      test('is sent once all calls are over when they are heard here', async () => {
         const one = await endpoint();
         const session = await opened(one.tenantId, { isHeard: true });
         const { tenantId, subject, id: sessionId } = session;
@@ -381,7 +381,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         ]);
       });
 
-      test('is not kept for a session that nobody wants it of', async () => {
+      test('is not kept for a session for which no endpoint wants it', async () => {
         const one = await endpoint({ types: ['session.ended'] });
         const record = await opened(one.tenantId, { isHeard: true });
         await end(record);
@@ -405,7 +405,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         return { ...of, toldPercent: 80, exceededAtMs: null, closedAtMs: null, budgetVersion: 1, version: 1 };
       }
 
-      test('is what a budget tells, once, whoever saves it first', async () => {
+      test("is a budget's fact, once, whichever node saves it first", async () => {
         const one = await endpoint({ types: ['budget.warned'] });
         const warned = record(one.tenantId);
         await atOnce(RACERS, (n) => stores().budgetStates.save(warned, 0, fact({ n })));
@@ -414,7 +414,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         ]);
       });
 
-      test('is mailed to each address, claimed by one node at a time, and may be left to a later time', async () => {
+      test('is mailed to each address, claimed by one node at a time, and may be deferred', async () => {
         const [tenantId, address] = [randomId(), `${randomId()}@example.com`];
         await stores().budgetStates.save(record(tenantId), 0, { ...fact({ n: 1 }), mailTo: [address] });
         const claim = async (atMs: number) =>
@@ -431,7 +431,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await claim(DAY_BEGIN + 9000)).toEqual([]);
       });
 
-      test('is what concerns the installation to its own endpoints alone', async () => {
+      test("is, where it concerns the installation, sent to the installation's endpoints only", async () => {
         const own = await endpoint({ types: ['budget.warned', 'meter.drift'] });
         const common = await endpoint({ tenantId: null, types: ['budget.warned', 'meter.drift'] });
         try {
@@ -490,7 +490,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         return key;
       }
 
-      test('is that one was issued, paused and revoked, each once, with who did it and never the key', async () => {
+      test('is that a key was issued, paused and revoked, each once, with who did it and never with the key', async () => {
         const one = await endpoint({ types: KEYS });
         const key = await keyOf(one.tenantId ?? '');
         const { id, tenantId, origin, label } = key;
@@ -505,7 +505,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(JSON.stringify(told)).not.toContain(key.key);
       });
 
-      test('is that the tenants file revoked one, once, and nothing of keys that it names', async () => {
+      test('is that the tenants file revoked a key, once, and nothing about the keys that it lists', async () => {
         const one = await endpoint({ types: KEYS });
         const key = await keyOf(one.tenantId ?? '');
         const { tenantId } = key;
@@ -523,7 +523,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       });
     });
 
-    test('is that somebody logged in, to endpoints of the installation alone, and without the address', async () => {
+    test('is that a user logged in, sent to endpoints of the installation only and without the address', async () => {
       const [own, common] = [
         await endpoint({ types: ['login.succeeded'] }),
         await endpoint({ tenantId: null, types: ['login.succeeded'] }),
@@ -544,7 +544,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       }
     });
 
-    test('is each entry of usage, of reports and of calls, and none that was counted before', async () => {
+    test('is each entry of usage from reports and calls, and none that was counted before', async () => {
       const one = await endpoint({ types: ['usage.recorded'] });
       const record = await opened(one.tenantId);
       const { tenantId, subject, id: sessionId } = record;
@@ -598,7 +598,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         return { id, name: id, agents: [], admins: null, keys: [], webhooks };
       };
 
-      test('is an endpoint of its own for each tenant, which is told like any other', async () => {
+      test('is a separate endpoint for each tenant, which is told like any other', async () => {
         const [one, other] = [randomId(), randomId()];
         await stores().tenants.merge([tenant(one, [webhook]), tenant(other, [webhook])]);
         const [endpoint] = await stores().webhooks.list([one]);
@@ -614,7 +614,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect(await typesTo(endpoint as WebhookEndpoint)).toEqual(['session.started']);
       });
 
-      test('is counted where it is told nothing now, but what somebody has switched off', async () => {
+      test('is counted as troubled when it gets nothing at present, unless an operator disabled it', async () => {
         const id = randomId();
         const named = ['a', 'b', 'c', 'd'].map((name) => ({ ...webhook, id: name }));
         await stores().tenants.merge([tenant(id, named)]);
@@ -630,7 +630,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
         expect((await stores().webhooks.countTroubled()).failing).toBeGreaterThanOrEqual(1);
       });
 
-      test('is changed where the file differs, and keeps how it does; what is not named stays', async () => {
+      test('is changed where the file differs but keeps its state; an endpoint that the file omits stays', async () => {
         const id = randomId();
         await stores().tenants.merge([tenant(id, [webhook])]);
         const state = { state: 'disabled', disabledFor: 'operator', version: 2 } as const;
@@ -649,7 +649,7 @@ export function webhookEventsContract(name: string, make: Make<Stores>): void {
       });
     });
 
-    test('goes with its deliveries once it is kept for no longer', async () => {
+    test('is deleted with its deliveries when its retention ends', async () => {
       const one = await endpoint();
       await opened(one.tenantId, { startedAtMs: 5 });
       await stores().retention.deleteSome('webhookEvents', 6);

@@ -84,14 +84,14 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await webhooks().insert(endpoint, MANY)).toBe(false);
       });
 
-      test('of those who add to one tenant at once no more get through than it may have', async () => {
+      test('concurrent inserts for one tenant never exceed its limit', async () => {
         const tenantId = randomId();
         const inserted = await atOnce(RACERS, () => webhooks().insert(anEndpoint({ tenantId }), 10));
         expect(inserted.filter(Boolean)).toHaveLength(10);
         expect(await webhooks().list([tenantId])).toHaveLength(10);
       });
 
-      test('are listed by tenant, those of the installation only for whoever is shown all', async () => {
+      test('are listed by tenant; those of the installation only for those who may see everything', async () => {
         const [mine, other, common] = [await added(), await added(), await added({ tenantId: null })];
         expect(await webhooks().list([mine.tenantId as string])).toEqual([mine]);
         expect(await webhooks().list([])).toEqual([]);
@@ -100,7 +100,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         await webhooks().delete(common.id);
       });
 
-      test('change in what is given, and nothing else', async () => {
+      test('change only in the given fields', async () => {
         const endpoint = await added();
         const url = 'https://other.example.com/';
         const moved = { ...endpoint, url, version: 2 };
@@ -111,7 +111,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await webhooks().change('wh_nobody', { url })).toBeUndefined();
       });
 
-      test('that are deleted get nothing more, and leave no deliveries', async () => {
+      test('get nothing more once they are deleted, and leave no deliveries', async () => {
         const endpoint = await added();
         const [event] = await tell(endpoint.id);
         expect(await webhooks().delete(endpoint.id)).toBe(true);
@@ -123,7 +123,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
     });
 
     describe('claims', () => {
-      test('have the oldest first, with the body that is sent', async () => {
+      test('contain the oldest deliveries first, with the body to send', async () => {
         const { id, tenantId, url } = await added();
         const [first, second] = await tell(id, 2);
         const body = '{"type" : "webhook.test", "timestamp" : "2030-01-01T00:00:00.000Z", "data" : {"n":0}}';
@@ -142,7 +142,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(first).toMatch(/^evt_[\w-]{22}$/);
       });
 
-      test('are of one node until the lease ends, whoever claims at once', async () => {
+      test('belong to one node until the lease ends, however many claim concurrently', async () => {
         const { id } = await added();
         await tell(id, 20);
         const at = DAY_BEGIN + 100;
@@ -155,7 +155,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect((await claimOf(id, at + LEASE_MS))?.deliveries).toHaveLength(20);
       });
 
-      test('have as many as are asked for, and none of an endpoint that is busy', async () => {
+      test('contain as many deliveries as requested, and none of a busy endpoint', async () => {
         const { id } = await added();
         await tell(id, 5);
         const at = DAY_BEGIN + 60_000;
@@ -164,7 +164,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect((await claimOf(id, at, { each: 3, eachMissed: 1 }))?.deliveries).toHaveLength(2);
       });
 
-      test('have fewer of what an endpoint missed that came back, beside what happened since', async () => {
+      test('contain fewer of the deliveries that a recovered endpoint missed, besides newer ones', async () => {
         const { id } = await added({ healthySinceMs: DAY_BEGIN + 4 });
         await tell(id, 8);
         const agesOf = async (atMs: number) =>
@@ -174,7 +174,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await agesOf(DAY_BEGIN + 10)).toEqual([2]);
       });
 
-      test.each(['failing', 'disabled'] as const)('have nothing of an endpoint that is %s', async (state) => {
+      test.each(['failing', 'disabled'] as const)('contain nothing of an endpoint that is %s', async (state) => {
         const { id } = await added({ state, probeAtMs: state === 'failing' ? DAY_BEGIN : null });
         await tell(id);
         expect(await claimOf(id, DAY_BEGIN)).toBeUndefined();
@@ -182,7 +182,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await webhooks().claimOne(id, DAY_BEGIN, DAY_BEGIN + LEASE_MS)).toBeUndefined();
       });
 
-      test('of probes are of failing endpoints whose time has come and that have something to send, or are given up', async () => {
+      test('of probes contain failing endpoints that are due and have something to send, or that are to be given up', async () => {
         const failing = { state: 'failing', failingSinceMs: DAY_BEGIN, probeAtMs: DAY_BEGIN + 10 } as const;
         const [due, idle, old] = [
           await added(failing),
@@ -198,7 +198,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await probes(DAY_BEGIN + 10)).toEqual([due, old]);
       });
 
-      test('that are given back are due again, for whoever comes first', async () => {
+      test('that are given back are due again, for whichever node comes first', async () => {
         const { id } = await added();
         await tell(id);
         const claim = await claimOf(id, DAY_BEGIN);
@@ -215,7 +215,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
     describe('a clock that was set back', () => {
       const longestMs = [LEASE_MS, 60_000, 300_000];
 
-      test('has what waits for longer than it may become due, and nothing else', async () => {
+      test('makes only deliveries due that would wait longer than they may', async () => {
         const { id } = await added();
         const [first, second] = (await tell(id, 2)) as [string, string];
         const claim = await claimOf(id, DAY_BEGIN + 1, { each: 1 });
@@ -230,7 +230,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await both()).toEqual([early, early]);
       });
 
-      test('has a failing endpoint be probed whose time is later than any probe', async () => {
+      test('makes a failing endpoint due whose next probe is later than any probe may be', async () => {
         const times = { failingSinceMs: DAY_BEGIN, probeAtMs: DAY_BEGIN + 10 };
         const { id } = await added({ state: 'failing', ...times });
         await tell(id, 1, DAY_BEGIN - 7_200_000);
@@ -239,7 +239,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await isDue(DAY_BEGIN + 9 - LAST_PROBE_MS)).toBe(true);
       });
 
-      test('has no endpoint be one that missed something because it came back later than now', async () => {
+      test('does not make an endpoint count as having missed events because it recovered later than now', async () => {
         const { id } = await added({ healthySinceMs: DAY_BEGIN + 60_000 });
         await tell(id, 4);
         expect((await claimOf(id, DAY_BEGIN + 10, { eachMissed: 1 }))?.deliveries).toHaveLength(4);
@@ -255,7 +255,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         return { id, eventId, claim, now: () => webhooks().delivery(id, eventId) };
       }
 
-      test('of a request that was answered are kept, and it is sent no more', async () => {
+      test('of an answered request are kept, and it is not sent again', async () => {
         const { id, claim, now } = await claimedOne();
         await webhooks().finish(claim, outcome());
         expect(await now()).toEqual({
@@ -277,7 +277,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await claimOf(id, DAY_BEGIN + LEASE_MS)).toBeUndefined();
       });
 
-      test('of one that failed say when it is sent again', async () => {
+      test('of a failed request say when it is sent again', async () => {
         const { id, claim, now } = await claimedOne();
         const failed = { state: 'waiting', status: null, code: 'timed_out' } as const;
         await webhooks().finish(claim, outcome({ ...failed, nextAtMs: DAY_BEGIN + 5000 }));
@@ -291,7 +291,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect((await claimOf(id, DAY_BEGIN + 5000))?.deliveries).toMatchObject([{ attempts: 1 }]);
       });
 
-      test('of a node whose lease had ended change nothing, unless it was delivered', async () => {
+      test('of a node whose lease has ended change nothing, unless the event was delivered', async () => {
         const { id, claim, now } = await claimedOne();
         const later = DAY_BEGIN + LEASE_MS;
         await claimOf(id, later);
@@ -305,7 +305,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
     });
 
     describe('lists', () => {
-      test('have the newest first, in pages, by state and type', async () => {
+      test('have the newest deliveries first, in pages, by state and type', async () => {
         const { id } = await added();
         const events = await tell(id, 5);
         const claim = await claimOf(id, DAY_BEGIN);
@@ -324,7 +324,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect(await webhooks().countWaiting([id])).toEqual(new Map([[id, 4]]));
       });
 
-      test('look through a bounded number of rows for each page', async () => {
+      test('examine a bounded number of rows for each page', async () => {
         const { id } = await added();
         await tell(id, 6);
         const page = await scanned().deliveries({ endpointId: id, state: 'dead' }, undefined, 3);
@@ -337,7 +337,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
     });
 
     describe('replays', () => {
-      test('send one again under its id, with all its tries', async () => {
+      test('send a delivery again under its id, with all its tries left', async () => {
         const { id } = await added();
         const [eventId] = (await tell(id)) as [string];
         const claim = await claimOf(id, DAY_BEGIN);
@@ -347,7 +347,7 @@ export function webhooksContract(name: string, make: (maxScanned?: number) => Ma
         expect((await claimOf(id, DAY_BEGIN + 70))?.deliveries).toMatchObject([{ eventId, attempts: 0 }]);
       });
 
-      test('of many are of a time and of types, without those that wait', async () => {
+      test('of many select by time and types, without waiting deliveries', async () => {
         const { id } = await added();
         await tell(id, 6);
         const claim = await claimOf(id, DAY_BEGIN + 10);
