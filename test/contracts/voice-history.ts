@@ -276,7 +276,7 @@ export function voiceHistoryContract(name: string, make: (maxScanned?: number) =
       ['-startedAt', 5_000_000_000_000],
       ['startedAt', 6_000_000_000_000],
       ['-endedAt', 7_000_000_000_000],
-    ] as const)('looks through nothing of tenants that are not shown, by %s', async (sort, fromMs) => {
+    ] as const)('examines no rows of tenants that may not be seen, by %s', async (sort, fromMs) => {
       const [mine, foreign, subject] = [randomId(), randomId(), randomId()];
       const nth = (n: number, tenantId: string): HistoryRow => {
         const atMs = sort === 'startedAt' ? fromMs + n : fromMs + 200 - n;

@@ -69,7 +69,7 @@ describeEngines('the database', (open) => {
     expect(await total(database)).toBe(80);
   });
 
-  test('compiles nothing in a transaction, however dear it looks', async () => {
+  test('compiles nothing in a transaction, however expensive the query looks', async () => {
     const plan = await database.transaction(async (sql) => {
       await sql`set local jit_above_cost = 0`;
       return sql`explain (analyze) select sum(n) from generate_series(1, 10) as n`;
@@ -88,7 +88,7 @@ describeEngines('the database', (open) => {
     expect(await total(database)).toBe(2);
   });
 
-  test('gives back text in every script unchanged', async () => {
+  test('returns text in every script unchanged', async () => {
     const text = 'Zoë — 山田 — עברית — 👩🏽‍🚀 — \u{10FFFF} — \t\n\\\'"';
     await database.run((sql) => sql`insert into item (id, text) values (1, ${text})`);
     expect(await database.run((sql) => sql`select text from item`)).toEqual([{ text }]);
@@ -123,7 +123,7 @@ describeEngines('the database', (open) => {
     expect(await total(database)).toBe(1);
   });
 
-  test('tells Unavailable at the deadline and serves the next caller', async () => {
+  test('throws Unavailable at the deadline and serves the next caller', async () => {
     const never = new Promise<void>(() => {});
     const outcome = database.transaction(
       async (sql) => {
@@ -151,7 +151,7 @@ describeEngines('the database', (open) => {
 });
 
 describeEngines('closing the database', (open) => {
-  test('lets running work end, then tells Unavailable, and may be repeated', async () => {
+  test('lets running work finish, then throws Unavailable, and may be repeated', async () => {
     const { database, close } = await open();
     const running = database.run((sql) => sql`select 1 as one`);
     await Promise.all([database.close(), database.close()]);

@@ -49,7 +49,7 @@ describeEngines('what an older build wrote', (open) => {
     expect(await history.recount()).toBe(0);
   });
 
-  test('is in the sums of hours and days, as far as it is known whose it was', async () => {
+  test('is in the sums of hours and days, as far as its owner is known', async () => {
     const rows = (table: string, of: string) =>
       opened.database.run((sql) =>
         sql.unsafe<object[]>(

@@ -47,7 +47,7 @@ describe('the first answer of a database', () => {
     expect(database.asked).toBe(early.length + 1);
   });
 
-  test('is not waited for where nobody listens, or the server wants somebody else', async () => {
+  test('is not waited for where no server listens, or the server refuses this user', async () => {
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', '28P01', '3D000', 'CERT_HAS_EXPIRED']) {
       const database = failing(code);
       await expect(awaitFirstAnswer(database, waiting())).rejects.toMatchObject({ cause: { code } });
@@ -98,7 +98,7 @@ describe('the first answer of a database', () => {
     },
   );
 
-  test('of an address where nobody listens is a refusal at once', async () => {
+  test('of an address where no server listens is an immediate refusal', async () => {
     const url = `postgres://somebody@127.0.0.1:${await freePort()}/nothing`;
     const database = openExternal({ url, deadlineMs: PATIENT_MS });
     const wait = waiting();

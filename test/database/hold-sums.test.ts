@@ -46,7 +46,7 @@ describeEngines('what sessions of an older build hold', (open) => {
   });
   afterAll(() => opened.close());
 
-  test('is what is left of it, of those that talk', async () => {
+  test('is what is left of it, for sessions that talk', async () => {
     const holds = createPostgresHolds(opened.database);
     const held = async (account: string) =>
       (await holds.standing(account, DAY, 'nobody', AT)).heldByOthers.microDollars;

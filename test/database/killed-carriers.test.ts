@@ -39,7 +39,7 @@ describe.skipIf(reason !== undefined)(`Carriers of former tables ${reason ?? ''}
     return rows.length;
   }
 
-  test('that are killed lose nothing and double nothing', async () => {
+  test('that are killed lose nothing and duplicate nothing', async () => {
     await killer.run(
       (sql) => sql`
         insert into actor_event (machine, actor, version, at_ms, kind, event, to_state, steps, guards, detail, node)

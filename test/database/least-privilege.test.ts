@@ -44,7 +44,7 @@ describe.skipIf(skipped !== undefined)(`a role that may change rows and not the 
     expect(await migrate(service, fixture('grown'))).toEqual([]);
   });
 
-  test('still hears that a migration was changed', async () => {
+  test('is still told that a migration was changed', async () => {
     await expect(migrate(service, fixture('changed'))).rejects.toThrow('001_people.sql was changed');
   });
 });

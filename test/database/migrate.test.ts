@@ -38,7 +38,7 @@ describeEngines('migrations', (open) => {
     expect(await migrate(database, fixture('first'))).toEqual(['001_people.sql']);
   });
 
-  test("are asked for where nothing may be changed, of a new database and of an older build's", async () => {
+  test('are requested, where nothing may be changed, for a new database and for one of an older build', async () => {
     const { database } = opened;
     await expect(requireMigrated(database, fixture('grown'))).rejects.toThrow(
       'the database has not been migrated to this build yet (2 migrations are missing)',
@@ -58,7 +58,7 @@ describeEngines('migrations', (open) => {
     await expect(migrate(database, fixture('first'))).rejects.toThrow('002_city.sql, which this build does not know');
   });
 
-  test('of the service leave no whole id of a session in the audit, where it would be its caller’s proof', async () => {
+  test('of the service leave no full session id in the audit, where it would be its caller’s proof', async () => {
     const { database } = opened;
     await migrateBefore(database, '006');
     const ref = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Z`;
@@ -77,7 +77,7 @@ describeEngines('migrations', (open) => {
     expect(kept.map(({ target }) => target)).toEqual([ref, ref, ...targets.slice(2)]);
   });
 
-  test('of the service say whose the changes were that are in the audit already', async () => {
+  test('of the service add to existing audit entries whose changes they were', async () => {
     const { database } = opened;
     await migrateBefore(database, '011');
     const id = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Zdefghijklmnopqr`;

@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined)(
       await recovery(database);
     });
 
-    test('is Unavailable where nobody listens', async () => {
+    test('is Unavailable where no server listens', async () => {
       const nowhere = openExternal({ url: 'postgres://postgres@127.0.0.1:1/postgres', deadlineMs: PATIENT_MS });
       const error = await errorOf(nowhere.ping());
       expect(error).toBeInstanceOf(Unavailable);
@@ -178,14 +178,14 @@ describe.skipIf(missing !== undefined)(
       },
     );
 
-    test('tells that work fails by one write for which its disk has no room, however much it answers beside', async () => {
+    test('counts as failing after one write for which its disk has no room, however much else it answers', async () => {
       const full = "do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$";
       expect(await errorOf(patient.run((sql) => sql.unsafe(full)))).toBeInstanceOf(Unavailable);
       await Promise.all(Array.from({ length: 5 }, () => patient.ping()));
       expect(patient.health.failure()).toMatchObject({ code: '53100' });
     });
 
-    test('tells nothing of work that lost against other work, or that was wrong', async () => {
+    test('does not count as failing because of work that lost a conflict or was wrong', async () => {
       for (const code of ['40001', '40P01', '23505']) {
         const statement = `do $$ begin raise exception 'undone' using errcode = '${code}'; end $$`;
         for (let n = 0; n < 5; n += 1) expect(await errorOf(patient.run((sql) => sql.unsafe(statement)))).toBeDefined();
@@ -193,7 +193,7 @@ describe.skipIf(missing !== undefined)(
       expect(patient.health.failure()).toBeUndefined();
     });
 
-    test('is written to again when another server has taken its place and it takes no writes any more', async () => {
+    test('is written to again when it takes no more writes and another server has taken its place', async () => {
       const next = await startPostgres();
       const way = await startWay(server.url);
       const node = openExternal({ url: way.url, maxConnections: 3, deadlineMs: PATIENT_MS });
@@ -214,7 +214,7 @@ describe.skipIf(missing !== undefined)(
       await next.stop();
     });
 
-    test('tells nobody of the end of a connection but those whose work was on it', async () => {
+    test('reports the end of a connection only to those whose work was on it', async () => {
       const working = Promise.all(
         Array.from({ length: 5 }, () => errorOf(patient.run((sql) => sql`select pg_sleep(61)`))),
       );
@@ -245,7 +245,7 @@ describe.skipIf(missing !== undefined)(
       await recovery(database);
     });
 
-    test('does not go on with a statement of a transaction that its caller has given up', async () => {
+    test('does not go on with a statement of a transaction that its caller has abandoned', async () => {
       await onOne(server, 'create table if not exists given_up (id integer)');
       const error = await errorOf(
         database.transaction(

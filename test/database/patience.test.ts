@@ -87,13 +87,13 @@ describeEngines('A database that is too slow for requests', (open) => {
     return row?.versions ?? '';
   }
 
-  test('is migrated, and tells the secrets of its installation', async () => {
+  test('is migrated and returns the secrets of its installation', async () => {
     await migrate(slow);
     await migrate(slow);
     expect(await createPostgresInstallation(slow).secret('subjects')).toHaveLength(32);
   });
 
-  test('takes a tenants file of 20,000 keys in statements that each are small, and gives it back at a start', async () => {
+  test('takes a tenants file of 20,000 keys in small statements, and returns it at a start', async () => {
     const store = createPostgresTenants(slow);
     await store.merge(tenants);
     expect(written.reduce((sum, keys) => sum + keys, 0)).toBe(KEYS);
@@ -112,7 +112,7 @@ describeEngines('A database that is too slow for requests', (open) => {
     expect(directory.all()).toEqual(tenants);
   });
 
-  test('writes no key of such a file that is as it was, and the one that is not', async () => {
+  test('writes only the one key of such a file that has changed', async () => {
     const store = createPostgresTenants(slow);
     const before = await versions();
     await store.merge(tenants);
@@ -126,7 +126,7 @@ describeEngines('A database that is too slow for requests', (open) => {
     await expect(store.all()).rejects.toThrow(Unavailable);
   });
 
-  test('is waited for until the start is over, and then no longer than a request may', async () => {
+  test('is waited for until the start is over, and then no longer than a request may wait', async () => {
     const patience = { isPatient: true };
     const store = createPostgresTenants(patientWhile(slow, patience));
     expect(await store.all()).toHaveLength(20);
@@ -134,7 +134,7 @@ describeEngines('A database that is too slow for requests', (open) => {
     await expect(store.all()).rejects.toThrow(Unavailable);
   });
 
-  test('is tidied: what is over goes, and counts are mended', async () => {
+  test('is tidied: expired rows are deleted, and counts are corrected', async () => {
     expect(await createPostgresRetention(slow).deleteSome('sessions', 1)).toBe(0);
     expect(await createPostgresVoiceHistory(slow).recount()).toBe(0);
   });

@@ -47,7 +47,7 @@ describe('A server that answers nothing', () => {
       expect(await outcomeOf(ask(pool))).toMatchObject({ ms: KNOWN_MS, answer: expect.any(Unavailable) as unknown });
   });
 
-  test('is waited for by a start as long as that is patient, although requests are told at once', async () => {
+  test('is waited for by a start for as long as its deadline allows, although requests are refused at once', async () => {
     const pool = open();
     await outcomeOf(ask(pool));
     const patient = ask(pool, { deadlineMs: 60_000 });
@@ -56,7 +56,7 @@ describe('A server that answers nothing', () => {
     expect(await patient).toBe('late');
   });
 
-  test('is told apart from one that was never there', async () => {
+  test('is distinguished from one that never answered', async () => {
     const pool = open();
     const codeOf = (answer: unknown): unknown => ((answer as Unavailable).cause as { readonly code?: unknown }).code;
     expect(codeOf((await outcomeOf(ask(pool))).answer)).toBe('NO_ANSWER');
@@ -66,7 +66,7 @@ describe('A server that answers nothing', () => {
     expect(codeOf((await outcomeOf(ask(pool))).answer)).toBe('TOO_SLOW');
   });
 
-  test('is told of by what work got from it, and no more once it serves', async () => {
+  test('is reported through failed work, and no longer once it serves', async () => {
     const pool = open();
     for (let step = 0; step < 3; step += 1) await outcomeOf(ask(pool));
     expect(pool.health.failure()).toMatchObject({ code: 'NO_ANSWER' });
@@ -77,7 +77,7 @@ describe('A server that answers nothing', () => {
     expect(pool.health.failure()).toBeUndefined();
   });
 
-  test('is waited for as ever from its first answer on, also one that came too late for who asked', async () => {
+  test('is waited for as usual from its first answer on, even one that came too late for its caller', async () => {
     const pool = open();
     await outcomeOf(ask(pool));
     await outcomeOf(ask(pool));

@@ -14,7 +14,7 @@ describeEngines('the idempotency keys of an older build', (open) => {
   });
   afterAll(() => opened.close());
 
-  test('hold for the session that their report named, or for the subject where it named none', async () => {
+  test('belong to the session that their report named, or to the subject where it named none', async () => {
     const { database } = opened;
     await migrateBefore(database, '002');
     await database.run(

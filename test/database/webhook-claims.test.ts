@@ -46,7 +46,7 @@ describe.skipIf(skipped !== undefined)(`A claim of webhook deliveries ${skipped 
   }
 
   test.each<[state: EndpointState]>([['failing'], ['disabled']])(
-    'passes over all that waits for an endpoint that is %s in one step',
+    'skips everything that waits for an endpoint that is %s in one step',
     async (state) => {
       const webhooks = createPostgresWebhooks(database);
       const probeAtMs = state === 'failing' ? DAY_BEGIN * 2 : null;

@@ -108,7 +108,7 @@ describe.skipIf(skipped !== undefined)(
       expect(faults).toEqual([]);
     });
 
-    test('that may use the channel of all nodes alone, as an older manual said, hears there of all sessions', async () => {
+    test('that may use only the channel of all nodes, as an older manual said, hears of all sessions there', async () => {
       const sessionId = `s:${randomId()}:${'A'.repeat(22)}`;
       const faults: unknown[] = [];
       const nodes = [];
@@ -168,13 +168,13 @@ describe.skipIf(skipped !== undefined)(
       await doEverything(await open([`-${command}`]));
     });
 
-    test('may touch no key of another prefix, which is told as well', async () => {
+    test('may touch no key of another prefix, and the error points to the manual', async () => {
       const fault = await faultOf(async () => doEverything(await open([], 'elsewhere')));
       expect(fault).toBeInstanceOf(Unavailable);
       expect(String((fault as Unavailable).cause)).toContain('docs/operations.md');
     });
 
-    test('leaves nothing outside of its prefix', async () => {
+    test('writes nothing outside its prefix', async () => {
       await atEach(service, ['FLUSHALL']);
       const redis = await open();
       await createRedisVoiceRegistry({ redis, dueAt: () => 0, keepMs: HOUR_MS }).insert(voiceRecord());
@@ -184,7 +184,7 @@ describe.skipIf(skipped !== undefined)(
       expect(keys?.filter((key) => !/^switchboard:\{[0-9a-f]{2}\}/.test(key))).toEqual([]);
     });
 
-    test('two products with a prefix each know nothing of each other', async () => {
+    test("two products with a prefix each do not see each other's data", async () => {
       const record = voiceRecord();
       const registries = await Promise.all(
         ['one', 'two'].map(async (prefix) => {

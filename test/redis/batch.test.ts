@@ -45,7 +45,7 @@ function together(start: () => Promise<RedisService>): void {
     await service.stop();
   });
 
-  test('a save renews the slot that its session holds, unless it loses', async () => {
+  test('a save renews the slot of its session, unless the save loses', async () => {
     const record = voiceRecord();
     const lease = DAY_BEGIN + 1000;
     const take = (holder: string, at: number) => slots.take(record.subject, holder, 1, at + 1000, at);
@@ -62,7 +62,7 @@ function together(start: () => Promise<RedisService>): void {
     expect(await take('other', DAY_BEGIN + 3 * HOUR_MS)).toBe(true);
   });
 
-  test('a session that holds no slot gets none by a save, and one without a lease loses it', async () => {
+  test('a save gives no slot to a session without one, and takes it from a session without a lease', async () => {
     const record = voiceRecord();
     await registry.insert(record);
     expect(await registry.save({ ...record, version: 2 }, 1, DAY_BEGIN + HOUR_MS)).toBe(true);
@@ -72,7 +72,7 @@ function together(start: () => Promise<RedisService>): void {
     expect(await slots.count(record.subject, DAY_BEGIN + 1000)).toBe(0);
   });
 
-  test('a save that lost brings the present record for the next try', async () => {
+  test('a save that loses returns the current record for the next try', async () => {
     const other = open(service.urls);
     const record = voiceRecord();
     await registry.insert(record);
@@ -135,7 +135,7 @@ function calls(): void {
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats ?? '')?.[1] ?? 0);
   }
 
-  test('100 heartbeats of one tick are two calls: all counts, then all saves with their slots', async () => {
+  test('100 heartbeats of one tick take two calls: all counts, then all saves with their slots', async () => {
     const records = Array.from({ length: 100 }, () => voiceRecord());
     await Promise.all(records.map((record) => node.registry.insert(record)));
     const beat = async (id: string) => {
@@ -147,7 +147,7 @@ function calls(): void {
     expect(await callsOf(() => Promise.all(records.map(({ id }) => beat(id))))).toBe(2);
   });
 
-  test('100 heartbeats of one tick that are counted with their saves are one call', async () => {
+  test('100 heartbeats of one tick that are counted with their saves take one call', async () => {
     const records = Array.from({ length: 100 }, () => voiceRecord());
     await Promise.all(records.map((record) => node.registry.insert(record)));
     const beat = async (id: string) => {
@@ -160,7 +160,7 @@ function calls(): void {
     expect(await callsOf(() => Promise.all(records.map(({ id }) => beat(id))))).toBe(1);
   });
 
-  test('a sweep that finds nothing due is one call, and so is one that claims over all tags after it', async () => {
+  test('a sweep that finds nothing due takes one call, and so does one that then claims over all tags', async () => {
     await restoreWhatIsLost(node.redis, () => Promise.resolve());
     expect(await callsOf(() => node.registry.claimDue(DAY_BEGIN - 1, 10, 1000))).toBe(1);
     const records = Array.from({ length: 100 }, () => voiceRecord());
@@ -168,7 +168,7 @@ function calls(): void {
     expect(await callsOf(() => node.registry.claimDue(DAY_BEGIN, 10, 1000))).toBe(2);
   });
 
-  test('more than a call takes is several calls', async () => {
+  test('more operations than fit into one call take several calls', async () => {
     const many = () =>
       Promise.all(Array.from({ length: 1200 }, () => node.windows.take('192.0.2.1', 10_000, DAY_BEGIN)));
     expect(await callsOf(many)).toBe(3);

@@ -249,7 +249,7 @@ describe.skipIf(skipped !== undefined)(`Heartbeats of sockets that wait ${skippe
     return [await trial.finish(), trial.expected];
   }
 
-  test('come to what the machine comes to, whichever nodes serve a session and whatever they hear of each other', async () => {
+  test('lead to the same record as the machine alone, whichever nodes serve a session and whatever they hear of each other', async () => {
     const holds = fc.asyncProperty(fc.array(fc.oneof(...calm), { maxLength: 30 }), async (steps) => {
       const [record, expected] = await leads(steps);
       expect({ ...record, version: 0 }).toEqual({ ...expected, version: 0 });
@@ -266,7 +266,7 @@ describe.skipIf(skipped !== undefined)(`Heartbeats of sockets that wait ${skippe
     await fc.assert(holds, examples(150));
   });
 
-  test('end no session early and lose no end, also when Redis is away from one of the nodes or comes back empty', async () => {
+  test('end no session early and lose no end, even when one node has no Redis or Redis comes back empty', async () => {
     const holds = fc.asyncProperty(fc.array(fc.oneof(...rough), { maxLength: 30 }), async (steps) => {
       const [record, expected] = await leads(steps);
       expect(expected.endReason === 'closed_by_client' && record?.endedAtMs === null).toBe(false);

@@ -38,7 +38,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
   }
   const stored = () => there.registry.load(id);
 
-  test('has its heartbeats answered at once without a word to Redis, which is told of all of them together', async () => {
+  test('gets its heartbeats answered at once, without asking Redis, which then gets all of them together', async () => {
     for (let n = 0; n < 100; n += 1) {
       all.clock.advance(1);
       beatThatWaits(here);
@@ -60,13 +60,13 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await slots.count(session.subject, NOON + 400 * SECOND)).toBe(1);
   });
 
-  test('is read by this node with the beats that it has answered', async () => {
+  test('is read by this node with the heartbeats that it has answered', async () => {
     all.clock.advance(SECOND);
     beatThatWaits(here);
     expect(await here.sessions.find(id)).toMatchObject({ lastSeenAtMs: now() });
   });
 
-  test('is read with those that were answered while others were being saved', async () => {
+  test('is read with heartbeats that were answered while others were being saved', async () => {
     all.clock.advance(SECOND);
     beatThatWaits(here);
     const flushing = here.sessions.beats?.flush();
@@ -77,7 +77,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await stored()).toMatchObject({ lastSeenAtMs: now() });
   });
 
-  test('has them where the history gets them next when Redis does not take them, without waiting for it', async () => {
+  test('has them queued for the history when Redis does not take them, without waiting for Redis', async () => {
     all.clock.advance(SECOND);
     beatThatWaits(here);
     vi.spyOn(all.history, 'save').mockReturnValue(new Promise(() => undefined));
@@ -99,7 +99,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(all.history.rows.get(id)).toMatchObject({ lastSeenAtMs: now() });
   });
 
-  test('does not lose activity that comes with them by another way, here or elsewhere', async () => {
+  test('does not lose activity that is reported meanwhile in another way, here or elsewhere', async () => {
     all.clock.advance(100 * SECOND);
     beatThatWaits(here, 90);
     all.clock.advance(1);
@@ -130,7 +130,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await stored()).toMatchObject({ lastSeenAtMs: now(), version: 2 });
   });
 
-  test('does not count them as activity while another node hears a call of it', async () => {
+  test('does not count them as activity while another node hears its call', async () => {
     await begin({ ...session, isHeard: true });
     await here.sessions.find(id);
     all.clock.advance(SECOND);
@@ -145,7 +145,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     });
   });
 
-  test('has them saved at once where the last ones still wait after a second', async () => {
+  test('has them saved at once when the last ones still wait after a second', async () => {
     beatThatWaits(here);
     all.clock.advance(1001);
     await beat(here);
@@ -153,7 +153,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(here.sessions.beats?.size).toBe(0);
   });
 
-  test('that beats on two nodes has them saved at once from the first conflict on, and the later time counts', async () => {
+  test('that sends heartbeats to two nodes has them saved at once from the first conflict on, and the later time counts', async () => {
     here.attached.add(id);
     there.attached.add(id);
     await there.sessions.find(id);
@@ -170,7 +170,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await stored()).toMatchObject({ lastSeenAtMs: now() });
   });
 
-  test('that another node ended between two saves stays ended, and its sockets hear of it though the bus lost the message', async () => {
+  test('that another node ended between two saves stays ended, and its sockets hear of that even if the bus lost the message', async () => {
     here.bus = 'deaf';
     await there.send(end(now()), id);
     expect(here.told).toEqual([]);
@@ -182,7 +182,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await beat(here)).toMatchObject({ record: { endReason: 'closed_by_client' } });
   });
 
-  test('is ended by the clock when nobody beats, at the instant at which that was due', async () => {
+  test('is ended by the clock when no heartbeats come, dated at the instant when that was due', async () => {
     beatThatWaits(here);
     await all.pass(15 * 60 * SECOND + 2);
     await there.sweep();
@@ -192,7 +192,7 @@ describe.skipIf(skipped !== undefined)(`A session with a socket ${skipped ?? ''}
     expect(await stored()).toMatchObject({ endReason: 'abandoned' });
   });
 
-  test('that beats up to its maximum duration ends then, on whichever node sweeps', async () => {
+  test('that sends heartbeats up to its maximum duration ends then, whichever node sweeps', async () => {
     for (let second = 0; second < 900; second += 45) {
       await beat(here);
       await all.pass(45 * SECOND);

@@ -44,7 +44,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     await service.stop();
   });
 
-  test('tells the others of a gap when one of them could not speak and can again', async () => {
+  test('tells the other nodes of a gap when a node that could not publish can do so again', async () => {
     const state = { isMute: true };
     const mute = node((redis) => ({
       ...redis,
@@ -62,7 +62,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     await expect.poll(() => gaps).toBe(1);
   });
 
-  test('knows that it does not hear while Redis is frozen, and tells of the gap when it is back', async () => {
+  test('knows that it hears nothing while Redis is frozen, and reports the gap when Redis is back', async () => {
     const bus = node();
     await expect.poll(() => bus.isConnected).toBe(true);
     let gaps = 0;
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
   const told = (sessionId: string) => ({ type: 'call.told', sessionId, callId: 'c', event: 'speaking' }) as const;
 
   test.each([2, 4, 8])(
-    'tells what a call says to the one other node with a socket of it, of %i nodes',
+    'delivers what a call says only to the one other node with a socket of it, among %i nodes',
     async (count) => {
       const { sessionId, nodes, heard } = await following(count);
       await follow(nodes[1], sessionId);
@@ -124,7 +124,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     },
   );
 
-  test('tells nobody of a session that no other node follows, or follows any more', async () => {
+  test('delivers nothing about a session that no other node follows, or no longer follows', async () => {
     const { sessionId, nodes, heard } = await following(3);
     await follow(nodes[0], sessionId);
     await follow(nodes[1], sessionId);
@@ -141,7 +141,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     expect(heard.flat()).toHaveLength(1);
   });
 
-  test('follows its sessions again when Redis comes back without them, and tells of the gap when it hears of them', async () => {
+  test('follows its sessions again when Redis comes back without them, and reports the gap once it hears of them', async () => {
     const { sessionId, nodes, heard } = await following(2);
     const [here, there] = nodes;
     await follow(there, sessionId);
@@ -172,7 +172,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     await expect.poll(() => heard).toEqual([[], ['call.told'], []]);
   });
 
-  test('follows a session as soon as Redis takes that, where it did not at first, and tells of the gap', async () => {
+  test('follows a session as soon as Redis accepts that after a refusal, and reports the gap', async () => {
     const state = { isMute: true };
     const bus = node((redis) => ({
       ...redis,
@@ -190,7 +190,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
     expect(bus.followed.hears(sessionId)).toBe(true);
   });
 
-  test('tells all nodes of sessions while one of an older build is here, which follows none', async () => {
+  test('tells all nodes about sessions while one of an older build is running, which follows none', async () => {
     const { sessionId, nodes } = await following(2);
     const [here] = nodes;
     const older: string[] = [];

@@ -6,7 +6,7 @@ import { DAY_BEGIN, endedRecord, voiceRecord } from '../contracts/support.ts';
 
 const anyTime = fc.oneof(fc.constant(0), fc.integer({ min: DAY_BEGIN, max: DAY_BEGIN + 86_400_000 }));
 
-test('A record is read as it was written, whatever was heard of it and is due', () => {
+test('A record is read as it was written, whether or not a call is heard and words are due', () => {
   const holds = fc.property(anyTime, anyTime, anyTime, fc.boolean(), (heardUntilMs, wordsDueAtMs, lease, isOver) => {
     const live = voiceRecord({ heardUntilMs, wordsDueAtMs });
     const record = isOver ? endedRecord(live) : live;
@@ -16,8 +16,8 @@ test('A record is read as it was written, whatever was heard of it and is due', 
 });
 
 test.each([
-  ['that nothing was heard of', '50', { heardUntilMs: 0, wordsDueAtMs: 0 }],
-  ['that a call was heard of', `50/${DAY_BEGIN}`, { heardUntilMs: DAY_BEGIN, wordsDueAtMs: 0 }],
+  ['without a heard call', '50', { heardUntilMs: 0, wordsDueAtMs: 0 }],
+  ['with a heard call', `50/${DAY_BEGIN}`, { heardUntilMs: DAY_BEGIN, wordsDueAtMs: 0 }],
 ])('A record of a former build %s has no words due', (_what, lease, told) => {
   const record = voiceRecord();
   expect(readRecord(fixedPart(record), `3 100 ${lease} ${DAY_BEGIN} 0 0`)).toMatchObject({ ...told, version: 3 });

@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats ?? '')?.[1] ?? 0);
   }
 
-  test('is one call, and answers what one that was counted first does', async () => {
+  test('takes one call, and gets the same answer as one that is counted first', async () => {
     const id = await open();
     await beat(app, id);
     clock.advance(2000);
@@ -90,7 +90,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     expect(remaining(reply) - remaining(long)).toBe(1);
   });
 
-  test('is refused beyond the limit of its address, and moves nothing then', async () => {
+  test('is refused beyond the limit of its address, and then changes nothing', async () => {
     const id = await open();
     const statuses = [];
     for (let sent = 0; sent < PER_MINUTE + 3; sent += 1) {
@@ -104,7 +104,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     expect(await beat(app, id)).toMatchObject({ status: 200 });
   });
 
-  test('finds what another node has changed, and is counted once all the same', async () => {
+  test('finds what another node has changed, and is still counted once', async () => {
     const id = await open();
     await beat(app, id);
     clock.advance(1000);
@@ -117,7 +117,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     expect(await beat(app, id)).toMatchObject({ status: 403, body: { code: 'SESSION_DURATION_EXCEEDED' } });
   });
 
-  test('reaches the history as every other does, and goes the long way where a state moves', async () => {
+  test('reaches the history like any other, and takes the ordinary path where a state changes', async () => {
     const id = await open();
     const { waiting } = app.sessions.recovery.writer;
     // Only one heartbeat of each window is written.
@@ -130,7 +130,7 @@ describe.skipIf(skipped !== undefined)(`A heartbeat that is counted with its sav
     expect(await beat(app, id)).toMatchObject({ status: 403 });
   });
 
-  test('of somebody else is not found', async () => {
+  test('of another visitor is not found', async () => {
     const named = await app.open(await app.key(), { email: 'visitor@mail.example' });
     expect(await beat(app, named)).toMatchObject({ status: 404 });
     expect(await beat(app, named, { email: 'visitor@mail.example' })).toMatchObject({ status: 200 });

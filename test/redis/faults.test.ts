@@ -25,11 +25,11 @@ describe.skipIf(skipped !== undefined)(`Redis in trouble ${skipped ?? ''}`, () =
   describe('one server', () => {
     faults(startRedis);
   });
-  describe('a bad way to the server', () => {
+  describe('a bad connection to the server', () => {
     badWay();
   });
 
-  test('made a replica while the name leads to another server: written to there', async () => {
+  test('made a replica while its name leads to another server: writes go there', async () => {
     const [old, next] = [await startRedis(), await startRedis()];
     const way = await startWay(old.url);
     const node = openNode([way.url]);
@@ -69,7 +69,7 @@ function badWay(): void {
     await patient.close();
   });
 
-  test('too slow: refused, and served again when it is fast', async () => {
+  test('too slow: refused, and served again when it is fast again', async () => {
     proxy.delayMs = 2000;
     await expectRefused(node);
     proxy.delayMs = 0;
@@ -87,7 +87,7 @@ function badWay(): void {
     expect(node.redis.pending).toBe(0);
   });
 
-  test('what waits is bounded: more is refused at once', async () => {
+  test('the queue is bounded: more calls are refused at once', async () => {
     const narrow = openNode(service.urls, { maxPending: 1000 });
     await recoveryOf(() => narrow.redis.probe());
     service.freeze();

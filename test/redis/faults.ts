@@ -38,7 +38,7 @@ export function faults(start: () => Promise<RedisService>): void {
 
   afterAll(() => service.stop());
 
-  test('frozen: refused also under load, and served again once it is back', async () => {
+  test('frozen: calls are refused even under load, and served again once it is back', async () => {
     await expectServed(node);
     const stop = keepAsking(node);
     service.freeze();
@@ -51,7 +51,7 @@ export function faults(start: () => Promise<RedisService>): void {
     expect(node.redis.pending).toBe(0);
   });
 
-  test('frozen while more and more is asked: each is refused, and none waits for the others', async () => {
+  test('frozen while more and more calls arrive: each is refused, and none waits for the others', async () => {
     service.freeze();
     const asked: Promise<unknown>[] = [];
     for (let n = 0; n < 200; n += 1) {
@@ -61,7 +61,7 @@ export function faults(start: () => Promise<RedisService>): void {
     expect((await Promise.all(asked)).filter((fault) => !(fault instanceof Unavailable))).toEqual([]);
   });
 
-  test('killed and started anew: every call is answered, and served again once it is back', async () => {
+  test('killed and restarted: every call is answered, and served again once it is back', async () => {
     await expectServed(node);
     const stop = keepAsking(node);
     await service.restart();
@@ -78,7 +78,7 @@ export function faults(start: () => Promise<RedisService>): void {
     }
   });
 
-  test('a process that stood still keeps its connections: what was answered meanwhile is read first', async () => {
+  test('a process that was stopped keeps its connections: answers that arrived meanwhile are read first', async () => {
     const listeners = async () => {
       const lists = await atEach(service, ['CLIENT', 'LIST', 'TYPE', 'pubsub']);
       return lists.flatMap((list) => String(list).match(/\bid=\d+/g) ?? []);
@@ -90,7 +90,7 @@ export function faults(start: () => Promise<RedisService>): void {
     expect(await listeners()).toEqual(before);
   });
 
-  test('scripts forgotten: nobody notices', async () => {
+  test('scripts forgotten: calls are served as before', async () => {
     const patient = openNode(service.urls, PATIENT);
     await expectServedAtOnce(patient);
     const stop = keepAsking(patient);
@@ -102,7 +102,7 @@ export function faults(start: () => Promise<RedisService>): void {
     await patient.close();
   });
 
-  test('emptied: what was held is gone, and everything works', async () => {
+  test('emptied: the data is gone, and everything works', async () => {
     const record = voiceRecord();
     await node.registry.insert(record);
     await service.flush();
@@ -114,7 +114,7 @@ export function faults(start: () => Promise<RedisService>): void {
     await expectServed(node);
   });
 
-  test('windows go on in this process and come back by themselves, telling each once an outage', async () => {
+  test('windows go on in this process and come back by themselves, reporting each once per outage', async () => {
     const take = () => node.windows.take('192.0.2.1', 100, DAY_BEGIN);
     expect(await take()).toMatchObject({ remaining: 99 });
     for (let outage = 1; outage <= 2; outage += 1) {
@@ -129,7 +129,7 @@ export function faults(start: () => Promise<RedisService>): void {
     }
   });
 
-  test('windows that go on in this process are one, whether a request can wait or not', async () => {
+  test('windows that go on in this process count together, whether a request can wait or not', async () => {
     const key = randomId();
     service.freeze();
     const allowed = [
@@ -141,7 +141,7 @@ export function faults(start: () => Promise<RedisService>): void {
     expect(allowed).toEqual([true, true, false]);
   });
 
-  test('the bus goes on in this process, and hears the others again after a loss', async () => {
+  test('the bus goes on in this process, and hears the other nodes again after a loss', async () => {
     const other = openNode(service.urls);
     const heard: string[] = [];
     node.bus.subscribe((message) => {
@@ -168,7 +168,7 @@ export function faults(start: () => Promise<RedisService>): void {
     }
   }
 
-  test('strangers on the channel are ignored', async () => {
+  test('invalid messages on the channel are ignored', async () => {
     const heard: unknown[] = [];
     node.bus.subscribe((message) => heard.push(message));
     const stranger = randomId();

@@ -94,7 +94,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     for (const live of stores) await recoveryOf(() => live.ping());
   }
 
-  test('an end that was told during an outage is final on both when Redis is back, before anybody told it', async () => {
+  test('an end acknowledged during an outage is final on both nodes once Redis is back, even before Redis is told', async () => {
     const [ended, other] = [await nodes[0].open(key), await nodes[0].open(await nodes[0].key())];
     for (const app of nodes) await beat(app, ended);
     service.freeze();
@@ -108,7 +108,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await beat(nodes[1], other)).status).toBe(200);
   });
 
-  test('a heartbeat that was served during an outage counts on both when Redis is back, before anybody told it', async () => {
+  test('a heartbeat served during an outage counts on both nodes once Redis is back, even before Redis is told', async () => {
     const id = await nodes[0].open(key);
     for (const app of nodes) await beat(app, id);
     service.freeze();
@@ -126,7 +126,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     ['beats', (id: string) => beat(nodes[1], id)],
     ['is looked at by the clock', () => nodes[1].sweep()],
   ])(
-    'a heartbeat that was served during an outage counts when its session %s, also when its node is gone',
+    'a heartbeat served during an outage counts when its session %s, even when its node is gone',
     async (_what, look) => {
       const id = await nodes[0].open(key);
       await beat(nodes[0], id);
@@ -145,7 +145,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     },
   );
 
-  test('after a start from an old snapshot no session is taken for one that was silent since', async () => {
+  test('after a start from an old snapshot no session counts as silent since the snapshot', async () => {
     const talking = await nodes[0].open(key);
     await atEach(service, ['SAVE']);
     for (let beats = 0; beats < 8; beats += 1) {
@@ -160,7 +160,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect(await beat(nodes[1], talking)).toMatchObject({ status: 200 });
   });
 
-  test('after a start from an old snapshot nothing is decided by what is there before it is restored', async () => {
+  test('after a start from an old snapshot nothing is decided from its data before it is restored', async () => {
     const id = await nodes[0].open(key);
     for (let beats = 1; beats <= 8; beats += 1) {
       clock.advance(45 * SECOND);
@@ -190,7 +190,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await nodes[1].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
   });
 
-  test('after a failover to a replica that lags behind the slots that it missed are counted', async () => {
+  test('after a failover to a lagging replica the slots that it missed are counted', async () => {
     const replica = await startRedis();
     const way = await startWay(service.url);
     const [before, after] = [await node(way.url), await node(way.url)];
@@ -211,7 +211,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await replica.stop();
   });
 
-  test('an end that the node which made it could not tell any more is told by the others', async () => {
+  test('an end that its node could no longer announce is announced by the others', async () => {
     const id = await nodes[0].open(key);
     const { live, service: parts } = nodes[1];
     const onError = (): void => undefined;
@@ -231,7 +231,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await stop();
   });
 
-  test('a session that ended while Redis was away holds no place when it is back, and every node is told', async () => {
+  test('a session that ended while Redis was away holds no slot once Redis is back, and every node is told', async () => {
     const id = await nodes[0].open(key);
     for (const app of nodes) await beat(app, id);
     service.freeze();
@@ -242,7 +242,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await expectFreed(id, () => nodes[0].sessions.recovery.pendingWrites.flush());
   });
 
-  test('its place is freed by the others when the node that ended it is gone', async () => {
+  test('its slot is freed by the others when the node that ended it is gone', async () => {
     const id = await nodes[0].open(key);
     service.freeze();
     for (const app of nodes) await beat(app, id);
@@ -252,7 +252,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await expectFreed(id, () => endInRegistry(performance.now(), nodes[1].sessions.recovery));
   });
 
-  test('a place that could not be freed after the end was saved is freed when Redis is back', async () => {
+  test('a slot that could not be freed after the end was saved is freed when Redis is back', async () => {
     const id = await nodes[0].open(key);
     const freeing = vi.spyOn(nodes[0].live.slots, 'free').mockRejectedValueOnce(new Unavailable('registry'));
     expect((await end(nodes[0], id)).status).toBe(200);
@@ -260,7 +260,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await expectFreed(id, () => nodes[0].sessions.recovery.pendingWrites.flush());
   });
 
-  test('a place whose session ended on a node that died before it freed it is freed by the sweep', async () => {
+  test('a slot whose session ended on a node that died before freeing it is freed by the sweep', async () => {
     const id = await nodes[0].open(key);
     const record = await nodes[1].live.registry.load(id);
     if (record === undefined) throw new Error('it was opened');
@@ -271,7 +271,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await nodes[1].create(key)).status).toBe(200);
   });
 
-  test('a session that talked through a long outage keeps its place', async () => {
+  test('a session that was active throughout a long outage keeps its slot', async () => {
     const id = await nodes[0].open(key);
     service.freeze();
     for (let beats = 0; beats < 8; beats += 1) {
@@ -326,7 +326,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
   });
 
-  test('a node whose connection broke while it asked nothing knows that as well', async () => {
+  test('a node whose connection broke while it was idle knows that as well', async () => {
     const id = await nodes[0].open(key);
     await beat(nodes[1], id);
     vi.spyOn(nodes[0].live.registry, 'save').mockRejectedValue(new Unavailable('registry'));
@@ -340,7 +340,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
   });
 
-  test('log and metrics tell that each counts edge limits for itself, and that they are shared again', async () => {
+  test('log and metrics say that each node counts edge limits by itself, and when they are shared again', async () => {
     const shared = async (): Promise<string> =>
       /^switchboard_edge_windows_shared \d/m.exec(await metrics.registry.metrics())?.[0] ?? '';
     const take = () => nodes[0].live.windows.take('192.0.2.1', 100, clock.now());
@@ -402,7 +402,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
   describe.each(refusals)('that %s', (_what, begin, undo) => {
     afterEach(() => atEach(service, undo));
 
-    test('beat on and end by PostgreSQL, open nothing, and go on with Redis when it takes writes again', async () => {
+    test('serve heartbeats and ends from PostgreSQL, open nothing, and go on with Redis when it takes writes again', async () => {
       const [going, ended] = [await nodes[0].open(key), await nodes[0].open(await nodes[0].key())];
       for (const app of nodes) await beat(app, going);
       await atEach(service, begin);
@@ -429,7 +429,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
         .toMatchObject({ registry: { ok: true } });
     });
 
-    test('free the place of a session that ended meanwhile, and tell every node of the end', async () => {
+    test('free the slot of a session that ended meanwhile, and tell every node of the end', async () => {
       const id = await nodes[0].open(key);
       for (const app of nodes) await beat(app, id);
       await atEach(service, begin);

@@ -46,14 +46,14 @@ function restoration(start: () => Promise<RedisService>): void {
     }
   });
 
-  test('of nodes that see it at once one restores', async () => {
+  test('of nodes that notice a loss at the same time one restores', async () => {
     const restored = await Promise.all(
       Array.from({ length: 8 }, () => restoreWhatIsLost(redis, (isLost) => Promise.resolve(isLost(subject)))),
     );
     expect(restored.reduce((sum, tags) => sum + tags, 0)).toBe(TAGS);
   });
 
-  test('a node that looks at a share restores all when something of it is lost, and asks no more while nothing is', async () => {
+  test('a node that checks a share restores everything when part of the share is lost, and otherwise asks only about its share', async () => {
     const asked: number[] = [];
     const counting = {
       run(tag: number, name: string, key: string, args: readonly string[]) {
@@ -69,7 +69,7 @@ function restoration(start: () => Promise<RedisService>): void {
     expect(asked.every(share)).toBe(true);
   });
 
-  test('a sweep claims what is due in its share, and nothing of a tag that is not restored', async () => {
+  test('a sweep claims what is due in its share, and nothing from a tag that is not restored', async () => {
     const registry = createRedisVoiceRegistry({ redis, dueAt: () => DAY_BEGIN, keepMs: 60_000 });
     const of = (first: string) => voiceRecord({ subject: `${first}${subject.slice(2)}` });
     const [mine, other] = [of('03'), of('04')];
@@ -83,12 +83,12 @@ function restoration(start: () => Promise<RedisService>): void {
     expect(await registry.claimDue(DAY_BEGIN, 10, 1000)).toEqual([other.id]);
   });
 
-  test('one that fails is tried again at once', async () => {
+  test('a restoration that fails is tried again at once', async () => {
     await expect(restoreWhatIsLost(redis, () => Promise.reject(new Error('no history')))).rejects.toThrow('no history');
     expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
   });
 
-  test('one that takes long keeps its claim as long as it says that it goes on', async () => {
+  test('a long restoration keeps its claim as long as it reports progress', async () => {
     const each = (command: string): Promise<unknown[]> =>
       atEach(service, [
         'EVAL',
@@ -108,7 +108,7 @@ function restoration(start: () => Promise<RedisService>): void {
     }
   });
 
-  test('what is lost during a restoration is restored again, although it said that it goes on', async () => {
+  test('what is lost during a restoration is restored again, although the restoration reported progress', async () => {
     await restoreWhatIsLost(redis, async (_, goesOn) => {
       await service.flush();
       await goesOn();
@@ -121,7 +121,7 @@ function restoration(start: () => Promise<RedisService>): void {
     expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
   });
 
-  test('once all is restored, takes need no history', async () => {
+  test('once everything is restored, takes need no history', async () => {
     let asked = 0;
     const slots = createRedisSlots({
       redis,
@@ -139,7 +139,7 @@ function restoration(start: () => Promise<RedisService>): void {
 }
 
 function partOfACluster(): void {
-  test('one server of a cluster that lost all is restored, the others are not touched', async () => {
+  test("a cluster's server that lost everything is restored, the others are not touched", async () => {
     const service = await startRedisCluster();
     const redis = openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
     await restoreWhatIsLost(redis, nothing);

@@ -145,7 +145,7 @@ describe('the shared clock', () => {
     );
   });
 
-  test('a reading with a long round trip is weighed against better ones of late', async () => {
+  test('a reading with a long round trip is weighed against better recent ones', async () => {
     const { world, nodes } = await worldOf(1);
     world.thereMs = 400;
     await nodes[0]?.sync();
@@ -165,7 +165,7 @@ describe('the shared clock', () => {
     expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(1);
   });
 
-  test('a live store whose clock is set is not followed, by none of the nodes and by none that starts later', async () => {
+  test('a live store whose clock is set is not followed, neither by running nodes nor by nodes that start later', async () => {
     for (const step of [20 * SECOND, -MINUTE, 90 * MINUTE]) {
       const { world, nodes } = await worldOf(3);
       world.wrongMs.registry = step;
@@ -178,7 +178,7 @@ describe('the shared clock', () => {
     }
   });
 
-  test('it comes back to the time of a store that was set, so slowly that no duration is wrong by more than a thousandth', async () => {
+  test('it approaches the time of a store that was set so slowly that no duration is wrong by more than a thousandth', async () => {
     const { world, nodes } = await worldOf(2);
     world.wrongMs.registry = 2 * SECOND;
     for (let minute = 0; minute < 80; minute += 1) {
@@ -191,7 +191,7 @@ describe('the shared clock', () => {
     for (const { clock } of nodes) expect(clock.leadMs).toBe(0);
   });
 
-  test('a step that the database cannot witness waits for it', async () => {
+  test('a step that the database cannot confirm waits for the database', async () => {
     const { world, nodes } = await worldOf(2);
     world.away.add('database');
     world.wrongMs.registry = 20 * SECOND;
@@ -213,14 +213,14 @@ describe('the shared clock', () => {
     for (const node of [...nodes, late]) expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(1);
   });
 
-  test('stores that are set together are not followed: no node vouches for a time that none has', async () => {
+  test('stores whose clocks are set together are not followed: no node vouches for their time', async () => {
     const { world, nodes } = await worldOf(3);
     world.wrongMs.registry = world.wrongMs.database = 20 * SECOND;
     await pass(world, MINUTE, nodes);
     for (const { errorMs } of nodes) expect(Math.abs(errorMs)).toBeLessThanOrEqual(60);
   });
 
-  test('a node that stood still is set, because others vouch for the time that it missed', async () => {
+  test('a node that was paused is set forward, because others vouch for the time that it missed', async () => {
     const { world, nodes } = await worldOf(3);
     const [still, ...others] = nodes;
     still?.standStill(20 * SECOND);
@@ -229,7 +229,7 @@ describe('the shared clock', () => {
     expect(still?.steps).toEqual([{ of: 'node', ms: expect.closeTo(20 * SECOND, -2) as number }]);
   });
 
-  test('time that a suspended machine slept through counts at once, with nobody asked', async () => {
+  test('time for which a machine was suspended counts at once, without asking anyone', async () => {
     const { world, nodes } = await worldOf(1);
     world.away.add('registry').add('database');
     nodes[0]?.sleep(MINUTE);
@@ -303,7 +303,7 @@ describe('whatever the clocks of stores do', () => {
     );
   });
 
-  test('nodes that stood still meanwhile agree with the others within a minute', async () => {
+  test('nodes that were paused meanwhile agree with the others within a minute', async () => {
     const pause = fc.record({ paused: fc.nat({ max: 2 }), forMs: fc.integer({ min: 0, max: MINUTE }) });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(happening, pause), { maxLength: 40 }), async (happenings) => {
@@ -320,7 +320,7 @@ describe('whatever the clocks of stores do', () => {
     );
   });
 
-  test('no slot is given twice: a lease lasts as long as it was taken for', async () => {
+  test('no slot is given twice: a lease lasts for its full time', async () => {
     const LIMIT = 5;
     const LEASE = 30 * SECOND;
     await fc.assert(

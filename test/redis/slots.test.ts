@@ -91,7 +91,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     expect(await node(1).count(subject, DAY_BEGIN)).toBe(3);
   });
 
-  test('the history is asked once a subject and loss, and a session that only renewed proves nothing', async () => {
+  test('the history is asked once per subject and loss, and a session that only renewed its slot proves nothing', async () => {
     const subject = randomId();
     history.insert(subject, 'a');
     history.insert(subject, 'b');
@@ -156,7 +156,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     expect(await slots.take(subject, 'b', 1, DAY_BEGIN + LEASE_MS, DAY_BEGIN)).toBe(true);
   });
 
-  test('a Redis that loses everything all the time is refused', async () => {
+  test('takes are refused while Redis keeps losing everything', async () => {
     const slots = createRedisSlots({
       redis: connections[0] as Redis,
       keepMs: LEASE_MS,
@@ -168,7 +168,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     await expect(slots.take(randomId(), 'a', 1, DAY_BEGIN + LEASE_MS, DAY_BEGIN)).rejects.toThrow(Unavailable);
   });
 
-  test('a fault of the history is told, and the next take asks again', async () => {
+  test('a fault of the history is reported, and the next take asks again', async () => {
     const subject = randomId();
     history.insert(subject, 'a');
     let isAway = true;
@@ -183,7 +183,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     expect(await tryAgain()).toBe(false);
   });
 
-  test('with Redis emptied at any time there is never one session too many', async () => {
+  test('however often Redis is emptied, sessions never exceed the limit', async () => {
     const ms = fc.nat(4);
     const lives = fc.array(fc.array(ms, { minLength: 8, maxLength: 8 }), { minLength: WORKERS, maxLength: WORKERS });
     let opened = 0;

@@ -58,7 +58,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     for (let sockets = 0; sockets < count; sockets += 1) expect(await node.take(session, at)).toBeDefined();
   }
 
-  test('those of a node that dies are free after six seconds, and not before', async () => {
+  test('places of a node that dies are free after six seconds, and not before', async () => {
     const [dead, alive, session] = [makeNode(), makeNode(), makeSession()];
     await take(dead, session, MAX_SOCKETS, DAY_BEGIN);
     expect(await alive.take(session, DAY_BEGIN + GONE_MS - 1)).toBeUndefined();
@@ -72,7 +72,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
       await take(makeNode(), session, 1, DAY_BEGIN + kills * 3 * SECOND);
   });
 
-  test('those of a node that lives are taken for as long as it has them', async () => {
+  test('places of a living node are taken for as long as it has them', async () => {
     const [holder, other, session] = [makeNode(), makeNode(), makeSession()];
     await take(holder, session, MAX_SOCKETS - 1, DAY_BEGIN);
     const last = await holder.take(session, DAY_BEGIN);
@@ -85,14 +85,14 @@ function severalNodes(start: () => Promise<RedisService>): void {
     await take(other, session, 1, DAY_BEGIN + 200 * SECOND);
   });
 
-  test('those of a node that only stood still are taken again when it goes on', async () => {
+  test('places of a node that was only paused are taken again when it goes on', async () => {
     const [frozen, other, session] = [makeNode(), makeNode(), makeSession()];
     await take(frozen, session, MAX_SOCKETS, DAY_BEGIN);
     frozen.renew(DAY_BEGIN + 20 * SECOND);
     expect(await other.take(session, DAY_BEGIN + 20 * SECOND)).toBeUndefined();
   });
 
-  test('those that Redis lost are taken again when they were renewed', async () => {
+  test('places that Redis lost are taken again once they are renewed', async () => {
     const [holder, other, session] = [makeNode(), makeNode(), makeSession()];
     await take(holder, session, MAX_SOCKETS, DAY_BEGIN);
     await service.flush();

@@ -46,7 +46,7 @@ describe('the lock of a data directory', () => {
     expect(existsSync(`${directory}.lock`)).toBe(false);
   });
 
-  test('leaves alone what is no socket and has its name', async () => {
+  test('leaves a file of its name alone that is not a socket', async () => {
     const directory = join(temporaryDirectory(), 'database');
     await writeFile(`${directory}.lock`, 'precious');
     await expect(lockDirectory(directory)).rejects.toThrow('database.lock is in the way: it is no socket');
@@ -86,7 +86,7 @@ describe('the lock of a data directory', () => {
     expect(readdirSync(dirname(directory))).toEqual([]);
   });
 
-  test('works for a path that is too long for a socket, through a link, and with a directory that is reached in two ways', async () => {
+  test('works for a path that is too long for a socket, through a link, and for a directory with two paths', async () => {
     const root = temporaryDirectory();
     const deep = join(root, 'a-rather-long-name-of-a-folder/'.repeat(5));
     await mkdir(deep, { recursive: true });

@@ -33,7 +33,7 @@ describe('the data directory', () => {
     expect(filled).toEqual(['schema_migration']);
   });
 
-  test('is copied from a template that every user may read, and its owner alone may change', () => {
+  test('is copied from a template that every user may read and only its owner may change', () => {
     const folder = fileURLToPath(template);
     const modes = ['.', ...readdirSync(folder, { encoding: 'utf8', recursive: true })].map((name) => {
       const found = statSync(join(folder, name));
@@ -42,7 +42,7 @@ describe('the data directory', () => {
     expect(new Set(modes)).toEqual(new Set(['folder 755', 'file 644']));
   });
 
-  test('is made whole or not at all: what a crash left half made is thrown away', async () => {
+  test('is made completely or not at all: what a crash left incomplete is thrown away', async () => {
     const directory = join(temporaryDirectory(), 'database');
     await mkdir(`${directory}.new/base`, { recursive: true });
     await writeFile(`${directory}.new/PG_VERSION`, 'half');
@@ -62,7 +62,7 @@ describe('the data directory', () => {
     expect(existsSync(`${directory}.lock`)).toBe(false);
   });
 
-  test('is made with its parents, for this user alone', async () => {
+  test('is made with its parents, accessible to this user only', async () => {
     const parent = join(temporaryDirectory(), 'data/of/a service');
     await makeDirectory(parent);
     await makeDirectory(parent);

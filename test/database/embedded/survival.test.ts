@@ -8,7 +8,7 @@ import { temporaryDirectory, template } from '../support/places.ts';
 import { PATIENT_MS, soon } from '../../support/soon.ts';
 
 describe('the embedded database', () => {
-  test('loses no acknowledged row by kill -9', async () => {
+  test('loses no acknowledged row through kill -9', async () => {
     const directory = join(temporaryDirectory(), 'database');
     const writer = await bundleChild('writer');
     for (const count of [2, 200]) {
@@ -29,7 +29,7 @@ describe('the embedded database', () => {
     }
   });
 
-  test('is Unavailable while its log finds no room, whatever is written, and takes it again when there is room', async () => {
+  test('is Unavailable for any write while its log finds no room, and takes writes again when there is room', async () => {
     vi.stubEnv('NODE_OPTIONS', `--import ${new URL('../../support/full-disk.mjs', import.meta.url).href}`);
     vi.stubEnv('FULL_DISK', join(temporaryDirectory(), 'full'));
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -40,7 +40,7 @@ describe('the embedded database', () => {
     );
   });
 
-  test('is Unavailable when its thread dies, at once and for all who wait, and comes back by itself', async () => {
+  test('is Unavailable as soon as its thread dies, for all waiting callers, and comes back by itself', async () => {
     // With this deadline only the death of the thread can make calls fail.
     const directory = join(temporaryDirectory(), 'database');
     const database = await openEmbedded({ directory, deadlineMs: 600_000 });
