@@ -1,10 +1,10 @@
 /*
- * Loads one server over many connections from one thread, cheaply enough to keep it busy from a single core: HTTP requests, or beats over
- * WebSockets (RFC 6455, each frame with a mask of its own). A connection sends again as soon as it was answered, or, with a rate, when its
- * turn comes; then the time of an answer counts from that turn, also where the answer before was late.
+ * Loads one server over many connections from one thread, cheaply enough to keep it busy from a single core: HTTP requests, or heartbeats
+ * over WebSockets (RFC 6455, each frame with its own mask). A connection sends again as soon as it is answered or, with a rate, when its turn
+ * comes; then the time of an answer counts from that turn, even if the previous answer was late.
  *
- * Its options are texts `name=value`, those of load.mjs, which does the same where there is no compiler; run.mjs explains them. It prints one
- * line of JSON.
+ * Its options are `name=value` strings, the same as those of load.mjs, which replaces it where there is no compiler; run.mjs explains them.
+ * It prints one line of JSON.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -40,11 +40,11 @@ struct connection {
   enum { UPGRADING, WELCOMED, IDLE, WAITING, GONE } state;
   int fd;
   size_t number, welcomes, filled;
-  /* Bytes of an answer's body that are still to come. */
+  /* Bytes of an answer's body that have not arrived yet. */
   size_t body;
-  /* When the beat that is not answered was sent, or was to be sent. */
+  /* When the unanswered heartbeat was sent, or should have been sent. */
   uint64_t since;
-  /* Beats whose turn came while one was not answered, and when that of the first was. */
+  /* How many heartbeats came due while one was unanswered, and when the first of them was due. */
   uint64_t owed, due;
   char in[ROOM + 1];
 };
@@ -158,7 +158,7 @@ static int begins(const char *at, size_t size, struct text with) {
   return size >= with.size && memcmp(at, with.at, with.size) == 0;
 }
 
-/* Each of these returns the bytes of the message at the beginning of what has come, 0 while it is not whole. */
+/* Each of these returns the size of the first message received, 0 while it is incomplete. */
 
 static size_t take_upgrade(struct connection *c, const char *at, size_t size) {
   const char *end = memmem(at, size, "\r\n\r\n", 4);
@@ -258,14 +258,14 @@ static void begin(struct connection *c) {
   else send_bytes(c, upgrade.at, upgrade.size);
 }
 
-/* Waits for what comes, not past `until`. */
+/* Waits for data, but not past `until`, and handles it. */
 static void wait_and_take(uint64_t until) {
   struct epoll_event events[256];
   uint64_t at = now();
   struct timespec left = {0, until > at ? (long)(until - at < SECOND / 100 ? until - at : SECOND / 100) : 0};
   struct pollfd anything = {epoll, POLLIN, 0};
   int came = epoll_wait(epoll, events, 256, 0);
-  /* Milliseconds are too long where turns come more often. */
+  /* epoll_wait counts milliseconds, which is too coarse for frequent turns. */
   if (came == 0 && ppoll(&anything, 1, &left, NULL) > 0) came = epoll_wait(epoll, events, 256, 0);
   for (int n = 0; n < came; n += 1) {
     struct connection *c = events[n].data.ptr;
@@ -285,7 +285,7 @@ static void open_all(void) {
   }
 }
 
-/* Goes on for so long. */
+/* Runs the load for this long. */
 static void run(double seconds) {
   static uint64_t next;
   static size_t beats;
@@ -350,7 +350,7 @@ static const char *option(int argc, char **argv, const char *name) {
 
 static struct text to_text(const char *value) { return (struct text){value[0] == 0 ? NULL : value, strlen(value)}; }
 
-/* Texts of a file, which are separated by NUL; none where there is no file. */
+/* Reads the NUL-separated texts of a file; none if there is no file. */
 static struct texts read_texts(const char *path) {
   struct texts texts = {NULL, 0};
   char *line = NULL;
