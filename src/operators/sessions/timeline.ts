@@ -2,8 +2,13 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { refOf } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { ABOUT, type About, type OperatorEvent } from '../../protocol/operator/event.ts';
-import type { Entry, EntryKind, JournalPosition, JournalQuery } from '../../stores/journal/contract.ts';
-import { MAX_SCANNED } from '../../stores/scanned-page.ts';
+import {
+  MAX_TALLIED,
+  type Entry,
+  type EntryKind,
+  type JournalPosition,
+  type JournalQuery,
+} from '../../stores/journal/contract.ts';
 import type { Webhooks } from '../../stores/webhooks/contract.ts';
 import type { Operator } from '../roles.ts';
 import type { OperatorServices } from '../services.ts';
@@ -18,7 +23,7 @@ type Services = OperatorServices & {
 const MAX_DELIVERIES = 1000;
 const MAX_COUNTED_REFUSALS = 200;
 const MAX_COUNTED: Partial<Record<About, number>> = { refusal: MAX_COUNTED_REFUSALS, webhook: MAX_DELIVERIES };
-/** Subjects that are counted together, up to `MAX_SCANNED` rows. */
+/** Subjects that are counted together, up to `MAX_TALLIED` rows. */
 const TALLIED = new Set<About>(['session', 'call', 'operator', 'warning']);
 /** A client that has not heard of the end is refused for a while after it. */
 const AFTER_END_MS = MINUTE_MS;
@@ -121,7 +126,7 @@ export async function timelineCounts(
   counts.usage = usage;
   counts.tool = tools.length;
   counts.webhook = deliveries.length;
-  const isTallyCut = tally.reduce((sum, { count }) => sum + count, 0) >= MAX_SCANNED;
+  const isTallyCut = tally.reduce((sum, { count }) => sum + count, 0) >= MAX_TALLIED;
   const isCut = (about: About): boolean =>
     TALLIED.has(about) ? isTallyCut && counts[about] > 0 : counts[about] >= (MAX_COUNTED[about] ?? Infinity);
   return { counts, atLeast: ABOUT.filter(isCut) };

@@ -173,6 +173,9 @@ export interface JournalPage<K extends EntryKind> {
   readonly isPartial: boolean;
 }
 
+/** The most entries that a tally counts. */
+export const MAX_TALLIED = 10_000;
+
 /** What happened, of every kind. @throws Unavailable when the database is away. */
 export interface Journal {
   /** Keeps entries in the given order, except those that are kept already (found by id, and refusals also by request). */
@@ -184,7 +187,7 @@ export interface Journal {
     after: JournalPosition | undefined,
     limit: number,
   ): Promise<JournalPage<K>>;
-  /** How many transitions, notes and acts the targets have; counts up to 10,000 in all. */
+  /** How many transitions, notes and acts the targets have; counts up to `MAX_TALLIED` in all. */
   tally(targets: readonly string[]): Promise<readonly TargetTally[]>;
   /** The actors of a machine that a request affected, latest first. */
   actorsOf(machine: MachineName, requestId: string, limit: number): Promise<string[]>;

@@ -1,14 +1,15 @@
 import type { AnySql, Database } from '../../database/database.ts';
 import { runScan, MAX_SCANNED, pageOfScans, type Scanned } from '../scanned-page.ts';
-import type {
-  About,
-  Entry,
-  EntryKind,
-  Journal,
-  JournalPosition,
-  JournalQuery,
-  NewEntry,
-  TargetTally,
+import {
+  MAX_TALLIED,
+  type About,
+  type Entry,
+  type EntryKind,
+  type Journal,
+  type JournalPosition,
+  type JournalQuery,
+  type NewEntry,
+  type TargetTally,
 } from './contract.ts';
 
 const MAX_LOST = 100;
@@ -50,7 +51,7 @@ export function createPostgresJournal(database: Database, maxScanned = MAX_SCANN
         (sql) => sql<TargetTally[]>`
           select target, kind, code, count(*)::int8 as count from (
             select target, kind, code from journal
-            where target = any(${[...targets]}::text[]) and kind in ('transition', 'note', 'act') limit ${maxScanned}
+            where target = any(${[...targets]}::text[]) and kind in ('transition', 'note', 'act') limit ${MAX_TALLIED}
           ) as counted group by target, kind, code`,
       );
       return [...rows];
