@@ -102,7 +102,7 @@ function cursorOf({ atMs, id }: Position, sort: Sort): readonly (string | number
   return sort === '-startedAt' ? [atMs, place] : [atMs, place, sort];
 }
 
-/** Of a cursor no more than the ref counts: who may write a longer beginning of an id would learn whether the whole one comes before it. */
+/** Only the ref in a cursor counts: given a longer prefix of an id, the order of the rows would tell whether the whole id sorts before it. */
 function readPosition(cursor: string | undefined, sort: Sort): Position | undefined | Refusal {
   const parts =
     sort === '-startedAt' ? readCursor(cursor, [0, ''] as const) : readCursor(cursor, [0, '', sort] as const, sort);
