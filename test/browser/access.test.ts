@@ -67,7 +67,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     expect(await demo.overflow()).toBe(0);
     await demo.start();
     await demo.sees('#captions', 'Welcome! The planetarium starts at three');
-    // All at once: new ones come meanwhile.
+    // All in one go: new entries keep arriving.
     await demo.visit.page.evaluate(
       "document.querySelectorAll('#wire details').forEach((entry) => { entry.open = true; })",
     );
@@ -95,7 +95,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     await reach('start');
     await keyboard.press('Enter');
     await demo.sees('#transport', 'WebSocket');
-    // The button does the opposite now, so that a second Enter must not meet it.
+    // The button now ends the session, so focus has moved away and a second Enter cannot press it.
     expect(await focused('document.activeElement.id')).toBe('controls');
     await reach('quiet');
     await keyboard.press('Space');

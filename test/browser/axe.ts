@@ -10,15 +10,15 @@ interface Violation {
 }
 
 interface Looks {
-  /** False where a look before has seen the same colours. */
+  /** False if an earlier check has already seen the same colours. */
   readonly colours?: boolean;
-  /** Only in this element: what is around it was looked at before. */
+  /** Checks only this element: what is around it was checked before. */
   readonly inside?: string | undefined;
-  /** All else than the colours is the same in the dark. */
+  /** The dark theme is checked for colours only: everything else is the same as in the light one. */
   readonly themes?: readonly ('light' | 'dark')[];
 }
 
-/** What axe finds on the page as it is now, in short. */
+/** What axe finds wrong with the page as it is now, one line for each finding. */
 export async function violations(
   page: Page,
   { colours = true, inside, themes = colours ? ['light', 'dark'] : ['light'] }: Looks = {},
@@ -35,7 +35,7 @@ export async function violations(
 }
 
 async function run(page: Page, inside: string | undefined, options: object): Promise<string[]> {
-  // What is right is not described, and no style sheet is fetched again: these take most of its time.
+  // Axe lists violations only and does not fetch style sheets again: those two take most of its time.
   const all = JSON.stringify({ resultTypes: ['violations'], preload: false, ...options });
   const where = inside === undefined ? 'document' : JSON.stringify({ include: [inside] });
   const found = await page.evaluate<readonly Violation[]>(

@@ -23,7 +23,7 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
     server = started;
   }
 
-  /** Starts a session in a tab and puts another tab before it. */
+  /** Starts a session in a tab and hides it behind another tab. */
   async function startHidden(): Promise<Tab> {
     const tab = await tabs.open(`${server.direct}/demo`);
     await vi.waitFor(
@@ -59,7 +59,7 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
   test('beats as soon as it is thawed, long before its next beat is due', async () => {
     await serve({ HEARTBEAT_INTERVAL_SEC: '120' });
     const tab = await startHidden();
-    // What the conversation costs is activity too; the freeze stops it as well.
+    // Usage that the simulated conversation reports counts as activity; freezing the tab stops that as well.
     await tab.freeze(true);
     const before = await only();
     await vi.waitFor(async () => expect((await only()).session.idleSec).toBeGreaterThanOrEqual(6), soon);

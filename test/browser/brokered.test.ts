@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
       headers: { Authorization: 'Bearer ' + ${secret} },
     }).then((call) => { globalThis.${call} = call; })`);
 
-  /** `reply` is a global of the page afterwards. */
+  /** Sets the page's global `reply`. */
   async function create(email?: string): Promise<void> {
     const body = JSON.stringify({ widgetKey, agentId: 'guide', email });
     await inPage(`${post('/api/session', body)}.then((body) => { globalThis.reply = body; })`);
@@ -71,7 +71,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
     await vi.waitFor(async () => expect(await inPage(`${call}.loudness() > ${LOUD}`)).toBe(true), soon);
   }
 
-  /** The page goes on speaking and closes nothing: what it hears ends all the same. */
+  /** The page keeps sending and closes nothing; what it hears ends all the same. */
   async function fallsSilent(call = 'call'): Promise<void> {
     const closed = `[${call}.channelClosed, ${call}.transportClosed]`;
     await vi.waitFor(async () => expect(await inPage(closed)).toEqual([true, true]), soon);
@@ -134,7 +134,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
   });
 
   test('is metered by what the server hears, whatever the page reports', async () => {
-    // A visitor of its own: others have used the key.
+    // A visitor of its own, because other tests have used the key.
     const email = 'metered@mail.example';
     await create(email);
     await dial('call', 'reply.client_secret.value');

@@ -8,7 +8,7 @@ import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 const widgetKey = 'w_host_site_33333333333333333333333333333333';
-/** What the SDK waits for a connection that is away. */
+/** How long the SDK waits for a lost connection. */
 const AWAY_MS = 10_000;
 
 describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''}`, () => {
@@ -35,7 +35,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     provider = await ProviderPeer.open(within, host.origin);
     await provider.serve(visit.page);
     await visit.page.goto(`${host.origin}/`);
-    // Every microphone that the page was ever given.
+    // Keeps every microphone that the page is ever given.
     await inPage(`{
       globalThis.microphones = [];
       globalThis.heard = [];
@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
 
   const inPage = (expression: string): Promise<unknown> => visit.page.evaluate<unknown>(expression);
 
-  /** `session` and `heard` (the states of the media, with codes) are globals of the page afterwards. */
+  /** Sets the page's global `session` and adds to `heard` (states of the media, with error codes). */
   async function connect(more = ''): Promise<void> {
     await inPage(`(async () => {
       globalThis.session = await Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}', audio: true, ${more} });

@@ -10,7 +10,7 @@ const listening = /Listening|Assistant is speaking/;
 const provider = 'https://challenges.cloudflare.com';
 const loopback = { OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1/128' };
 
-/** Does what the provider's own script does, by the same calls: it is loaded only when a challenge is due. */
+/** Stands in for the provider's script and offers the same calls; the page loads it only when a challenge is due. */
 const script = `
   globalThis.turnstile = {
     render(box, { callback, 'error-callback': fail, ...asked }) {
@@ -47,7 +47,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that is challenged 
     await verify?.close();
   });
 
-  /** A page with a strict policy, at whose provider the visitor solves what is asked, or does not. */
+  /** A page with a strict policy. @param solves whether the visitor solves the challenges of the provider */
   async function open(solves: boolean): Promise<object[]> {
     const asked: { readonly cData: string; readonly action: string; readonly hostname: string }[] = [];
     page = await ElementPage.open(browser, site, '<p>Not yet</p>');
@@ -87,7 +87,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that is challenged 
     expect(page.visit.strangers).toEqual([
       `${provider}/turnstile/v0/api.js?render=explicit&onload=switchboardChallengeReady`,
     ]);
-    // The script is there now: another conversation has a challenge of its own.
+    // The script is loaded now; another conversation has a challenge of its own.
     await page.end();
     await page.button('Start a new conversation').click();
     await page.sees('status', listening);
@@ -150,7 +150,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that has a proof of
   });
 });
 
-/** As docs/widget.md has it. */
+/** The policy that docs/widget.md gives. */
 function policyOf({ switchboard }: Website, scripts: string, worker = ''): string {
   const socket = switchboard.replace(/^http/, 'ws');
   const policy = `default-src 'none'; script-src ${switchboard}${scripts}; connect-src ${switchboard} ${socket}; worker-src${worker === '' ? " 'none'" : worker}`;

@@ -19,7 +19,7 @@ function machineNamed(name: string): OperatorMachine {
   return found;
 }
 
-/** What the chart is given, beside its machine. */
+/** What a chart is given besides its machine. */
 export interface Given {
   readonly state: string;
   readonly events: readonly OperatorEvent[];
@@ -28,7 +28,7 @@ export interface Given {
   readonly deadline?: { readonly at: string; readonly to: string } | null;
 }
 
-/** A page that has nothing but a chart, under the policy of all pages. */
+/** Serves a page that contains nothing but charts, under the policy of all pages. */
 export async function serveCharts(): Promise<PageServer> {
   const built = (await build({
     root: fileURLToPath(new URL('pages', import.meta.url)),
@@ -73,7 +73,7 @@ export class ChartPage {
     return new ChartPage(visit);
   }
 
-  /** Shows charts, one below the other. */
+  /** Shows charts one below the other. */
   async show(...given: readonly (Given & { readonly machine: string })[]): Promise<void> {
     const all = given.map(({ machine, at = null, deadline = null, ...others }) => {
       const { charts, words } = machineNamed(machine);
@@ -91,14 +91,14 @@ export class ChartPage {
       .evaluateAll((all) => all.forEach((details) => details.setAttribute('open', '')));
   }
 
-  /** The states that are filled. */
+  /** The names of the states that are filled. */
   lit(): Promise<string[]> {
     return this.visit.page
       .locator('[data-lit=true]')
       .evaluateAll((found) => found.map((one) => one.getAttribute('data-state') ?? ''));
   }
 
-  /** The edges that have a look: `taken`, `step`, `next`. */
+  /** The names of the edges with the given look: `taken`, `step` or `next`. */
   async edges(look: string): Promise<string[]> {
     const found = this.visit.page.locator(`.edge.${look}`);
     const names: string[] = await found.evaluateAll((edges) => edges.map((one) => one.getAttribute('data-edge') ?? ''));

@@ -6,19 +6,19 @@ import { clock, heartbeat, MINUTE, open, SECOND } from '../machines/voice-sessio
 import { recordCall, recordChallenge, recordLogin, recordSession } from '../support/recorded-events.ts';
 import type { Given } from './chart-page.ts';
 
-/** When all of these actors were opened. */
+/** When each of these actors was opened. */
 const NOON = Date.parse('2030-01-31T12:00:00Z');
 
 const at = (ms: number): number => NOON + ms;
 const iso = (ms: number): string => new Date(at(ms)).toISOString();
 
-/** Of an actor, and how it stands some time after. */
+/** What an actor went through, and how it stands some time later. */
 export interface Story extends Given {
   readonly machine: string;
   readonly events: readonly OperatorEvent[];
 }
 
-/** A session that talks, falls silent, and is forgotten. */
+/** A session that talks, falls silent and is abandoned. */
 const silent = [open(at(0)), heartbeat(at(45 * SECOND), 0), clock(at(6 * MINUTE)), clock(at(62 * MINUTE))];
 
 export async function talking(): Promise<Story> {
@@ -37,20 +37,20 @@ export async function gone(): Promise<Story> {
   return { machine: 'voice-session', state: 'ended', events, now: at(130 * MINUTE) };
 }
 
-/** Cut because its time was over. */
+/** A session that was cut off because its time was up. */
 export async function cut(): Promise<Story> {
   const talk = Array.from({ length: 14 }, (_, minute) => heartbeat(at((minute + 1) * MINUTE), 0));
   const events = await recordSession([open(at(0)), ...talk, clock(at(15 * MINUTE + 1))]);
   return { machine: 'voice-session', state: 'ended', events, now: at(16 * MINUTE) };
 }
 
-/** A heartbeat that comes long after the session went idle, which no clock had told. */
+/** A heartbeat long after the session went idle, with no CLOCK event in between. */
 export async function late(): Promise<Story> {
   const events = await recordSession([open(at(0)), heartbeat(at(7 * MINUTE))]);
   return { machine: 'voice-session', state: 'ended', events, now: at(8 * MINUTE) };
 }
 
-/** Moves what a support file dates from 0 to noon. */
+/** Moves the times of a support file, which start at 0, to start at noon. */
 function atNoon(event: CallEvent): CallEvent {
   const moved = Object.entries(event).map(([name, value]) => [
     name,
@@ -78,7 +78,7 @@ export async function closedCall(): Promise<Story> {
   return { machine: 'voice-call', state: 'closed', events, now: at(3 * MINUTE) };
 }
 
-/** A code that was mistyped twice. */
+/** A login code that was mistyped twice. */
 export async function mistyped(): Promise<Story> {
   const [right, wrong] = ['a'.repeat(64), 'b'.repeat(64)];
   const terms = {
@@ -106,12 +106,12 @@ async function loggedOut(): Promise<Story> {
   return { machine: 'auth-session', state: 'destroyed', events, now: at(10 * MINUTE) };
 }
 
-/** As it was after one of its events, counted from the newest. */
+/** The story as it was after one of its events, counted from the newest. */
 export function steppedBack(story: Story, index: number): Story {
   return { ...story, at: story.events[index]?.id ?? null };
 }
 
-/** Of every machine, now and stepped back. */
+/** Stories of every machine, both current and stepped back. */
 export async function everyStory(): Promise<readonly (readonly [string, Story])[]> {
   const over = { gone: await gone(), call: await closedCall(), code: await mistyped(), login: await loggedOut() };
   const now = { talking: await talking(), cut: await cut(), late: await late(), unheard: await unheardCall(), ...over };

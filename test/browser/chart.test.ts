@@ -182,7 +182,7 @@ describe.skipIf(skipped !== undefined)(`The chart of a machine ${skipped ?? ''}`
 
   test('has nothing that axe finds wrong in any state', async () => {
     page = await ChartPage.open(browser, server, wide);
-    // Together, because axe is slow: of each machine one, as each has a name of its own.
+    // Several at a time, because axe is slow; one of each machine, because charts of one machine share a name.
     let left = (await everyStory()).map(([, story]) => story);
     while (left.length > 0) {
       const shown = left.filter((story, at) => left.findIndex(({ machine }) => machine === story.machine) === at);

@@ -13,7 +13,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
   let browser: Browser;
   let server: DemoServer;
   let here: ConsolePage;
-  /** Of a session that has ended. */
+  /** A session that has ended. */
   let ref: string;
   let liveRef: string;
 
@@ -62,7 +62,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.follow('/console/sessions');
     await here.row(liveRef).getByRole('checkbox').check();
     await isClean();
-    // Axe looks on as somebody who wants no motion.
+    // Axe checks the page with reduced motion.
     expect(await page.evaluate<string[]>(MOVING)).toEqual([]);
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     expect(await page.evaluate<string[]>(MOVING)).not.toEqual([]);
@@ -124,7 +124,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.isAt(/\?at=/);
     await keyboard.press('Escape');
     await here.isAt('/console/sessions');
-    // Whoever comes back is where they were.
+    // Going back restores the focus and the selection.
     await here.page.locator(`tr[data-row="${ref}"] a:focus`).waitFor();
     expect(await here.row(ref).getByRole('checkbox').isChecked()).toBe(true);
     await keyboard.press('f');
@@ -147,7 +147,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await keyboard.press('/');
     await field.waitFor();
     await keyboard.insertText(ref);
-    // Before the answer is there: the first hit is meant.
+    // Enter before the answer has arrived means the first hit.
     await keyboard.press('Enter');
     await here.isAt(`/console/sessions/${ref}`);
   });
@@ -155,7 +155,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
   test('the palette stays open for who opens it as soon as a page is left', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Live by tenant');
-    // In the very moment in which the new page is drawn: what is left for after its first frame comes later.
+    // Opens the palette the moment the new page is drawn, before the work that waits for its first frame.
     await here.page.evaluate(`(async () => {
       const drawn = new Promise((done) => {
         const observed = { attributes: true, attributeFilter: ['aria-current'], subtree: true };

@@ -46,13 +46,13 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
       await here.button('End…').click();
       await page.getByLabel('Reason').fill('the tenant left');
     };
-    /** The second part is on its way until this is called. */
+    /** Lets the second part go out, which waits until then. */
     let send = (): void => undefined;
     let parts = 0;
     await page.route('**/api/operator/sessions/end', async (route) => {
       const isPart = !String(route.request().postData()).includes('dryRun');
       if (isPart && ++parts === 2) await new Promise<void>((resolve) => (send = resolve));
-      // The last is answered as when the database went away over it.
+      // The last part is answered as if the database had gone away during it.
       if (!isPart || parts < 3) return route.continue();
       const reply = await route.fetch();
       const told = (await reply.json()) as object;

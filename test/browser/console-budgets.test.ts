@@ -12,7 +12,7 @@ import { ConsolePage, consoleSettings } from './console-page.ts';
 const skipped = reasonToSkipBrowser();
 const BOSS = 'boss@globex.example';
 
-/** The demo's tenants, and one that has an administrator and budgets of the file. @returns the path of their file */
+/** The demo's tenants, and one with an administrator and with budgets from the file. @returns the path of their file */
 async function tenantsFile(directory: string): Promise<string> {
   const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
   const budgets = [{ id: 'of-file', of: 'tenant', period: 'month', dollars: 2000, warnAt: [50, 80, 95] }];
@@ -53,7 +53,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
   const dialog = () => here.page.locator('dialog');
   const isClean = async (inside?: string): Promise<void> => expect(await violations(here.page, { inside })).toEqual([]);
 
-  /** What a user of globex has used, as a back end reports it. */
+  /** Reports a globex user's usage, as a back end does. */
   async function report(email: string, dollars: number): Promise<void> {
     const data = { email, tenantId: 'globex', tokens: 0, dollars };
     await here.page.request.post(`${server.direct}/api/auth/usage`, {
@@ -62,7 +62,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     });
   }
 
-  /** For a person's eyes: a picture of each width, light and dark, in the folder SCREENSHOTS, where that is set. */
+  /** Takes a screenshot at each width, light and dark, for a person to look at: in the folder SCREENSHOTS, if that is set. */
   async function picture(name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder === undefined) return;
@@ -125,7 +125,7 @@ describe.skipIf(skipped !== undefined)(`Budgets in the console ${skipped ?? ''}`
     here = await ConsolePage.enter(browser, server, '/console/budgets', { email: 'vera@view.example' });
     await here.sees('the whole installation', '#main');
     await here.sees('of-file', '#main');
-    // The heads of columns sort.
+    // The only buttons are those in the column heads, which sort.
     const buttons = await here.page.locator('#main').getByRole('button').count();
     expect(await here.page.locator('#main th').getByRole('button').count()).toBe(buttons);
     await picture('viewer');

@@ -57,7 +57,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     readonly call: TestCall;
   }
 
-  /** A key whose pages have no data channel. @returns what its pages send */
+  /** Issues a key whose pages have no data channel. @returns the key and the origin that its pages send */
   async function lockedKey(): Promise<{ readonly widgetKey: string; readonly origin: string }> {
     const origin = 'https://locked.example';
     const body = JSON.stringify({ tenantId: 'demo', id: 'locked', origin });
@@ -66,7 +66,7 @@ describe.skipIf(skipped !== undefined)(`The console's calls ${skipped ?? ''}`, (
     return { widgetKey: key.key, origin };
   }
 
-  /** A visitor, of the demo unless it is said, who talks to the provider, and is heard. */
+  /** Opens a session and a call that is heard; the visitor is the demo's unless a locked key is given. */
   async function talk(locked?: { readonly widgetKey: string; readonly origin: string }): Promise<Opened> {
     const headers = {
       Origin: locked?.origin ?? server.direct,

@@ -26,7 +26,7 @@ describe.skipIf(skipped !== undefined)(`Exports from the console ${skipped ?? ''
     await server?.close();
   });
 
-  /** A visitor of the demo who used something. @returns the ref of the session */
+  /** Opens a session of a demo visitor that uses something. @returns the ref of the session */
   async function used(): Promise<string> {
     const headers = { 'Content-Type': 'application/json', Origin: server.direct };
     const created = await fetch(`${server.direct}/api/session`, {

@@ -14,7 +14,7 @@ const skipped = reasonToSkipBrowser();
 const VIEWER = 'vera@view.example';
 const BOSS = 'boss@globex.example';
 
-/** The demo's tenants, and one that has an administrator. @returns the path of their file */
+/** The demo's tenants, and one with an administrator. @returns the path of their file */
 async function tenantsFile(directory: string): Promise<string> {
   const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
   const key = { id: 'site', key: 'w_globex_site_44444444444444444444444444444444', origin: 'https://globex.example' };
@@ -46,13 +46,13 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Sends from the page, with its cookie, as a script in it would. */
+  /** Posts from the page with its cookie, as a script in the page would. */
   const post = (path: string, body: object): Promise<number> =>
     here.page.evaluate<number>(
       `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
     );
 
-  /** @param hit what is waited for before Enter, where the page itself finds it; else the service is asked */
+  /** @param hit the hit to wait for before Enter, where the page itself finds it; otherwise the service is asked */
   const search = async (text: string, hit?: string): Promise<void> => {
     await here.page.keyboard.press('/');
     await here.page.locator('[role=combobox]:focus').waitFor();
@@ -66,13 +66,13 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
 
   const rail = (name: string) => here.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
 
-  /** Pauses the page and lets it follow again, which reads all that is shown. */
+  /** Pauses the page and resumes it, which makes it read again all that it shows. */
   async function readAgain(): Promise<void> {
     await here.page.keyboard.press('p');
     await here.page.keyboard.press('p');
   }
 
-  /** The overview, as somebody. */
+  /** Opens the overview as the given operator. */
   async function enter(email = operator()): Promise<void> {
     here = await ConsolePage.enter(browser, server, '/console', { email });
     await here.sees('Overview', 'h1');
@@ -85,7 +85,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await search(id);
     await here.isAt(`/console/sessions/${refOf(id)}`);
     await here.sees('a noisy visitor', '.why');
-    // Only what names it went to the service.
+    // Only the ref went to the service, not the whole id.
     expect(await here.page.content()).not.toContain(id);
   });
 
@@ -173,7 +173,8 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
       const [again] = await Promise.all([here.page.waitForResponse(/\/operator\/keys\?/), readAgain()]);
       expect(again.status()).toBe(200);
     };
-    // Read again, but for the day of a week ago, which changes no more: while its answer is under way, and when it is there.
+    // The page reads everything again except the usage of a week ago, which no longer changes:
+    // first while that answer is pending, then once it is there.
     await isReadAgain();
     const usage = here.page.waitForResponse(/\/operator\/usage\?/);
     answer();
@@ -187,7 +188,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await rail('Keys').click();
     await here.button('Issue…').waitFor();
     await here.sees('globex/site is open: pages may ask for any model and instructions; nothing bounds', '.matters');
-    // From the table of one tenant to that of the next, and back.
+    // The keys go from one tenant's table to the next, and back.
     const focused = (): Promise<string> => here.page.evaluate<string>('document.activeElement.getAttribute("href")');
     for (const next of [
       'demo/local',
@@ -226,7 +227,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('origin', '[role=alert]');
     await dialog.getByLabel('Origin').fill('https://shop.example');
     await here.button('Issue key').click();
-    // An installation whose calls are opened by pages.
+    // In this installation pages open the calls themselves.
     await here.sees('must be left out: calls are not heard here', '[role=alert]');
     await dialog.getByLabel('for a new visitor who says nothing').fill('');
     await here.button('Issue key').click();
@@ -265,7 +266,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('the shop closed', 'tbody');
     await here.follow('/console/audit?from=-1h');
     await here.sees('the shop closed', 'tbody');
-    // An hour ago is later with each second.
+    // "An hour ago" is later every second.
     const asked = async (): Promise<string> => {
       const wanted = here.page.waitForRequest((request) => request.url().includes('/audit?from='));
       const [request] = await Promise.all([wanted, readAgain()]);
@@ -287,7 +288,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees(`End ${live} sessions?`, 'dialog h2');
     await here.sees('of the tenant demo', 'dialog');
     await here.page.getByLabel('Reason').fill('the tenant left');
-    // More than a tenth more than was counted.
+    // Over a tenth more than were counted.
     const more = Math.ceil(live / 10) + 1;
     for (let made = 0; made < more; made += 1) await createSession(server);
     await here.button(`End ${live}`).click();
@@ -302,7 +303,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
       .locator('tbody tr')
       .nth(live + more)
       .waitFor();
-    // Beside other acts they are one row, which leads to them.
+    // Among other acts they are a single row, which links to them.
     await here.button(/^together:/).click();
     await here.isAt('/console/audit');
     await here.sees(`ended ${live + more} sessions`, 'tbody');
@@ -342,7 +343,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.page.getByLabel('Reason').fill('the laptop was stolen');
     await here.button('Revoke login').click();
     await here.sees('revoked', '.title-row');
-    // Its feed is closed at once: the page need not ask.
+    // The server closes the login's feed at once, so the page need not ask.
     await victim.sees('Your login is over', 'dialog');
     await victim.page.reload();
     await victim.isAt('/console/login');
@@ -408,7 +409,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     const shared = { name: 'Of all', href: '/console/sessions?tenantId=demo', tenantId: 'demo' };
     expect(await post('/api/operator/views', shared)).toBe(201);
     await page.reload();
-    // Others have it too.
+    // Others see this view too, so deleting it asks for confirmation.
     await here.button('Remove Of all').click();
     await here.confirmation('Keep').click();
     await here.button('Remove Of all').click();
@@ -478,7 +479,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await rail('Keys').click();
     await here.button('Issue…').click();
     await here.sees('Issue a key', 'dialog');
-    // Only an operator may open a key.
+    // Only an operator may issue an open key.
     expect(await here.page.locator('dialog').getByLabel('Pages may change').count()).toBe(0);
     await here.button('Cancel').click();
     expect(await post(`/api/operator/sessions/${refOf(id)}/end`, {})).toBe(404);
@@ -531,7 +532,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     for (const path of ['keys', 'keys/demo/local', 'logins', 'challenges', 'audit', 'settings']) {
       await here.follow(`/console/${path}`);
       await here.page.locator('#main :is(table, .empty)').first().waitFor();
-      // A table that has just come may still be drawn for the wider window.
+      // A table that has just appeared may still be laid out for the wider window.
       await expect.poll(async () => [path, await here.overflow()]).toEqual([path, [0, 0]]);
     }
   });

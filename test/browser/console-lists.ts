@@ -1,14 +1,14 @@
-/** What the operator API might answer to each list of the console, with as many rows and as long texts as a test wants. */
+/** What the operator API might answer for each list of the console, with as many rows and as long texts as a test wants. */
 
 export interface ListFixture {
-  /** Of the page. */
+  /** Path of the console's page. */
   readonly path: string;
-  /** The path of the API that it reads. */
+  /** Path of the API that the page reads. */
   readonly api: string;
   readonly body: (count: number, isLong: boolean) => object;
 }
 
-/** Of another day, whenever the test runs: its times have the date as well, and need the most room. */
+/** Always on another day than the test: times then include the date and need the most room. */
 const START_MS = Date.now() - 25 * 3_600_000;
 const at = (index: number): string => new Date(START_MS - index * 61_000).toISOString();
 const hex = (index: number, length: number): string => (index + 10).toString(16).padEnd(length, 'a1b2c3d4e5f6');
@@ -158,7 +158,7 @@ const node = (index: number, isLong: boolean): object => ({
   version: isLong ? '1.23.4-rc.12+build.20261124' : '0.1.0',
   configHash: index % 2 === 0 ? 'one' : 'other',
   startedAt: at(index),
-  // The longest that it says of a process that is listed.
+  // As long ago as a process that is still listed may have been seen.
   seenAt: new Date(Date.now() - 14_000).toISOString(),
   loopP99Ms: isLong ? 999 : 123,
   rss: 1_234_567_890,

@@ -146,7 +146,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await banner.getByRole('button', { name: 'Try again' }).click();
     await banner.waitFor({ state: 'detached' });
     expect(await row.isVisible()).toBe(true);
-    // The refusal is the test's own.
+    // The complaint about the refusal is the test's own doing.
     here.visit.complaints.splice(0);
   });
 });

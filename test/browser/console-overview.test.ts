@@ -25,7 +25,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
         UPSTREAM_PROVIDER: 'openai',
         OPENAI_API_KEY: provider.apiKey,
         UPSTREAM_BASE_URL: provider.baseUrl,
-        // Whatever is live ends within a minute.
+        // Every live session ends within a minute.
         MAX_SESSION_MINUTES: '1',
       }),
     ]);
@@ -41,7 +41,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await provider?.close();
   });
 
-  /** A create from a page that its key does not allow, which is listed then. @returns the id of the request */
+  /** Tries to create a session from a page that its key does not allow, so that the refusal is listed. @returns the id of the request */
   async function refuse(): Promise<string> {
     const reply = await fetch(`${server.direct}/api/session`, {
       method: 'POST',
@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(reply.status).toBe(200);
   }
 
-  /** Waits until the API tells it: what is counted is written every few seconds. */
+  /** Waits until the API answers with the text: counts are written only every few seconds. */
   function isTold(path: string, text: string | RegExp): Promise<void> {
     return vi.waitFor(async () => {
       const reply = await fetch(`${server.direct}/api/operator${path}`, { headers: FIELDS });
@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     }, soon);
   }
 
-  /** Clicks, and counts. */
+  /** Clicks links and counts the clicks. */
   function clicksOn(page: Page) {
     let clicks = 0;
     return {
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await click.at('ORIGIN_MISMATCH', '.table tr:first-child');
     await here.isAt(`/console/refusals/${id}`);
     expect(click.count()).toBeLessThanOrEqual(3);
-    // The page has its keys when it is there.
+    // The page handles its keys once it is shown.
     await here.sees('What said no', 'main');
     await here.page.keyboard.press('Escape');
     await here.isAt('/console/refusals');
@@ -218,7 +218,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.isAt('/console/nodes');
     await here.sees(/database [\d.]+ m?s/, '.table tbody tr');
     expect(await here.page.locator('.table tbody tr').count()).toBe(1);
-    // As if there were another, of an older version and set otherwise.
+    // Adds another process to the replies, with an older version and other settings.
     await here.page.route('**/api/operator/{nodes,settings}', async (route) => {
       const reply = await route.fetch();
       const known = (await reply.json()) as { nodes: [object, ...object[]] };

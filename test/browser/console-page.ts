@@ -8,24 +8,24 @@ const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
 
 let people = 0;
 
-/** Somebody whom the server lets operate, and whom no test before has asked a code for. */
+/** The address of another operator, for whom no earlier test has requested a code. */
 export function operator(): string {
   people += 1;
   return `operator${people}@acme.example`;
 }
 
-/** What a server of these tests is set to. */
+/** Settings of the servers in these tests. */
 export const consoleSettings = {
   CONSOLE_EMAILS: '*',
   OPERATOR_EMAILS: '@acme.example',
-  // All visitors of a test come from one address.
+  // All visitors in a test come from one address.
   WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
 };
 
 const OVERFLOW =
   'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth';
 
-/** The operator console in the hands of somebody. */
+/** The operator console as a user drives it. */
 export class ConsolePage {
   readonly visit: Visit;
   readonly page: Page;
@@ -48,7 +48,7 @@ export class ConsolePage {
     return opened;
   }
 
-  /** Opens a page of the console for somebody who is logged in. */
+  /** Opens a page of the console as a user who is logged in. */
   static async enter(
     browser: Browser,
     server: DemoServer,
@@ -66,14 +66,14 @@ export class ConsolePage {
     return new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
   }
 
-  /** A step of the login, without its page. */
+  /** Takes a step of the login without its page. */
   async #post(step: 'send' | 'verify', data: object): Promise<void> {
     const origin = this.#server.direct;
     const reply = await this.page.request.post(`${origin}/api/auth/otp/${step}`, { data, headers: { origin } });
     expect(reply.status(), await reply.text()).toBe(200);
   }
 
-  /** Ends the visit, which asked nobody else for anything and broke no rule of the page. */
+  /** Ends the visit, and checks that it asked no other origin for anything and broke no rule of the page. */
   async leave(): Promise<void> {
     await this.visit.end();
     expect(this.visit.strangers).toEqual([]);
@@ -84,12 +84,12 @@ export class ConsolePage {
     return this.page.getByRole('button', { name });
   }
 
-  /** A button of the dialog, whose name is often that of the button that opens it, without the dots. */
+  /** A button of the dialog; it often has the name of the button that opened the dialog, without the dots. */
   confirmation(name: string): Locator {
     return this.page.getByRole('dialog').getByRole('button', { name, exact: true });
   }
 
-  /** Why there is no ending now: the button says so where it is off, and opens nothing. */
+  /** Checks that ending is disabled now: the button gives the reason, and neither it nor its key opens a dialog. */
   async isNoEnd(why: string): Promise<void> {
     const off = this.page.getByRole('button', { name: 'End…', disabled: true, description: why });
     await off.waitFor(soon);
@@ -117,13 +117,13 @@ export class ConsolePage {
     return this.codeFor(email);
   }
 
-  /** At the login: asks for a code and lets the browser fill it in. */
+  /** On the login page: requests a code and lets the browser fill it in. */
   async logIn(email: string): Promise<void> {
     const code = await this.askForCode(email);
     await this.page.getByLabel('Code from the e-mail').fill(code);
   }
 
-  /** Goes to a page as by a link to it, which loads nothing anew. */
+  /** Goes to a page as a link to it does, without reloading. */
   async follow(path: string): Promise<void> {
     await this.page.evaluate(
       `{ const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} }); document.body.append(link); link.click(); link.remove(); }`,
@@ -131,13 +131,13 @@ export class ConsolePage {
     await this.isAt(path);
   }
 
-  /** By how many pixels the page is wider than the narrowest phone, and than a screen at 200 %: more than 0 scrolls sideways. */
+  /** By how many pixels the page is too wide for the narrowest phone, and for a screen at 200 %; more than 0 scrolls sideways. */
   async overflow(): Promise<number[]> {
     const wide = this.page.viewportSize();
     const found: number[] = [];
     for (const width of [320, 640]) {
       await this.page.setViewportSize({ width, height: 640 });
-      // What hears of the new size draws itself anew before the second frame.
+      // Whatever listens for the new size redraws before the second frame.
       await this.page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       found.push(await this.page.evaluate<number>(OVERFLOW));
     }
@@ -150,7 +150,7 @@ export class ConsolePage {
     await this.page.locator(inside).filter({ hasText: text }).first().waitFor(soon);
   }
 
-  /** Waits until the address of the page is this one. */
+  /** Waits until the page's address is this path. */
   async isAt(path: string | RegExp): Promise<void> {
     await this.page.waitForURL((url) => {
       const here = url.pathname + url.search;
@@ -158,7 +158,7 @@ export class ConsolePage {
     }, soon);
   }
 
-  /** The rows in sight, from the top: their refs. */
+  /** The refs of the rows in sight, from the top. */
   refs(): Promise<string[]> {
     return this.page.evaluate<string[]>("[...document.querySelectorAll('tr[data-row]')].map((row) => row.dataset.row)");
   }
@@ -167,13 +167,13 @@ export class ConsolePage {
     return this.page.locator(`tr[data-row="${ref}"]`);
   }
 
-  /** Waits until the page has asked for the list again, and shown it. */
+  /** Waits until the page has requested the list again and shown it. */
   async hearsAgain(): Promise<void> {
     await this.page.waitForResponse((response) => new URL(response.url()).pathname === '/api/operator/sessions', soon);
   }
 }
 
-/** A session of a visitor of the demo. @returns its whole id */
+/** Opens a session for a visitor of the demo. @returns the whole id of the session */
 export async function createSession(server: DemoServer): Promise<string> {
   const reply = await fetch(`${server.direct}/api/session`, {
     method: 'POST',
@@ -190,7 +190,7 @@ export async function createSession(server: DemoServer): Promise<string> {
   return id;
 }
 
-/** What names a session and proves nothing. */
+/** The ref of a session: the part of its id that names it and proves nothing. */
 export function refOf(id: string): string {
   return id.slice(0, 42);
 }

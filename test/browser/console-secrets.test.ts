@@ -13,7 +13,7 @@ const skipped = reasonToSkipBrowser();
 const BOSS = 'boss@globex.example';
 const VALUE = 'a-value-that-no-page-shows';
 
-/** The demo's tenants, and one that has an administrator and an agent whose tool sends a secret. @returns the path of their file */
+/** The demo's tenants, and one with an administrator and an agent whose tool sends a secret. @returns the path of their file */
 async function tenantsFile(directory: string): Promise<string> {
   const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
   const tool = {
@@ -54,7 +54,7 @@ describe.skipIf(skipped !== undefined)(`The secrets of tenants in the console ${
   const dialog = () => here.page.locator('dialog');
   const isClean = async (inside?: string): Promise<void> => expect(await violations(here.page, { inside })).toEqual([]);
 
-  /** For a person's eyes: a picture of each width, light and dark, in the folder SCREENSHOTS, where that is set. */
+  /** Takes a screenshot at each width, light and dark, for a person to look at: in the folder SCREENSHOTS, if that is set. */
   async function picture(name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder === undefined) return;

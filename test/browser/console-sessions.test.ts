@@ -24,7 +24,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await server?.close();
   });
 
-  /** Sessions, and the list of them, newest first. */
+  /** Opens sessions and the list that shows them, newest first. */
   async function list(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let made = 0; made < count; made += 1) ids.unshift(await createSession(server));
@@ -98,7 +98,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.button('End…').click();
     await here.sees('End 2 sessions?', 'dialog');
     await here.button('End them').click();
-    // Without a reason the browser holds it back.
+    // Without a reason the browser does not submit the form.
     expect(here.visit.requests.filter((request) => request.endsWith('/end'))).toEqual([]);
     await here.page.getByLabel('Reason').fill('half a reas');
     await Promise.all([here.hearsAgain(), createSession(server)]);
@@ -107,7 +107,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.button('End them').click();
     for (const ref of [first, second]) await here.row(ref).filter({ hasText: 'ended by operator' }).waitFor();
     expect(await here.row(third).innerText()).toContain('engaged');
-    // They are selected still, and nothing else is ended in their place.
+    // They are still selected, and no other session is ended in their place.
     await here.isNoEnd('What is selected has ended.');
     await here.row(first).getByRole('link').click();
     await here.sees('a test of the console', 'dd');

@@ -11,14 +11,14 @@ const skipped = reasonToSkipBrowser();
 const WIDTHS = [320, 390, 640, 660, 768, 900, 999, 1000, 1024, 1280, 1440];
 const LINE = 20;
 
-/** How many lines a row may have at a width of the window, where its texts are short and where they are as long as may be. */
+/** How many lines a row may have at a window width, with short texts and with the longest ones. */
 function maxLines(width: number, isLong: boolean): number {
   if (width < 768) return isLong ? 28 : 19;
   if (width < 1280) return isLong ? 21 : 13;
   return isLong ? 11 : 6;
 }
 
-/** By how many pixels the page and its tables are too wide, and how high the highest row is. */
+/** By how many pixels the page and its tables are too wide, and how tall the tallest row is. */
 const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => {
   const main = document.getElementById('main');
   const boxes = [document.documentElement, main, ...main.querySelectorAll('.table')];
@@ -52,7 +52,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     await server?.close();
   });
 
-  /** Opens a list whose service answers what a test wants. */
+  /** Opens a list for which the service gives the test's answer. */
   async function open({ path, api }: ListFixture, answer: { status?: number; json: object }): Promise<void> {
     const url = new URL(`/api/operator/${api}`, server.direct).href;
     await here.page.unrouteAll();
@@ -122,7 +122,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     await here.page.locator('[data-row]').first().waitFor();
     for (const width of [400, 768, 1280]) {
       await size(width);
-      // What hears of the new size draws itself anew before the second frame.
+      // Whatever listens for the new size redraws before the second frame.
       await measure();
       await here.page.evaluate("document.querySelector('.table').scrollTop = 1e6");
       await here.page.locator('[aria-rowindex="1001"]').waitFor();
@@ -182,7 +182,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
     for (const api of ['calls', 'refusals', 'sessions']) {
       const list = listOf(api);
       await here.page.unrouteAll();
-      // Of 150 rows, 50 a page.
+      // Answers with 150 rows, 50 per page.
       await page.route(
         ({ pathname, searchParams }) => pathname === `/api/operator/${api}` && !searchParams.has('requestId'),
         (route) => {
@@ -200,7 +200,7 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       for (let more = 0; more < 2; more += 1) {
         await page.locator('[data-row]').first().waitFor();
         await page.evaluate(`document.querySelector('${scroller}').scrollTop = 1e6`);
-        // While a page of rows is being read the button does nothing.
+        // The button does nothing while a page of rows is being read.
         await page.locator('.more button[aria-busy="false"]').click();
       }
       await page.locator('.more').waitFor({ state: 'detached' });

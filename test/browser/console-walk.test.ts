@@ -8,13 +8,13 @@ import { ConsolePage, consoleSettings, refOf } from './console-page.ts';
 const skipped = reasonToSkipBrowser();
 const WIDTHS = [390, 660, 768, 1024, 1440];
 const MAX_SHIFT = 0.05;
-/** SCREENSHOTS=/tmp/looks writes a picture of each page at each width. */
+/** With SCREENSHOTS=/tmp/looks the test writes a picture of each page at each width. */
 const { SCREENSHOTS } = process.env;
 
 interface Measured {
-  /** By how many pixels the page, or what scrolls in it, is too wide. */
+  /** By how many pixels the page, or anything that scrolls in it, is too wide. */
   readonly over: number;
-  /** Of the highest row. */
+  /** Height of the tallest row. */
   readonly height: number;
   readonly rows: number;
   readonly background: string;
@@ -31,7 +31,7 @@ const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimat
   };
 })`;
 
-/** What moved by itself since the page began to load (web.dev/articles/cls): the sum, and what moved most. */
+/** How much moved by itself since the page began to load (web.dev/articles/cls): the sum, and what moved most. */
 const SHIFT = `new Promise((done) => {
   let sum = 0;
   const moved = [];

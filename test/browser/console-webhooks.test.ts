@@ -13,7 +13,7 @@ import { ConsolePage, consoleSettings, createSession, refOf } from './console-pa
 const skipped = reasonToSkipBrowser();
 const BOSS = 'boss@globex.example';
 
-/** The demo's tenants, and one that has an administrator. @returns the path of their file */
+/** The demo's tenants, and one with an administrator. @returns the path of their file */
 async function tenantsFile(directory: string): Promise<string> {
   const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
   const globex = { id: 'globex', name: 'Globex', widgetKeys: [], agents: [], admins: [BOSS] };
@@ -54,7 +54,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
   const dialog = () => here.page.locator('dialog');
   const isClean = async (inside?: string): Promise<void> => expect(await violations(here.page, { inside })).toEqual([]);
 
-  /** For a person's eyes: a picture of each width, light and dark, in the folder SCREENSHOTS, where that is set. */
+  /** Takes a screenshot at each width, light and dark, for a person to look at: in the folder SCREENSHOTS, if that is set. */
   async function picture(name: string, part?: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder === undefined) return;
@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(`Webhooks in the console ${skipped ?? ''}
     await here.page.setViewportSize({ width: 1280, height: 720 });
   }
 
-  /** Adds one by its dialog. @returns the secret that is shown */
+  /** Adds a webhook in its dialog. @returns the secret that is shown */
   async function add(path: string): Promise<string> {
     await here.button('Add…').click();
     await dialog().getByLabel('Address').fill(`http://localhost:${receiver.port}${path}`);

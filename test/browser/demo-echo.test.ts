@@ -7,7 +7,7 @@ import { DemoPage } from './demo-page.ts';
 
 const skipped = reasonToSkipBrowser();
 
-/** How much sound has come in over the page's calls, as the browser sums it up. */
+/** How much sound the page's calls have received, as the browser sums it up. */
 const soundHeard = `(async () => {
   let energy = 0;
   for (const peer of peers)
@@ -61,7 +61,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.sees('#mode', 'Echo, no model');
     await demo.start();
     await demo.sees('#media', 'connected');
-    // Chromium's pretended microphone beeps every second.
+    // Chromium's fake microphone beeps every second.
     await vi.waitFor(
       async () => expect(await demo.visit.page.evaluate<number>(soundHeard)).toBeGreaterThan(0.001),
       soon,
@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.sees('#media', 'connected');
     await demo.button('Mute').click();
     await demo.sees('[part~="status"]', 'You are muted');
-    // Twice, because the echo may be speaking: then the button asks first.
+    // Clicks twice, because while the echo speaks the button asks for confirmation first.
     await demo.visit.page.locator('[part~="end"]').evaluate((end: unknown) => {
       (end as { click(): void }).click();
       (end as { click(): void }).click();

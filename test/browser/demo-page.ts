@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { Visit } from '../support/browser.ts';
 import { soon } from '../support/soon.ts';
 
-/** The demo page in the hands of a visitor. */
+/** The demo page as a visitor drives it. */
 export class DemoPage {
   readonly visit: Visit;
   readonly origin: string;
@@ -22,9 +22,9 @@ export class DemoPage {
     return this.visit.page.getByRole('button', { name });
   }
 
-  /** Starts a conversation and waits until it beats over a socket. */
+  /** Starts a conversation and waits until its heartbeats go over a socket. */
   async start(): Promise<void> {
-    // The hang-up of a session's end may be heard before the end: then the call has failed, and may be tried again.
+    // The page may hear of the hang-up before it hears of the session's end: then the call has failed, and the button says "Try again".
     const start = /^(?:Start a (?:new )?conversation|Try again)$/;
     await this.visit.page.getByRole('button', { name: start }).click();
     await this.sees('#transport', 'WebSocket');
@@ -35,7 +35,7 @@ export class DemoPage {
     await this.visit.page.locator(selector).filter({ hasText: text }).waitFor({ timeout });
   }
 
-  /** What the log of the wire has of an exchange or a frame. */
+  /** The entry of an exchange or a frame in the log of the wire. */
   entry(text: string | RegExp): Locator {
     return this.visit.page.locator('#wire > li').filter({ hasText: text }).first();
   }
@@ -49,7 +49,7 @@ export class DemoPage {
     return this.visit.page.locator(selector).innerText();
   }
 
-  /** How much of what was on the page moved without a visitor's doing, as browsers score it, once it is drawn; and what moved. */
+  /** The page's layout shift once it is drawn (what moved without the visitor's doing): the score as browsers compute it, and what moved. */
   async shifted(): Promise<{ score: number; what: unknown }> {
     await this.sees('#visitor', 'You are');
     await this.visit.page.getByRole('button', { name: 'Start a conversation' }).waitFor(soon);
@@ -71,7 +71,7 @@ export class DemoPage {
       }))`);
   }
 
-  /** The width that the page wants beyond the window's: more than 0 scrolls sideways. */
+  /** By how many pixels the page is wider than the window: more than 0 scrolls sideways. */
   overflow(): Promise<number> {
     return this.visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   }

@@ -97,7 +97,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(seen.y).toBeGreaterThan(844);
     expect(seen.top).toBeGreaterThanOrEqual(0);
     expect(seen.bottom).toBeLessThanOrEqual(844);
-    // What has the keyboard's focus is never beneath it.
+    // The notice never covers the control that has the keyboard's focus.
     for (const id of ['report', 'start', 'exceed', 'captions']) {
       const isHidden = await demo.visit.page.evaluate<boolean>(`(() => {
         const control = document.getElementById('${id}');
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
 
   test('says in numbers only what the settings say', async () => {
     demo = await DemoPage.open(browser, server.direct);
-    // The chart that fits, in words of this installation.
+    // The chart for this screen, worded with this installation's settings.
     await demo.sees('#chart svg:visible', 'silent > 300 s');
     await demo.sees('#chart svg:visible', '15 min over');
     expect(await demo.text('.gauges')).not.toMatch(/\d/);
@@ -136,7 +136,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#chart-step', 'unopened → engaged: opened');
     await vi.waitFor(() => expect(demo.visit.count('< {"type":"heartbeat"')).toBeGreaterThanOrEqual(2), soon);
     await demo.sees('#captions', 'Welcome! The planetarium starts at three');
-    // After the first answer, the second or the third: the conversation goes on while the test looks.
+    // After the first, second or third answer: the conversation goes on while the test looks.
     await demo.sees('#tokens-text', /^(?:412|939|1,237) of 300,000$/);
     await demo.sees('#dollars-text', /^\$0\.0(?:132|301|396) of \$20\.00$/);
     expect(await demo.text('#duration-text')).toMatch(/^14:\d\d of 15:00$/);
@@ -239,7 +239,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.button('Go quiet').click();
     await demo.button('Use my microphone').click();
     await demo.sees('#microphone-note', 'Your voice counts as activity.');
-    // Chromium's pretended microphone beeps every second.
+    // Chromium's fake microphone beeps every second.
     const level = (): Promise<number> => demo.visit.page.evaluate<number>("document.getElementById('level').value");
     await vi.waitFor(async () => expect(await level()).toBeGreaterThan(0.05), soon);
     await vi.waitFor(() => expect(demo.visit.frames.at(-1)).toMatch(/"idleSec":0/), soon);

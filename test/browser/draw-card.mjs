@@ -1,6 +1,6 @@
 /**
- * Draws the card that chats and networks show for a link to a page of the service, 1200 by 630 as most readers of links want it:
- * `npm run card`. Needs `chromium`, because few readers take an SVG.
+ * Draws the card that chats and social networks show for a link to a page of the service: `npm run card`. It is 1200 by 630, the size that most
+ * of them ask for, and it needs `chromium`, because few of them accept an SVG.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

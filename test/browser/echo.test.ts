@@ -21,7 +21,7 @@ function openEcho(times: Partial<EchoTimes> = {}, clock?: Clock): EchoProvider {
   return new EchoProvider(loadWebRtc, { clientSecretTtlSec: 60, times, clock });
 }
 
-/** What opens calls at the provider with the offers that pages post to /calls. */
+/** A server that opens calls at the provider with the offers that pages post to /calls. */
 class Exchange {
   readonly #server: Server;
   readonly provider: EchoProvider;
@@ -218,7 +218,7 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await vi.waitFor(async () => expect(await inPage('call.loudness()')).toBe(0), soon);
     expect(await inPage('packets(call.peer)')).toBe(count);
     expect(count).toBeGreaterThan(0);
-    // The page still speaks, and has closed nothing.
+    // The page is still sending and has closed nothing.
     expect(await inPage('call.peer.signalingState')).toBe('stable');
     expect(heard.at(-1)).toEqual({ type: 'over', reason: 'remote' });
     expect(await exchange.provider.hangUp(exchange.callId)).toBe('already_over');

@@ -18,7 +18,7 @@ const inline = (more: Partial<Moment> = {}): Moment[] =>
   Object.entries(moments).map(([title, moment]) => ({
     ...moment,
     ...more,
-    // Landmarks beside each other have names of their own.
+    // Landmarks on one page need names of their own.
     texts: { title },
     attributes: { placement: 'inline' },
   }));
@@ -33,13 +33,13 @@ const buttonsOutOfSight = `[...root.querySelectorAll('button')].filter((one) => 
   const isOnScreen = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
   return !isOnScreen || !one.contains(root.elementFromPoint((left + right) / 2, (top + bottom) / 2));
 }).map((one) => one.className)`;
-/** Whether nothing is above the middle of a part. */
+/** Whether nothing covers the middle of a part. */
 const isInSight = (part: string): string => `(() => {
   const one = root.querySelector('${part}');
   const { left, right, top, bottom } = one.getBoundingClientRect();
   return one.contains(root.elementFromPoint((left + right) / 2, (top + bottom) / 2));
 })()`;
-/** What runs over its own edge. */
+/** Whatever is wider than its own box. */
 const tooWide = `[...root.querySelectorAll('.panel, .panel *')].filter((one) => one.checkVisibility() && !one.closest('.orb, select, svg') && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline').map((one) => one.className || one.localName)`;
 
 describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skipped ?? ''}`, () => {
@@ -139,7 +139,7 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
       );
       const [mute = 0, end = 0, agent = 0, visitor = 0] = sides ?? [];
       expect([mute > end, agent > visitor]).toEqual([true, true]);
-      // The last character of a sentence is at its end, which is on the right.
+      // Each text keeps its direction: an English sentence still ends on the right.
       const mark = `(() => { const range = document.createRange(); const text = root.querySelector('.status').firstChild; const box = (at) => (range.setStart(text, at), range.setEnd(text, at + 1), range.getBoundingClientRect().left); return box(0) < box(text.length - 1); })()`;
       expect(await page.each(mark)).toEqual(Object.keys(moments).map(() => true));
     });
@@ -254,7 +254,7 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
       ]);
       const button = `getComputedStyle(root.querySelector('.launcher')).backgroundColor`;
       expect(await page.each(button)).toEqual(['rgb(18, 52, 86)', 'rgb(18, 52, 86)', 'rgb(171, 205, 239)']);
-      // The orb has the accent's colour as well, unless it is given its own.
+      // The orb has the accent's colour as well, unless it is given one of its own.
       const ball = `getComputedStyle(root.querySelector('.ball')).backgroundColor`;
       const glow = `getComputedStyle(root.querySelector('.glow')).backgroundColor`;
       expect(await page.each(ball)).toEqual(['rgb(18, 52, 86)', 'rgb(18, 52, 86)', 'rgb(171, 205, 239)']);

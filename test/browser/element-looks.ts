@@ -9,7 +9,7 @@ import type { Moment } from './element-moments.ts';
 
 const pages = fileURLToPath(new URL('pages', import.meta.url));
 
-/** Several elements beside each other, or one on a page of its own. */
+/** A page with several elements beside each other, or with a single one. */
 const page = (attributes: string): string => `<!doctype html><html lang="en" ${attributes}><title>Looks</title>
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
 <style>
@@ -18,7 +18,7 @@ const page = (attributes: string): string => `<!doctype html><html lang="en" ${a
 </style>
 <main><h1>A website</h1><div id="shown"></div></main><script src="/element.js" type="module"></script>`;
 
-/** A page that has nothing but the element's view, at moments that a test chooses. */
+/** Serves a page that contains only the element's view, at moments that a test chooses. */
 export async function serveLooks(): Promise<PageServer> {
   const built = (await build({
     root: pages,
@@ -46,7 +46,7 @@ export class LooksPage {
     this.visit = visit;
   }
 
-  /** @param attributes of the page's root */
+  /** @param attributes attributes of the page's root element */
   static async open(
     browser: Browser,
     { origin }: PageServer,
@@ -62,7 +62,7 @@ export class LooksPage {
     await this.visit.page.evaluate(`showElements(...${JSON.stringify(moments)})`);
   }
 
-  /** For a person's eyes: a picture, light and dark, in the folder SCREENSHOTS, where that is set. */
+  /** Takes a screenshot, light and dark, for a person to look at: in the folder SCREENSHOTS, if that is set. */
   async keep(name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder === undefined) return;
@@ -73,7 +73,7 @@ export class LooksPage {
     }
   }
 
-  /** Of each element a value that an expression of its `root` and `host` has. */
+  /** For each element, the value of an expression that may use its `root` and `host`. */
   each<T>(expression: string): Promise<readonly T[]> {
     return this.visit.page.evaluate(
       `[...document.querySelectorAll('switchboard-widget')].map((host) => { const root = host.shadowRoot; return ${expression}; })`,

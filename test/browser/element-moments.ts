@@ -1,18 +1,18 @@
 import type { Language } from '../../src/protocol/languages/all.ts';
 
-/** A moment of a conversation, as the element's view is given it: in pages/element.ts the compiler has the types of a page. */
+/** A moment of a conversation, as the element's view receives it. Declared here because only pages/element.ts is compiled with a browser's types. */
 export interface Moment {
   readonly attributes?: Readonly<Record<string, string>>;
   readonly language?: Language;
   readonly texts?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly consent?: string;
-  /** Its agent hears visitors while they hold a button. */
+  /** Push to talk: the agent hears visitors only while they hold a button. */
   readonly isPush?: boolean;
   readonly captions?: readonly { readonly who: 'visitor' | 'agent'; readonly text: string; readonly final: boolean }[];
   readonly levels?: { readonly visitor: number; readonly agent: number };
-  /** Of a ConversationState (src/web/element/conversation.ts). */
+  /** Fields of a ConversationState (src/web/element/conversation.ts). */
   readonly state?: Readonly<Record<string, unknown>>;
-  /** It went on until then. */
+  /** The conversation was live until this moment. */
   readonly wasLive?: boolean;
   /** Seconds from now. */
   readonly endsIn?: number;
@@ -33,7 +33,7 @@ const ended = (reason: string, userMessage: string): Moment => ({
   state: { phase: 'over', ended: { reason, code: 'X', userMessage } },
 });
 
-/** Every moment that the element has its own look for, by the name under which a person looks for it. */
+/** Every moment that has a look of its own, by the name under which a person finds it. */
 export const moments: Readonly<Record<string, Moment>> = {
   ready: {},
   consent: {

@@ -7,7 +7,7 @@ import { World } from '../support/world.ts';
 
 const widgetKey = 'w_host_site_55555555555555555555555555555555';
 
-/** A website of another origin than Switchboard's, whose agent is the echo of a development machine. */
+/** A website on another origin than Switchboard's, whose agent is the echo of a development machine. */
 export class Website {
   readonly world: World;
   readonly host: HostPage;
@@ -17,7 +17,7 @@ export class Website {
     this.host = host;
   }
 
-  /** @param more fields of its key in the tenants file */
+  /** @param more further fields of its key in the tenants file */
   static async open(environment: Environment = {}, more: object = {}): Promise<Website> {
     let world: World | undefined;
     const host = await serveHostPage(() => world?.server.origin ?? '');
@@ -62,12 +62,12 @@ export class Website {
     return this.world.server.origin;
   }
 
-  /** The tag as docs/widget.md has it. @param more attributes */
+  /** The tag as docs/widget.md gives it. @param more further attributes */
   tag(more = ''): string {
     return `<switchboard-widget widget-key="${widgetKey}" tenant-id="host" agent-id="support" ${more}></switchboard-widget>`;
   }
 
-  /** The script that defines it. */
+  /** The script that defines the element. */
   get script(): string {
     return `<script src="${this.switchboard}/switchboard-widget.js" defer></script>`;
   }
@@ -78,7 +78,7 @@ export class Website {
   }
 }
 
-/** A visitor before the element. */
+/** The element as a visitor drives it. */
 export class ElementPage {
   readonly visit: Visit;
 
@@ -86,7 +86,7 @@ export class ElementPage {
     this.visit = visit;
   }
 
-  /** @param body of the page; with the script and the tag unless it has its own */
+  /** @param body the page's body; by default the script and the tag */
   static async open(
     browser: Browser,
     site: Website,
@@ -112,14 +112,14 @@ export class ElementPage {
     await this.visit.page.locator(`[part~="${part}"]`).filter({ hasText: text }).first().waitFor(soon);
   }
 
-  /** Opens the panel and starts a conversation, until it is heard. */
+  /** Opens the panel, starts a conversation and waits until it is heard. */
   async start(): Promise<void> {
     await this.button('Talk to us').click();
     await this.button('Start a conversation').click();
     await this.sees('status', /Listening|Assistant is speaking/);
   }
 
-  /** Ends the conversation as a visitor does who means it: while somebody speaks they are asked once more. */
+  /** Ends the conversation as a visitor does who means it: while somebody speaks, End asks for confirmation. */
   async end(): Promise<void> {
     await this.button('End').press('Enter');
     await this.visit.page.keyboard.press('Enter');

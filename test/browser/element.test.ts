@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     expect(await violations(page.visit.page)).toEqual([]);
     await page.button('Start a conversation').click();
     await page.sees('status', listening);
-    // Chromium's pretended microphone beeps, and the echo answers.
+    // Chromium's fake microphone beeps, and the echo answers.
     await page.sees('status', 'Assistant is speaking');
     const loudness = `Number(widget.shadowRoot.querySelector('.orb').style.getPropertyValue('--agent'))`;
     await vi.waitFor(async () => expect(await page.run(loudness)).toBeGreaterThan(0), soon);
@@ -72,7 +72,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.visit.page.keyboard.press('Enter');
     await page.sees('visitor', 'Are you open on Sunday?');
     await page.sees('agent', 'Are you open on Sunday?');
-    // The screen stays on, also after the page was out of sight, which takes the lock away.
+    // The screen stays on, even after the page was hidden, which releases the wake lock.
     expect(await locks()).toEqual([true]);
     await page.run('locks[0].release().then(() => document.dispatchEvent(new Event("visibilitychange")))');
     await vi.waitFor(async () => expect(await locks()).toEqual([false, true]), soon);
@@ -94,7 +94,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.end();
     await page.sees('status', 'Conversation ended');
     await vi.waitFor(async () => expect(await locks()).toEqual([false, false]), soon);
-    // It is still there to be copied; where the browser forbids that, the visitor does it.
+    // The conversation can still be copied; where the browser forbids that, it is selected for the visitor to copy.
     await page.run(`(navigator.clipboard.writeText = () => Promise.reject(new Error('no')), 0)`);
     await page.button(/Copy the conversation|Copied/).click();
     await vi.waitFor(async () => expect(await told()).toBe('The conversation is selected: copy it now.'), soon);
@@ -168,7 +168,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       await press();
       expect([await isHeard(), await isPressed()]).toEqual([true, 'true']);
       expect(await violations(page.visit.page)).toEqual([]);
-      // Chromium's pretended microphone beeps.
+      // Chromium's fake microphone beeps.
       await vi.waitFor(async () => expect(await page.run('loud')).toBeGreaterThan(10), soon);
       await mouse.up();
       expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
@@ -191,7 +191,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       await page.run('widget.shadowRoot.activeElement.blur()');
       expect([await isHeard(), await isPressed()]).toEqual([false, 'false']);
       await mouse.up();
-      // As assistive technology presses it: until it does so again.
+      // Assistive technology sends clicks: the first turns the button on, the next one off.
       for (const on of [true, false]) {
         await page.run(`widget.shadowRoot.querySelector('.hold').click()`);
         expect([await isHeard(), await isPressed()]).toEqual([on, String(on)]);
@@ -211,7 +211,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     page = await ElementPage.open(
       browser,
       site,
-      // The element scrolls nothing while it is held, on a page that can scroll.
+      // The page can scroll, but must not while the button is held.
       `<style>body { height: 300vh; }</style>${site.script}${site.tag('open').replace('"support"', '"locked-held"')}`,
       { permissions: ['microphone'], hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } },
     );
@@ -239,7 +239,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
 
     const nearby = { x: on.x + 20, y: on.y + 8 };
     for (const letGo of [
-      // Nobody holds a finger still; a browser takes one that moves for one that scrolls, and would cancel it.
+      // Nobody holds a finger still; without the element's care a browser takes a moving finger for scrolling and cancels the touch.
       async () => {
         await touch('touchMove', nearby);
         expect(await isPressed()).toBe('true');
@@ -250,7 +250,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
         await vi.waitFor(async () => expect(await isPressed()).toBe('false'), soon);
         await touch('touchEnd');
       },
-      // A call comes in, or the system takes the gesture for its own.
+      // A phone call comes in, or the system takes over the gesture.
       () => touch('touchCancel'),
     ]) {
       await press();
@@ -277,18 +277,18 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       }
     };
     await page.button('Talk to us').waitFor(soon);
-    // Without a lock of the screen nothing is different.
+    // A browser without wake locks behaves no differently.
     await page.run(`(Object.defineProperty(navigator, 'wakeLock', { value: undefined }), 0)`);
     await keyboard.press('Tab');
     await keyboard.press('Enter');
     expect(await page.visit.page.getByRole('dialog', { name: 'Voice assistant' }).isVisible()).toBe(true);
     expect(await focused()).toBe('Start a conversation');
-    // A key that is pressed twice does what it did, and does not undo it.
+    // A second press of Enter does not undo the first.
     await keyboard.press('Enter');
     await keyboard.press('Enter');
     await page.sees('status', listening);
     expect(await focused()).toBe('the panel');
-    // Its ring, which is drawn inside of it, is seen whole: what sticks to its end does not cover it.
+    // The panel's focus ring, drawn inside it, is visible all round: what sticks to its bottom does not cover it.
     const atItsEdges = `(() => {
       const { left, right, bottom } = widget.shadowRoot.querySelector('.panel').getBoundingClientRect();
       const points = [[left + 2, bottom - 40], [right - 2, bottom - 40], [(left + right) / 2, bottom - 2]];
@@ -351,14 +351,14 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       site.script + site.script + `<div lang="fr">${site.tag()}</div>` + tags.join(''),
     );
     for (const [, text] of words) await page.button(text).waitFor(soon);
-    // The page's own language comes next.
+    // Without a language of its own the element takes the page's.
     await page.button('Parlez avec nous').waitFor(soon);
     await page.run(`(widget.texts = { title: 'Une voix', launcher: 'Un mot', status: { ready: 'Bonjour' } }, 0)`);
     await page.button('Un mot').waitFor(soon);
     expect(await violations(page.visit.page)).toEqual([]);
     await page.run(`(widget.setAttribute('language', 'de'), widget.texts = {}, 0)`);
     await page.button('Sprechen Sie mit uns').waitFor(soon);
-    // It turns with its language where the page says no direction.
+    // Where the page sets no direction, the element's language decides.
     const turned = (): Promise<string> =>
       page.run(`getComputedStyle(widget.shadowRoot.querySelector('section')).direction`);
     expect(await turned()).toBe('ltr');
@@ -375,7 +375,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
       widget.shadowRoot.querySelector('.launcher').getBoundingClientRect(),
       getComputedStyle(widget.shadowRoot.querySelector('.launcher')))`;
     page = await ElementPage.open(browser, site, site.script + tag());
-    // What is markup elsewhere is text.
+    // Markup in a text is shown as text.
     await page.button('Ask <b>Ada</b>').waitFor(soon);
     expect(await page.run(looks)).toEqual([true, true, 'rgb(91, 61, 245)']);
     await page.run('widget.start()');
@@ -397,7 +397,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await page.sees('status', listening);
     await page.run('widget.end()');
 
-    // A page that begins at once is not faster than the line that its visitor has to agree to.
+    // A page that starts at once still waits for the consent line that its visitor has to agree to.
     await page.goto(site, site.script + tag());
     await page.run(`(addEventListener('DOMContentLoaded', () => widget.start()), widget.start?.(), 0)`);
     await page.sees('consent', 'Ada writes it down.');
@@ -491,7 +491,7 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> that cannot go on $
     expect(await violations(page.visit.page)).toEqual([]);
     await page.button('Start a new conversation').click();
     await page.sees('status', 'That did not work');
-    // The one of the minute, or where that has just passed the one of the day.
+    // The limit per minute, or the day's once that minute has passed.
     await page.sees('message', /You can try again in|Please come back tomorrow/);
     expect(await violations(page.visit.page)).toEqual([]);
     await page.visit.end();

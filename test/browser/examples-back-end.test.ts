@@ -8,7 +8,7 @@ import { backEnds, startBackEnd } from './examples-back-end.ts';
 
 const skipped = reasonToSkip(() => findBinary('python3', 'python3'));
 
-/** What a production server judges by: docs/contract.md, section 4.2. */
+/** The headers by which a production server judges: docs/contract.md, section 4.2. */
 test.skipIf(skipped !== undefined).each(backEnds)(
   'the back end in %s creates with the origin of its pages, and with what tells a visitor from a bot',
   async (_what, program, file) => {

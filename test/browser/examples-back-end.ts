@@ -7,7 +7,7 @@ export const backEnds = [
   ['Python', 'python3', 'server.py', 'python'],
 ] as const;
 
-/** Runs a back end of the examples as it stands. */
+/** Runs a back end from the examples, unchanged. */
 export async function startBackEnd(
   program: string,
   file: string,

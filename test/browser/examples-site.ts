@@ -9,7 +9,7 @@ import { installClient } from '../support/packed-client.ts';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
-/** What a project with the React example has beside it: the component in a page that can leave it, and one that starts by itself. */
+/** What a project has around the React example: the component in a page that can unmount it, and one that starts by itself. */
 const reactPage = `
   import { Profiler, StrictMode, useEffect, useState } from 'react';
   import { createRoot } from 'react-dom/client';
@@ -50,7 +50,7 @@ const vuePage = `
   globalThis.leave = () => app.unmount();
 `;
 
-/** Vue's own compiler, without the plugin that brings more than one component needs. */
+/** Vue's own compiler: the official plugin brings more than a single component needs. */
 const vueComponents: Plugin = {
   name: 'vue-components',
   transform(code, id) {
@@ -59,13 +59,13 @@ const vueComponents: Plugin = {
   },
 };
 
-/** The examples that have a page, as sites of an origin of their own: /page, /react and /vue. */
+/** The examples that have a page, served from an origin of their own: /page, /react and /vue. */
 export interface ExamplesSite {
   readonly origin: string;
   close(): Promise<void>;
 }
 
-/** @param switchboard where the server is, asked for with each visit */
+/** @param switchboard returns the server's address; called for each visit */
 export async function serveExamples(switchboard: () => string): Promise<ExamplesSite> {
   const scripts = await bundleExamples();
   const page = await readFile(join(examples, 'page/index.html'), 'utf8');
@@ -89,7 +89,7 @@ export async function serveExamples(switchboard: () => string): Promise<Examples
   };
 }
 
-/** Bundles the components as they stand, in a project that has the package out of its tarball. @returns scripts by path */
+/** Bundles the unchanged components in a project that installs the package from its tarball. @returns scripts by path */
 async function bundleExamples(): Promise<ReadonlyMap<string, string>> {
   const project = await installClient(['react', 'react-dom', 'vue']);
   const { folder } = project;
@@ -102,7 +102,7 @@ async function bundleExamples(): Promise<ReadonlyMap<string, string>> {
     configFile: false,
     logLevel: 'error',
     plugins: [vueComponents],
-    // React runs effects twice in development only.
+    // React runs effects twice only in development.
     define: { 'process.env.NODE_ENV': '"development"' },
     build: {
       write: false,

@@ -20,7 +20,7 @@ const keys = {
   python: 'w_examples_python_2222222222222222222222222222',
 };
 
-/** What the agent says comes by a channel, and nothing of what it said before that is open. */
+/** Sets `isGreeted` at the first message of a data channel: what the agent said before the channel opened is lost. */
 const noteGreeting = `
   const { createDataChannel } = RTCPeerConnection.prototype;
   RTCPeerConnection.prototype.createDataChannel = function (...given) {
@@ -79,7 +79,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
   async function open(url: string, locale = 'en-GB'): Promise<void> {
     visit = await Visit.begin(browser, [new URL(url).origin, server.direct], { permissions: ['microphone'], locale });
     await visit.page.addInitScript(noteGreeting);
-    // The agent hears nobody before the page hears of it.
+    // The call is held back until the socket is attached, so that the page sees everything the agent hears.
     await visit.page.route('**/api/realtime/calls', async (route) => {
       await vi.waitFor(() => expect(visit.count('"type":"attached"')).toBeGreaterThan(0), soon);
       await route.continue();
@@ -92,7 +92,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
   const button = (name: string | RegExp): Locator => visit.page.getByRole('button', { name });
   const sees = (selector: string, hasText: string | RegExp): Promise<void> =>
     visit.page.locator(selector).filter({ hasText }).first().waitFor(soon);
-  /** The microphone beeps for ever, and the agent answers whoever falls silent: it is muted once the agent hears it, and can be heard. */
+  /** The microphone beeps endlessly and the agent answers only after silence: mutes it once the agent hears it and the page can show the answer. */
   async function mutedIsAnswered(selector: string, text: string): Promise<void> {
     await vi.waitFor(() => expect(visit.count('"event":"listening"')).toBeGreaterThan(0), soon);
     await visit.page.waitForFunction('globalThis.isGreeted', undefined, soon);
@@ -171,7 +171,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
 
     afterEach(() => Promise.all(running.splice(0).map((child) => endServer(child, 'SIGKILL'))));
 
-    /** @returns its origin */
+    /** @returns the back end's origin */
     async function start(key: string): Promise<string> {
       const started = await startBackEnd(program, file, ports[name], server.direct, key);
       running.push(started.child);

@@ -1,6 +1,6 @@
 /**
- * Records the animation of the README from the real demo page: `npm run build && npm run animation`. It starts the service with an
- * empty directory, opens /demo in Chromium and has a conversation with the echo. Needs `chromium` and `img2webp` (Debian: webp).
+ * Records the README's animation from the real demo page: `npm run build && npm run animation`. It starts the service with an empty
+ * directory, opens /demo in Chromium and has a conversation with the echo. Needs `chromium` and `img2webp` (Debian: webp).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -32,7 +32,7 @@ async function untilReady(url) {
   }
 }
 
-/** Films a page while `play` runs. @returns the files of the frames, in order */
+/** Films a page while `play` runs. @returns the frames' files in order */
 async function film(page, directory, play) {
   const frames = [];
   const played = new AbortController();
@@ -67,7 +67,7 @@ try {
     const page = await context.newPage();
     await page.goto(`${url}/demo`);
     const click = async (name) => {
-      // In place: a click of the driver scrolls the button to the edge of the picture.
+      // Clicks by script: a click of the driver would scroll the button to the edge of the picture.
       await page
         .getByRole('button', { name, exact: true })
         .first()
@@ -79,7 +79,7 @@ try {
       await click('Start a conversation');
       await page.locator('#media', { hasText: 'connected' }).waitFor();
       await pause(3000);
-      // Its pretended microphone beeps without a pause: in silence the echo's turn comes.
+      // The fake microphone beeps without a pause: the echo answers only once it is muted.
       await click('Mute');
       await pause(1500);
       await click('End');

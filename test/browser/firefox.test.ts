@@ -9,19 +9,19 @@ const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
 
 const findFirefox = (): string => findBinary('firefox-esr', 'firefox-esr');
 
-/** A microphone that beeps and needs no permission, and peers that find each other on a machine without a network. */
+/** A fake microphone that needs no permission, and peers that find each other on a machine without a network. */
 const preferences = {
   'media.autoplay.default': 0,
   'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
-  // Without it Firefox takes no address but that of the way to the internet.
+  // By default Firefox offers only the address of its route to the internet.
   'permissions.default.microphone': 1,
   'media.peerconnection.ice.default_address_only': false,
   'media.peerconnection.ice.loopback': true,
   'media.peerconnection.ice.obfuscate_host_addresses': false,
 };
 
-/** What runs in the page: a conversation in which everything that the SDK offers is tried; resolves with what it told. */
+/** Runs in the page: a conversation that tries everything the SDK offers; resolves with its events. */
 const conversation = `(async () => {
   const { connect } = await import('/widget.mjs');
   const told = [];
@@ -61,7 +61,7 @@ const conversation = `(async () => {
   return { told, isMuted, isReplaced, isGivenBack: heard.readyState === 'ended' };
 })()`;
 
-/** The element on a page of its own, as a visitor uses it; resolves with what it showed and told. */
+/** Uses the element on a page of its own, as a visitor does; resolves with what it showed and its events. */
 const visit = `(async () => {
   const widget = document.createElement('switchboard-widget');
   for (const [name, value] of Object.entries({ 'widget-key': '${DEMO_KEY}', 'agent-id': 'guide', open: '' })) widget.setAttribute(name, value);
@@ -101,7 +101,7 @@ const visit = `(async () => {
   return { isMuted, isUnmuted: !widget.muted, corner, begins: part('start').textContent, isOver: widget.session === undefined, ended: told.at(-1)[1].reason };
 })()`;
 
-/** Notes what the element tells, from before it is there: what a page shows of it is asked for again and again, so that no wait can be lost. */
+/** Keeps the element's events from before it exists. Tests poll what the page shows, so that they can miss no event. */
 const noting = `<script>
   globalThis.told = [];
   globalThis.loudest = 0;
@@ -110,7 +110,7 @@ const noting = `<script>
   addEventListener('switchboard-level', ({ detail }) => (loudest = Math.max(loudest, detail.agent)));
 </script>`;
 
-/** What a page shows of the element. */
+/** What the page shows of the element. */
 const look = `(() => {
   const widget = document.querySelector('switchboard-widget');
   const part = (name) => widget.shadowRoot?.querySelector('[part~="' + name + '"]');
@@ -228,7 +228,7 @@ describe.skipIf(skipped !== undefined)(`A locked key in Firefox ${skipped ?? ''}
       `document.querySelector('switchboard-widget').shadowRoot.querySelector('[part~="text"]').value = '${text}'`,
     );
     await press(page, 'send');
-    // What was spoken just before may be told in between.
+    // Captions of what was spoken just before may arrive in between.
     for (const who of ['You', 'Assistant']) await shows(page, { captions: expect.stringContaining(who + text) });
   }
 

@@ -6,12 +6,12 @@ import { DemoPage } from './demo-page.ts';
 import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
-/** Less than the simulated conversation takes, and more than a busy machine keeps a page waiting. */
+/** Shorter than the simulated conversation, and longer than a busy machine keeps a page waiting. */
 const IDLE_SEC = 8;
-/** The silence, half of it until the next heartbeat, and time for a busy machine. */
+/** The silence, half as much again until the next heartbeat, and time for a busy machine. */
 const ENDED_MS = IDLE_SEC * 1500 + soon.timeout;
 
-// They wait for silence, and need not wait for each other.
+// These tests wait for silence, and need not wait for each other.
 describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobody speaks ${skipped ?? ''}`, () => {
   let browser: Browser;
   let server: DemoServer;
@@ -31,7 +31,7 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
   test('goes on as long as somebody speaks, then goes idle, and ends with the reason on the page', async () => {
     const demo = await DemoPage.open(browser, server.direct);
     await demo.start();
-    // The simulated conversation alone is longer than the silence that is allowed.
+    // The simulated conversation alone lasts longer than the silence that is allowed.
     await demo.sees('#captions', 'We close at six today.');
     await demo.sees('#status', 'Engaged');
     await demo.button('Go quiet').click();
@@ -52,7 +52,7 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
     await demo.start();
     await demo.button('Go quiet').click();
     await demo.sees('#notice', 'It is very quiet: the conversation ends in');
-    // However long the page was kept waiting: the simulated conversation may be over.
+    // On a slow machine the simulated conversation may be over by now; a report counts as activity in any case.
     await demo.button('Report 5,000 tokens').click();
     await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
     await demo.sees('#status', 'Engaged');

@@ -8,9 +8,9 @@ import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 const MINUTE_MS = 60_000;
-/** Within the time of the warning, and enough to see it after a restart on a busy machine. */
+/** Short enough for the warning to show, and long enough to see it after a restart on a busy machine. */
 const LEFT_MS = 55_000;
-/** What the SDK waits for a socket that does not answer. */
+/** How long the SDK waits for a socket that does not answer. */
 const ANSWER_MS = 10_000;
 
 describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, () => {
@@ -38,7 +38,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     await server?.close();
   });
 
-  /** All of it was one session. */
+  /** Checks that the page created only one session. */
   function expectOneSession(): void {
     expect(demo.visit.requests.filter((request) => request === 'POST /api/session')).toHaveLength(1);
   }
@@ -79,7 +79,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     await demo.visit.page.clock.install();
     await demo.button('Start a conversation').click();
     await vi.waitFor(() => expect(httpBeats()).toBeGreaterThanOrEqual(3), soon);
-    // It gives a silent socket up and tries another.
+    // It gives up a silent socket and tries another.
     await demo.visit.page.clock.fastForward(ANSWER_MS);
     await vi.waitFor(() => expect(proxy.upgrades).toBeGreaterThan(upgrades + 1), soon);
     await demo.sees('#status', 'Engaged');
@@ -120,7 +120,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
       await server.end();
       await server.age(ms);
       await server.start();
-      // So that it does not wait for its next try while the time runs out.
+      // Otherwise the page waits for its next try while the time runs out.
       await demo.visit.page.evaluate("dispatchEvent(new Event('online'))");
     };
     await pass(15 * MINUTE_MS - LEFT_MS);

@@ -57,7 +57,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
     await page.visit.page.keyboard.press('Enter');
     await page.sees('visitor', 'Are you open on Sunday?');
-    // The echo says back what it is told.
+    // The echo repeats what it is told.
     await page.sees('agent', 'Are you open on Sunday?');
     await page.end();
     await page.sees('status', 'Conversation ended');
@@ -101,7 +101,7 @@ describe.skipIf(skipped !== undefined)(`A conversation with a locked key ${skipp
     await page.start();
     const id = String(await page.run('widget.session.id'));
     const count = (await sessions()).length;
-    // The visitor is on a page without the element when it ends.
+    // The session ends while the visitor is on a page without the element.
     site.host.own = '<a href="/own">The next page</a>';
     await follow();
     await site.world.backend().post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});

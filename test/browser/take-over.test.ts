@@ -15,7 +15,7 @@ interface Field {
   readonly form: 'frame' | 'request';
 }
 
-/** The page "Take this page over" in the hands of somebody hostile. */
+/** The page "Take this page over", driven by an attacker. */
 class TakeOver {
   readonly visit: Visit;
 
@@ -33,7 +33,7 @@ class TakeOver {
     await this.visit.page.locator(selector).filter({ hasText: text }).first().waitFor(soon);
   }
 
-  /** Begins in writing, which needs no microphone. */
+  /** Starts in writing, which needs no microphone. */
   async begin(): Promise<void> {
     await this.visit.page.getByRole('button', { name: 'A written conversation' }).click();
     await this.sees('[part~="status"]', 'Waiting for your message');
@@ -49,7 +49,7 @@ class TakeOver {
     await this.visit.page.getByRole('button', { name: `Send the ${form}` }).click();
   }
 
-  /** The error frames so far, by their codes. */
+  /** The codes of the error frames so far. */
   errors(): string[] {
     return this.visit.frames
       .filter((frame) => frame.startsWith('< {"type":"error"'))
@@ -64,7 +64,7 @@ class TakeOver {
 const FRAME: Field = { form: 'frame' };
 const REQUEST: Field = { form: 'request' };
 
-/** The demo as it is shipped, with an agent whose hearing is dear: one sentence costs more than a visitor may. */
+/** The demo as shipped, but with agents whose input is so expensive that one sentence exceeds a visitor's limit. */
 async function writeDearTenants(directory: string): Promise<string> {
   const file = join(directory, 'tenants.json');
   const { tenants } = JSON.parse(await readFile('config/tenants.json', 'utf8')) as {
@@ -133,7 +133,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
     const { sessionId } = page.visit;
     const [allowed, ...hostile] = frames;
     const codes: Record<string, string | undefined> = {};
-    /** The third bad frame closes a socket, and the widget takes another one. */
+    /** The server closes a socket at the third bad frame, and the widget opens another. */
     const hasSocket = async (): Promise<void> => {
       const bad = page.errors().filter((code) => code === 'INVALID_REQUEST').length;
       const sockets = 1 + Math.floor(bad / 3);
@@ -154,7 +154,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
       'Speak for another session': 'INVALID_REQUEST',
       'Send what is no JSON': 'INVALID_REQUEST',
     });
-    // Nobody has spoken or asked for anything.
+    // Nothing was spoken, and no answer was requested.
     expect(page.visit.count('< {"type":"speech"')).toBe(0);
     expect(page.visit.count('< {"type":"transcript"')).toBe(0);
     await page.choose(FRAME, allowed?.name ?? '');
@@ -176,7 +176,7 @@ describe.skipIf(skipped !== undefined)(`Whoever takes a page over ${skipped ?? '
       ]);
       answers[name] = reply.status();
     }
-    // What is allowed is of no use: a further session counts for the same visitor or is another one's, and a report is not counted.
+    // What is allowed gains nothing: a further session counts for the same visitor or belongs to another, and reports are not counted.
     expect(answers).toEqual({
       'Open a session, as the widget does': 200,
       'Open one with another model and instructions': 403,

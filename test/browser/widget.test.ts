@@ -46,7 +46,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     await world?.close();
   });
 
-  /** Connects in the page; `session` and `ended` are globals there afterwards. @returns the session's id */
+  /** Connects in the page and sets its globals `session` and `ended`. @returns the session's id */
   function connect(more = ''): Promise<string> {
     return visit.page.evaluate<string>(`(async () => {
       const options = { baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}' ${more} };
@@ -139,7 +139,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     await provider.say({ type: 'response.done', response: { id: 'resp_1', usage: { total_tokens: 42 } } });
     await vi.waitFor(async () => expect(await inPage('globalThis.usage?.dollars')).toBeCloseTo(0.342), soon);
 
-    // Both sides make a noise, so it is never quiet.
+    // Both sides make a noise, so the call is never silent.
     await vi.waitFor(async () => expect(await inPage('player.srcObject?.getAudioTracks().length')).toBe(1), soon);
     await vi.waitFor(() => expect(visit.count('"idleSec":0')).toBeGreaterThan(3), soon);
     await inPage('session.end()');
@@ -156,7 +156,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
       .replaceAll('https://voice.example.com', world.server.origin)
       .replace('w_acme_site_…', widgetKey)
       .replace("'acme'", "'host'");
-    // The provider refuses only when both clicks are done: until then a conversation is on its way.
+    // The provider refuses only after both clicks: until then a conversation is starting.
     let answer = (): void => undefined;
     const clicked = new Promise<void>((resolve) => {
       answer = resolve;
@@ -170,9 +170,9 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     await vi.waitFor(() => expect(visit.sessionId).not.toBe(''), soon);
     answer();
     await visit.page.getByText('The voice service did not take the call.').waitFor({ timeout: soon.timeout });
-    // A session without a call is of no use to the visitor, and holds a slot.
+    // Without a call a session is useless to the visitor and occupies a slot.
     await vi.waitFor(async () => expect(await listed(visit.sessionId)).toMatchObject({ state: 'ended' }), soon);
-    // The second click of the visitor made no second one.
+    // The visitor's second click created no second session.
     expect(visit.requests.filter((one) => one === 'POST /api/session')).toHaveLength(1);
     await visit.page.getByRole('button').click();
     const call = 'https://api.openai.com/v1/realtime/calls';

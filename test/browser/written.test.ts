@@ -7,7 +7,7 @@ import { ElementPage, Website } from './element-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const LINK = '<nav><a href="/own">The next page</a></nav>';
-/** How often the page has asked for a microphone, what it was given last, and what it said over data channels. */
+/** Counts how often the page asks for a microphone, and keeps the last one given and what was sent over data channels. */
 const counting = `<script>
   globalThis.asked = 0;
   globalThis.sent = [];
@@ -76,7 +76,7 @@ describe.skipIf(skipped !== undefined).each([
     expect(await violations(page.visit.page)).toEqual([]);
     await page.button('Write instead').focus();
     await page.visit.page.keyboard.press('Enter');
-    // A key that is pressed twice does what it did, and does not undo it.
+    // A second press of Enter does not undo the first.
     await page.visit.page.keyboard.press('Enter');
     await page.sees('status', 'Waiting for your message');
     const isInField = `widget.shadowRoot.activeElement.part.contains('text')`;
@@ -88,7 +88,7 @@ describe.skipIf(skipped !== undefined).each([
     await page.button('Start a new conversation').click();
     await page.sees('status', 'Waiting for your message');
     expect(await page.run('asked')).toBe(1);
-    // Spoken again the browser refuses it again: then the written call goes on.
+    // The visitor chooses to speak and the browser refuses the microphone again: the written call goes on.
     await page.button('Speak instead').click();
     await page.sees('message', 'Please allow it beside your browser’s address bar');
     await writes('And on Monday?');
@@ -119,7 +119,7 @@ describe.skipIf(skipped !== undefined).each([
     await page.button('Write instead').waitFor(soon);
     expect(await page.run('widget.session.id')).toBe(id);
     expect([creates(), calls()]).toEqual([1, 3]);
-    // What was said is seen as before.
+    // The earlier conversation is still shown.
     await page.sees('visitor', 'Are you open on Sunday?');
     await page.run(`(given.getTracks()[0].dispatchEvent(new Event('ended')), 0)`);
     await page.sees('message', 'The microphone is off.');
@@ -145,7 +145,7 @@ describe.skipIf(skipped !== undefined).each([
       );
     };
 
-    // While it waits for its ticket the only microphone is pulled out: the browser has no other.
+    // While the page waits for its ticket the only microphone is unplugged: the browser has no other.
     await before(
       'ticket',
       `given.getTracks()[0].stop(), (mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotFoundError')))`,
@@ -155,7 +155,7 @@ describe.skipIf(skipped !== undefined).each([
     await writes('Are you open on Sunday?');
     expect([await page.run('asked'), calls()]).toEqual([1, 1]);
 
-    // There is another one.
+    // Another microphone is there.
     await page.run('(mediaDevices.getUserMedia = ask, 0)');
     await before('ticket', 'given.getTracks()[0].stop()');
     await speak.click();
@@ -165,7 +165,7 @@ describe.skipIf(skipped !== undefined).each([
     await page.sees('status', 'Waiting for your message');
     await speak.waitFor(soon);
 
-    // The written call was given up for it by then: there is another.
+    // By then the page has given up its written call for the spoken one: it opens another.
     await before('calls', `given.getTracks()[0].dispatchEvent(new Event('ended'))`);
     await speak.click();
     await page.sees('message', 'The microphone is off.');
@@ -182,11 +182,11 @@ describe.skipIf(skipped !== undefined).each([
         ? page.visit.count('> {"type":"interrupt"}')
         : page.run<number>(`sent.filter((event) => event.includes('"response.cancel"')).length`);
     const interrupt = page.button('Interrupt');
-    // Chromium's pretended microphone beeps every second, and the echo says it back.
+    // Chromium's fake microphone beeps every second, and the echo repeats it.
     await interrupt.click();
     await vi.waitFor(async () => expect(await interrupted()).toBe(1), soon);
     await vi.waitFor(async () => {
-      // The agent may cease to speak in between.
+      // The agent may stop speaking in between.
       await interrupt.focus();
       await page.visit.page.keyboard.press('Enter');
       expect(await interrupted()).toBeGreaterThan(1);

@@ -2,7 +2,7 @@ import '../../../src/web/shared/tokens.css';
 import { render } from 'preact';
 import { StateChart, type StateChartProps } from '../../../src/web/console/chart/chart.tsx';
 
-/** How a test says what the page is to show. */
+/** How a test tells the page what to show. */
 declare global {
   interface Window {
     show(...charts: readonly StateChartProps[]): void;

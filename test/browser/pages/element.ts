@@ -18,7 +18,7 @@ import { words as zh } from '../../../src/web/element/words/zh.ts';
 import { withTexts, type MainWords } from '../../../src/web/element/words/words.ts';
 import type { Moment } from '../element-moments.ts';
 
-/** How a test says what the page is to show. */
+/** How a test tells the page what to show. */
 declare global {
   interface Window {
     showElements(...moments: readonly Moment[]): void;
@@ -27,14 +27,14 @@ declare global {
 
 const languages: Readonly<Record<Language, MainWords>> = { en, de, fr, es, pt, it, nl, pl, ja, zh, ko, ar };
 
-// Time stands still: a countdown says the same however busy the machine is.
+// Time stands still, so that a countdown shows the same however busy the machine is.
 const now = Date.now();
 Date.now = () => now;
 
 const soon = (seconds?: number): number | undefined => (seconds === undefined ? undefined : now + seconds * 1000);
 const nothing = (): void => undefined;
 
-/** The element's view and styles in a tag of its name, without what decides when it shows what. */
+/** Draws the element's view and styles under the element's tag name, without the code that decides what to show when. */
 function draw(moment: Moment): HTMLElement {
   const { attributes = {}, language = 'en', texts = {}, consent = '', captions = [], levels, endsIn, retryIn } = moment;
   const host = document.createElement('switchboard-widget');
