@@ -35,7 +35,7 @@ const open = () => post('/api/session', { widgetKey: `w_demo_local_${'0'.repeat(
 const report = ({ sm_session_id }: ReplyBody, tokens: number) =>
   post('/api/auth/usage', { sm_session_id, tokens, dollars: 0 });
 
-/** What was before the backup is there again, and what came after it is not. */
+/** Checks that what preceded the backup is there again, and that what came after it is not. */
 async function isAsBefore(before: ReplyBody, after: ReplyBody): Promise<void> {
   expect(await report(before, 1)).toMatchObject({ usage: { tokens: 6 } });
   expect(await post('/api/realtime/heartbeat', { sm_session_id: after.sm_session_id })).toMatchObject({
@@ -51,7 +51,7 @@ test('A copy of the embedded storage, made and put back as docs/backup.md and do
   await report(before, 5);
   await server.end('SIGTERM');
   await bash(copy, directory, env);
-  // Another one is not put inside of it, where nobody would find it.
+  // A second copy must fail, not land inside the first, where nobody would find it.
   await expect(bash(copy, directory, env)).rejects.toThrow(/File exists/);
   server = await Switchboard.start(env);
   const after = await open();

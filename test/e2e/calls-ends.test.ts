@@ -10,7 +10,7 @@ const narrowEntry = { id: 'narrow', key: narrowKey, origin: site, limits: { dail
 const tenants = { tenants: acme.tenants.map((tenant) => ({ ...tenant, widgetKeys: [siteEntry, narrowEntry] })) };
 
 let world: World;
-/** The same, but sessions are idle soon: of its own, so that the others need not be heard in time on a machine that is busy. */
+/** A world of its own in which sessions soon go idle; with one limit for all, a busy machine could let the other sessions go idle too. */
 let quiet: World;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function hungUp(page: Page, call: TestCall, endReason: string, of = world)
   expect(await seen(of, page)).toMatchObject({ state: 'ended', endReason });
 }
 
-/** The provider hears the caller speak until the call is over: whatever the page says, the session is not idle. */
+/** The provider hears the caller speak until the call is over, so the session is not idle, whatever the page says. */
 function keepSpeaking(call: TestCall): void {
   const timer = setInterval(() => (call.ended === undefined ? call.speechStarted() : clearInterval(timer)), 500);
 }

@@ -30,7 +30,7 @@ async function closed(page: Page): Promise<void> {
   }, soon);
 }
 
-/** Nothing that the provider has is left open. */
+/** Checks that no call is left open at the provider. */
 async function nothingIsOpen(): Promise<void> {
   await vi.waitFor(() => expect(world.provider.calls.all.filter(({ ended }) => ended === undefined)).toEqual([]), soon);
 }
@@ -114,14 +114,14 @@ describe('A call that cannot be opened', () => {
   });
 });
 
-/** What earlier tests left at the provider is over. */
+/** Ends the calls that earlier tests left at the provider. */
 async function endAll(): Promise<void> {
   for (const call of world.provider.calls.all) call.end('remote');
   await nothingIsOpen();
 }
 
 const missing = reasonToSkipPostgres();
-/** What waits for a frozen database is told so, and what a busy machine delays is not. */
+/** A deadline short enough to be told of a frozen database, and long enough for a busy machine. */
 const soonTold = { ...promptly, DATABASE_DEADLINE_MS: '5000' };
 
 describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?? ''}`, () => {

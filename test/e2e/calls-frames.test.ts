@@ -16,7 +16,7 @@ const words = [
   'what an operator whispered',
 ] as const;
 
-/** The agent's page has no data channel; of a second agent visitors hold a button to speak. */
+/** The tenant with a locked agent (its page has no data channel), and a second agent whose visitors hold a button to speak. */
 const locked: typeof acme = {
   tenants: acme.tenants.map((tenant) => {
     const [support] = tenant['agents'] as readonly object[];
@@ -57,9 +57,9 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     call.emit({ type: 'response.done', response });
   };
 
-  /** What the call's provider has been told until now, by kind. */
+  /** The types of all events that the call's provider has received so far. */
   const toldTo = (call: TestCall): readonly unknown[] => call.heard.map(({ type }) => type);
-  /** Answers come in order: whatever was said before has been dealt with. */
+  /** Waits for the reply to a heartbeat: replies come in order, so every earlier frame has been handled by then. */
   const answered = async (socket: SocketClient): Promise<void> => {
     const beats = framesOf(socket).filter(({ type }) => type === 'heartbeat').length;
     socket.say({ type: 'heartbeat' });
@@ -89,7 +89,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
       { type: 'say', id: 'm1', text: 'Hello.', response: { max_output_tokens: 'inf' }, role: 'system' },
     ];
     const before = toldTo(call);
-    // What is said comes last: all else was dealt with when it arrives.
+    // The one legitimate `say` comes last: once it reaches the provider, all others have been handled.
     for (const order of orders) {
       const socket = await there.listen(['call']);
       await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(expect.objectContaining({ state: 'open' })), soon);
@@ -142,7 +142,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
     await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(agent(true)), soon);
     call.say('It is a long story');
 
-    // The next press interrupts the answer, of which so much was heard.
+    // The next press interrupts the answer, and the caption keeps how much of it was heard.
     socket.say({ type: 'talk', on: true });
     await vi.waitFor(() => expect(said().slice(-2)).toEqual(['response.cancel', 'output_audio_buffer.clear']), soon);
     await vi.waitFor(() => expect(framesOf(socket)).toContainEqual(agent(false)), soon);
@@ -227,7 +227,7 @@ describe.skipIf(reason !== undefined)(`The frames of a call that another node ho
       soon,
     );
 
-    // The next page goes on: its agent is told what captions showed, and nothing else, although the node that heard it is dead.
+    // The next page resumes: its agent is told what the captions showed and nothing else, although the node that heard it is dead.
     const [attached] = framesOf(socket);
     const next = page.at(() => two.origin);
     next.hasChannel = false;

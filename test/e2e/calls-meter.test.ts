@@ -29,7 +29,7 @@ describe('A page that reports nothing', () => {
     const second = await page.dial(world);
     const one = responseOf(5);
     second.respond(one.usage);
-    // The end cuts it off, and it is billed all the same.
+    // The end of the session cuts this response off; it is billed all the same.
     const last = responseOf(11);
     second.beginResponse(last.usage);
     tokens += one.tokens + last.tokens;

@@ -11,9 +11,9 @@ const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
 describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, () => {
   let redis: RedisService;
   let world: World;
-  /** Holds the calls that pages open at it. */
+  /** Holds the calls that pages open through it. */
   let one: Switchboard;
-  /** The world's server: operators ask it. */
+  /** The world's server, which operators ask. */
   let two: Switchboard;
 
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     const taken = await callOf(page);
     expect(taken?.ownerNode).not.toBe(owner);
     expect(taken?.estimatedMicroDollars).toBeGreaterThan(0);
-    // Another of the same name is the one of before.
+    // A response whose id was counted before the takeover is not counted again.
     call.respond(usage, id);
     call.respond(usage);
     await vi.waitFor(async () => expect(await atTwo(page).usage()).toMatchObject({ tokens: 2 * tokens }), soon);

@@ -8,7 +8,7 @@ import { ToolServer } from '../support/tool-server.ts';
 import { acme, serviceToken, site, siteKey, type World } from '../support/world.ts';
 import { Page, responseOf, seen, startCalls } from './calls-world.ts';
 
-/** As it is before a test plays a browser in this process: what a back end has. */
+/** The original `fetch`, as a back end has it: tests replace the global to play a browser in this process. */
 const { fetch } = globalThis;
 
 let world: World;
@@ -52,7 +52,7 @@ const hoursAt = (port: number): object => ({
   url: `http://localhost:${port}/hours`,
 });
 
-/** The SDK as its documentation has it, with our address and our ticket. */
+/** Connects the SDK as its documentation shows, with our address and our ticket. */
 async function connect(agent: RealtimeAgent): Promise<TestCall> {
   const transport = new OpenAIRealtimeWebRTC({ baseUrl: `${world.server.origin}/api/realtime/calls`, ...noAudio });
   session = new RealtimeSession(agent, { transport, tracingDisabled: false });
@@ -65,7 +65,7 @@ const callOf = async () => (await seen(world, page)).calls[0];
 const putBack = (call: TestCall): Promise<void> =>
   vi.waitFor(() => expect(call.session['instructions']).toBe(instructions), soon);
 
-/** The provider tells that the agent calls a tool. */
+/** The provider announces that the agent calls a tool. */
 function callTool(call: TestCall, name: string, callId: string): void {
   const id = call.beginResponse(responseOf().usage);
   const item = {
@@ -93,7 +93,7 @@ function callTool(call: TestCall, name: string, callId: string): void {
 test('The provider’s own SDK connects to a call of a key without overrides, whose setup stays, and speaks', async () => {
   const call = await connect(new RealtimeAgent({ name: 'Guide', instructions: 'Be a pirate.' }));
   await putBack(call);
-  // How the page is heard is its own affair.
+  // The page may decide how it is transcribed.
   expect(call.session).toMatchObject({ audio: { input: { transcription: { model: 'gpt-4o-mini-transcribe' } } } });
   session?.sendMessage('Hello.');
   await vi.waitFor(() => expect(call.open).toHaveLength(1), soon);
@@ -139,7 +139,7 @@ test('The provider’s own SDK answers tools of its page beside those of the ser
   const execute = (): string => 'shown';
   const show = tool({ name: 'show_map', description: 'Shows a map.', parameters, execute, strict: true });
   const call = await connect(new RealtimeAgent({ name: 'Guide', tools: [show] }));
-  // What it says of a tool that its page does not have is told to the page, and taken out of the conversation.
+  // For a tool that its page lacks, the SDK reports an error to the page; what it answers is removed from the conversation.
   session?.on('error', () => undefined);
   await putBack(call);
   const answered: string[] = [];

@@ -5,7 +5,7 @@ import { acme, site, siteKey, type World } from '../support/world.ts';
 import { Page, seen, startCalls } from './calls-world.ts';
 
 const lockedKey = 'w_acme_locked_666666666666666666666666666666';
-/** A token of audio out, and one of text in, in micro-dollars. */
+/** Price of a token of audio out, and of one of text in, in micro-dollars. */
 const [OUT, IN] = [64, 4];
 
 let world: World;
@@ -45,7 +45,7 @@ function bill(call: TestCall): number {
   }, 0);
 }
 
-/** What was counted of the session's only call, once it is closed. */
+/** The session's end, and what was metered of its only call, once that is closed. */
 async function counted(page: Page) {
   await vi.waitFor(async () => expect((await seen(world, page)).calls[0]?.state).toBe('closed'), soon);
   const session = await seen(world, page);
@@ -75,7 +75,7 @@ describe('A page that speaks to the provider itself, and asks for more than it m
     await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
     const { call: metered } = await counted(page);
     expect(call.billed).toHaveLength(4);
-    // Two told what they cost; of two that is estimated: their context at least.
+    // Two responses reported their usage; the cost of the other two is estimated, at least from their context.
     expect(metered?.estimatedMicroDollars).toBeGreaterThan(0);
     expect(metered?.microDollars).toBeGreaterThan(0);
   });

@@ -23,7 +23,7 @@ test('No page ever gets a credential of the provider or its name of a call, and 
     response: { id: 'resp_page', usage: responseOf().usage },
   });
   const second = await (await page.askTicket()).dial(world);
-  // Refusals as well: of a spent ticket, of a provider that quotes its key, of an attachment.
+  // Includes refusals: for a spent ticket, from a provider that quotes its key, and of an attachment.
   expect((await page.exchange()).status).toBe(401);
   world.provider.mode = 'invalid key';
   expect((await (await page.askTicket()).exchange()).status).toBe(502);

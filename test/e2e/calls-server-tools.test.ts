@@ -101,7 +101,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
       'on its way',
     ])
       expect(bytes).not.toContain(word);
-    // The stand-in tells no usage, which is estimated.
+    // The stand-in reports no usage for its responses: what is estimated for them is left out.
     const measured = async (): Promise<number> => {
       const [{ microDollars = 0, estimatedMicroDollars = 0 } = {}] = (await seen(world, page))
         .calls as Partial<CallSeen>[];
@@ -135,7 +135,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     const call = await page.call(world);
     const told = (type: string) => call.heard.filter((event) => event['type'] === type);
     const before = tools.requests.length;
-    // What is said to it from now on never arrives.
+    // From now on nothing that is sent to the provider arrives.
     call.stall();
     call.askForTool('call_1', 'lookup_order');
     const [{ ref = '' } = {}] = (await seen(world, page)).calls as readonly Partial<CallSeen>[];
@@ -149,7 +149,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
     expect(told('conversation.item.create')).toMatchObject([
       { item: { id: 'sb_call_1', call_id: 'call_1', output: '{"state":"lost"}' } },
     ]);
-    // The conversation holds it, which the node may have heard or not: another break changes nothing.
+    // The conversation holds the answer, whether or not the node has heard so: another break changes nothing.
     call.finishResponse();
     const { attached } = call;
     call.breakSidebands();
@@ -163,7 +163,7 @@ describe.skipIf(reason !== undefined)(`A tool of the server ${reason ?? ''}`, ()
   });
 });
 
-/** All that the database holds of how the session was made. */
+/** All that the database holds about how the session was created. */
 async function dumpOf(world: World, sessionId: string): Promise<string> {
   const database = await openStored(world.environment);
   const rows = await database.run((sql) => sql`select * from session_setup where session_id = ${sessionId}`);
@@ -202,7 +202,7 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
 
   const ENDS = { body: '{"order":"closed","switchboard":{"end":{"reason":"order_closed"}}}' };
 
-  /** A page of the second node whose call the first one holds, and whose agent has been told an answer that ends the session. */
+  /** A page on the second node, whose call the first node holds and whose agent was given a tool's answer that ends the session. */
   async function askForTheEnd(): Promise<{ page: Page; call: TestCall; socket: SocketClient }> {
     tools.mode = ENDS;
     const page = new Page(() => world.server.origin, world.confidential);
@@ -222,7 +222,7 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
   const told = (call: TestCall) => call.heard.filter(({ type }) => type === 'conversation.item.create');
   const asked = (call: TestCall) => call.heard.filter(({ type }) => type === 'response.create');
 
-  /** The session has ended for page, provider and operators, and nothing is left open. */
+  /** Checks that the session has ended for page, provider and operators, and that nothing is left open. */
   async function expectEnded(page: Page, call: TestCall, socket: SocketClient): Promise<void> {
     await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
     await vi.waitFor(() => expect(socket.messages.join('')).toContain('"reason":"closed_by_tool"'), soon);
@@ -298,7 +298,7 @@ describe.skipIf(reasonForTwo !== undefined)(`A tool of the server over two nodes
     call.finishResponse();
     call.playOut();
     await expectEnded(page, call, socket);
-    // The provider takes no second item of a name.
+    // The provider accepts no second item with the same id.
     expect(new Set(told(call).map(({ item }) => (item as { id: string }).id))).toEqual(new Set(['sb_call_1']));
   });
 });

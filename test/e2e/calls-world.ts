@@ -5,7 +5,7 @@ import { SocketClient } from '../support/socket-client.ts';
 import { acme, site, siteKey, World, type TenantsFile } from '../support/world.ts';
 import type { Environment } from '../support/switchboard.ts';
 
-/** A service that opens the calls of all who come. */
+/** Settings of a service that opens every call itself. */
 const brokering: Environment = {
   CALL_MODE: 'brokered',
   CALLS_PER_SESSION: '100',
@@ -19,7 +19,7 @@ export function startCalls(environment: Environment = {}, tenants: TenantsFile =
   return World.start({ ...brokering, ...environment }, tenants);
 }
 
-/** As operators see it. */
+/** A call as operators see it. */
 export interface CallSeen {
   readonly ref: string;
   readonly state: string;
@@ -43,14 +43,14 @@ export interface SessionSeen {
 
 let pages = 0;
 
-/** A page on the tenant's website that keeps all that it is told and obeys none of it. */
+/** A page on the tenant's website that keeps everything it is told and obeys none of it. */
 export class Page {
   readonly email: string;
   sessionId = '';
   ticket = '';
   /** Whether its offers ask for a data channel. */
   hasChannel = true;
-  /** Every byte that it got: heads, bodies, frames. */
+  /** Everything it received: heads, bodies, frames. */
   readonly got: string[] = [];
   readonly #client: Client;
   readonly #origin: () => string;
@@ -68,13 +68,13 @@ export class Page {
     return new Page(() => world.server.origin, world.confidential);
   }
 
-  /** The same page, whose requests come to another node from now on. */
+  /** The same page, but its requests go to another node. */
   at(origin: () => string): Page {
     const page = new Page(origin, this.#confidential);
     return Object.assign(page, { email: this.email, sessionId: this.sessionId, ticket: this.ticket });
   }
 
-  /** @throws Error with the reply when there is no session */
+  /** @throws Error with the reply, if no session is created */
   async create(body: object = {}): Promise<this> {
     const reply = await this.tryCreate(body);
     if (reply.status !== 200) throw new Error(reply.text);
@@ -107,7 +107,7 @@ export class Page {
     return { status: response.status, text, location: response.headers.get('location') ?? '' };
   }
 
-  /** Opens a session and its call. @returns the call as the provider has it */
+  /** Opens a session and its call. @returns the call as the provider knows it */
   async call(world: World): Promise<TestCall> {
     await this.create();
     return this.dial(world);
@@ -119,7 +119,7 @@ export class Page {
     return this.callAt(world, reply.location);
   }
 
-  /** The call that a reply names, as the provider has it. */
+  /** The call that a reply's location names, as the provider knows it. */
   async callAt(world: World, location: string): Promise<TestCall> {
     const { calls } = await seen(world, this);
     const providerCallId = calls.find(({ ref }) => location.endsWith(`/${ref}`))?.providerCallId;
@@ -139,12 +139,12 @@ export class Page {
     return this.post('/api/realtime/end');
   }
 
-  /** What is counted for its visitor today: a report that is not counted itself. */
+  /** Its visitor's usage today, read with a report of nothing. */
   async usage(): Promise<unknown> {
     return (await this.post('/api/auth/usage', { tokens: 0, dollars: 0 })).body.usage;
   }
 
-  /** Its socket. @param wants what it wants to hear of beside what all do */
+  /** Opens its socket. @param wants topics beyond those that every socket hears */
   async listen(wants?: readonly string[]): Promise<SocketClient> {
     const url = `${this.#origin().replace('http', 'ws')}/api/realtime/socket`;
     const socket = await SocketClient.open(url, 'switchboard.v1', { Origin: site });
@@ -161,7 +161,7 @@ export class Page {
 export interface Exchanged {
   readonly status: number;
   readonly text: string;
-  /** Empty where there is none. */
+  /** Empty if the reply has none. */
   readonly location: string;
 }
 
@@ -172,7 +172,7 @@ export async function seen(world: World, { sessionId }: Page): Promise<SessionSe
   return reply.body as unknown as SessionSeen;
 }
 
-/** Tokens of one response by class, and what a million of them costs with gpt-realtime-2.1, in micro-dollars. */
+/** Tokens of one response by class, and the price of a million of them with gpt-realtime-2.1, in micro-dollars. */
 const classes = {
   textIn: [210, 4_000_000],
   textCached: [100, 400_000],
@@ -182,7 +182,7 @@ const classes = {
   audioOut: [590, 64_000_000],
 } as const;
 
-/** A response as the provider's events tell of it, its tokens in all, and what it costs in 10⁻⁶ micro-dollars. */
+/** A response as the provider's events report it, its total tokens, and its cost in 10⁻⁶ micro-dollars. */
 export function responseOf(scale = 1): { readonly usage: object; readonly tokens: number; readonly pico: bigint } {
   const { textIn, textCached, audioIn, audioCached, textOut, audioOut } = classes;
   const count = (...of: readonly (readonly [number, number])[]): number =>
@@ -206,7 +206,7 @@ export function responseOf(scale = 1): { readonly usage: object; readonly tokens
   return { usage, tokens, pico: BigInt(pico) };
 }
 
-/** The charge of one call for what it used. */
+/** What one call is charged, in whole micro-dollars, rounded up. */
 export function microDollars(pico: bigint): number {
   return Number((pico + 999_999n) / 1_000_000n);
 }

@@ -34,7 +34,7 @@ describe.skipIf(reason !== undefined)(`A Redis whose clock is set ${reason ?? ''
     await redis?.stop();
   });
 
-  /** By how much each node's time is ahead of what Redis tells, in seconds. */
+  /** How many seconds each node's time is ahead of Redis' time. */
   async function leads(): Promise<number[]> {
     const texts = await Promise.all(nodes.map(async ({ origin }) => (await fetch(`${origin}/metrics`)).text()));
     return texts.map((text) => Number(/^switchboard_clock_lead_seconds (\S+)$/m.exec(text)?.[1]));

@@ -20,12 +20,12 @@ const reason = reasonToSkip(findPromtool);
 let world: World;
 
 beforeAll(async () => {
-  // Nobody is asked at that address: it has the metrics be there that compare the bill.
+  // Nothing is asked at this address: setting it makes the metrics that compare the bill appear.
   world = await World.start({ OPENAI_ADMIN_KEY: 'sk-admin-of-the-tests', OPENAI_ADMIN_BASE_URL: 'http://127.0.0.1:9' });
 });
 afterAll(() => world.close());
 
-/** What a scrape of a server tells after a session was opened. */
+/** The metrics of a server on which a session was opened. */
 async function scrape(): Promise<string> {
   const opened = await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support' });
   expect(opened.status, opened.text).toBe(200);
@@ -55,7 +55,7 @@ describe.skipIf(reason !== undefined)(`The Prometheus of config/compose.yaml ${r
     const token = join(directory, 'token');
     await writeFile(token, serviceToken);
     await copyFile(pathOf('prometheus-rules.yaml'), join(directory, 'prometheus-rules.yaml'));
-    // The nodes of the file are those of its network: here one node stands for them, and looks come soon.
+    // The file names the nodes of its own network: here one node replaces them, and is scraped every second.
     const file = (await readFile(pathOf('observe/prometheus.yaml'), 'utf8'))
       .replace("'node1:3000', 'node2:3000', 'node3:3000'", `'127.0.0.1:${world.server.port}'`)
       .replace('/run/secrets/metrics-token', token)

@@ -12,7 +12,7 @@ let world: World;
 
 afterEach(() => world.close());
 
-/** @returns the file that makes the disk full while it exists */
+/** @returns a path: while a file exists there, the disk is full */
 async function start(): Promise<string> {
   const flag = join(inject('runDirectory'), `full-${randomId()}`);
   world = await World.start({

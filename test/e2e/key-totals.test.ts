@@ -41,7 +41,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
       return { id, key: keyOf(id as KeyId), origin: site, totals: of };
     });
     await writeFile(tenantsFile, JSON.stringify({ tenants: [{ id: 'acme', widgetKeys }] }));
-    // One after the other: the first makes the tables.
+    // One after the other, because the first creates the tables.
     for (const name of ['one', 'two'])
       nodes.push(
         await Switchboard.start({
@@ -50,7 +50,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
           DATABASE_URL: database.url,
           REDIS_URL: redis.url,
           TENANTS_FILE: tenantsFile,
-          // Without the echo: what is reported counts.
+          // Without the echo, so that reported usage counts.
           NODE_ENV: 'test',
           RATE_IP_PER_MIN: '1000000',
         }),
@@ -67,7 +67,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
   const onNode = (n: number): Client =>
     new Client(() => `http://127.0.0.1:${nodes[n % nodes.length]?.port}`, new Set(), { Origin: site });
 
-  /** A create on one of the nodes, for a visitor whom nobody has heard of. */
+  /** Creates a session on one of the nodes, for a visitor not seen before. */
   async function create(key: KeyId, n: number): Promise<string | Visitor> {
     visitors += 1;
     const email = `visitor-${visitors}@example.com`;
@@ -75,7 +75,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
     return status === 200 ? { email, sm_session_id: String(body.sm_session_id) } : String(body.code);
   }
 
-  /** Creates at once, on both nodes in turn; those that were opened, and why the others were not. */
+  /** Creates sessions all at once, on both nodes in turn. @returns those that were opened, and why the others were refused */
   async function createAtOnce(key: KeyId, times: number): Promise<{ opened: Visitor[]; refused: Set<string> }> {
     const results = await Promise.all(Array.from({ length: times }, (_, n) => create(key, n)));
     const opened = results.flatMap((one) => (typeof one === 'string' ? [] : [one]));

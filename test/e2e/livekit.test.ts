@@ -5,7 +5,7 @@ import { API_KEY, API_SECRET, LiveKitServer, webhookOf } from '../support/liveki
 import { soon } from '../support/soon.ts';
 import { site, siteKey, World } from '../support/world.ts';
 
-// No LiveKit server can be run here: who joins, and what is told of rooms, is played by a stand-in with LiveKit's own libraries.
+// No LiveKit server can run here: a stand-in built with LiveKit's own libraries plays who joins and reports on rooms.
 
 let livekit: LiveKitServer;
 let world: World;
@@ -64,7 +64,7 @@ test('A page of LiveKit’s own client joins a room of its session, and an opera
   expect(ended.status, ended.text).toBe(200);
   await vi.waitFor(() => expect(livekit.rooms.size).toBe(0), soon);
 
-  // The token is good for another minute: what opens the room with it anew is told, and ends.
+  // The token is valid for another minute: if it opens the room anew, LiveKit reports that, and the room is closed again.
   await livekit.join(participantToken);
   expect(await tell({ event: 'room_started', room: { name } })).toBe(200);
   await vi.waitFor(() => expect(livekit.rooms.size).toBe(0), soon);

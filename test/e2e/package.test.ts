@@ -25,7 +25,7 @@ const started: ChildProcess[] = [];
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'switchboard-package-'))));
 afterAll(async () => {
-  // With their groups: a server that outlives the npm that started it is what these tests look for.
+  // Kills whole process groups: these tests look for servers that outlive the npm that started them.
   for (const { pid } of started) killGroup(pid ?? 0);
   await rm(folder, { recursive: true, force: true });
 });
@@ -34,7 +34,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All have ended.
+    // All processes of the group have ended.
   }
 }
 
@@ -60,7 +60,7 @@ async function startBy(command: string, args: readonly string[], cwd: string, mo
 describe('The package', () => {
   let packed: Packed;
   beforeAll(async () => {
-    // Its own build is not repeated: the tests have just made it.
+    // Skips the build of `npm pack`: the tests have just built.
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
     const { stdout } = await run('npm', pack, { cwd: root });
     const report = JSON.parse(stdout) as readonly Packed[] | Readonly<Record<string, Packed>>;
@@ -97,7 +97,7 @@ describe('The package', () => {
     }
     expect(purls.filter((purl) => /\/(?:vite|vitest|typescript)@/.test(purl))).toEqual([]);
     expect(new Set(purls).size).toBe(purls.length);
-    // npm notes no digest of native parts for other platforms, which are optional.
+    // npm records no digests for native parts of other platforms; those are optional.
     const digests = sbom.components
       .filter(({ scope }) => scope === 'required')
       .map(({ hashes }) => hashes?.[0]?.content);
@@ -116,7 +116,7 @@ describe('The package', () => {
   });
 
   test('starts by `npx switchboard` alone, and prints the tag that puts its agent, an echo, on a page', async () => {
-    // As npm installs the tarball, with what is installed here in the place of its dependencies: there is no network.
+    // Lays the tarball out as npm would install it and links the dependencies that are installed here, because there is no network.
     await run('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
     const home = join(folder, 'node_modules/switchboard');
     await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
@@ -143,9 +143,9 @@ describe('The package', () => {
       { widgetKey: key, tenantId: 'demo', agentId: 'guide' },
       { Origin: origin },
     );
-    // Its agent talks: there is somebody to call.
+    // The agent talks: the reply says where to call it.
     expect(created).toMatchObject({ status: 200, body: { call: { url: expect.stringContaining(origin) } } });
-    // A terminal's Ctrl-C.
+    // What Ctrl-C does in a terminal.
     process.kill(-(child.pid as number), 'SIGINT');
     await expect.poll(printed).toContain('"event":"service.stopped","isDrained":true');
   });
@@ -153,7 +153,7 @@ describe('The package', () => {
 
 describe('npm start', () => {
   test('names the files and lines of the sources in a stack', async () => {
-    // Every write tells from where.
+    // Each write prints the stack of its caller.
     const telling =
       'const { write } = process.stdout; process.stdout.write = function (...args) { console.error(new Error().stack); return write.apply(this, args); };';
     const env = { PATH: path, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(telling)}` };

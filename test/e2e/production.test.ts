@@ -46,7 +46,7 @@ describe.skipIf(reason !== undefined)(
     });
 
     test('admits to a tenant only those that it names, and to one that is only in the database nobody', async () => {
-      // The tenant without admins is in the database already.
+      // Puts the tenant without admins into the database.
       await world.writeTenants({ tenants: [acme] });
       await world.startServer();
       await world.server.end();

@@ -29,7 +29,7 @@ describe('A provider that fails', () => {
   test.each(cases)(
     '(%s) costs the caller neither its slot nor its session of this minute',
     async (mode, status, code) => {
-      // A visitor of its own for each case: one session a minute, one at a time.
+      // Each case has its own visitor, because a visitor may open one session a minute and one at a time.
       const create = { widgetKey: siteKey, agentId: 'support', email: `${mode.replaceAll(' ', '-')}@mail.example` };
       const minted = world.provider.requests.length;
       world.provider.mode = mode;

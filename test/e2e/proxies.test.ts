@@ -19,10 +19,10 @@ const debianFolders = ['/usr/sbin'];
 interface Proxy {
   readonly name: string;
   readonly sample: string;
-  /** How it is run in the foreground; it tells that it is ready. */
+  /** Arguments that run it in the foreground; `ready` matches what it then prints. */
   readonly args: (file: string) => readonly string[];
   readonly ready: RegExp;
-  /** The sample, for this machine: its own port, one node, and places where a test may write. */
+  /** Adapts the sample to this machine: another port, a single node, and directories that a test may write to. */
   readonly adapt: (sample: string, port: number, node: number, directory: string) => string;
 }
 
@@ -51,7 +51,7 @@ const proxies: readonly Proxy[] = [
   },
 ];
 
-/** Starts, with the sample, the proxy in front of a node. */
+/** Starts the proxy in front of a node, with its sample configuration. */
 async function start({ name, sample, args, ready, adapt }: Proxy, port: number, world: World): Promise<ChildProcess> {
   const text = readFileSync(fileURLToPath(new URL(`../../config/${sample}`, import.meta.url)), 'utf8');
   const file = join(world.directory, sample);

@@ -17,7 +17,7 @@ function chapterOf(document: string, title: string): string {
   return document.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
 }
 
-/** The commands of a chapter, in order. */
+/** The shell commands of a chapter, in order. */
 function commandsOf(chapter: string): string {
   return [...chapter.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1] ?? '').join('\n');
 }

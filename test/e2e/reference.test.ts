@@ -13,7 +13,7 @@ const skipped = reasonToSkip(() => ['curl', 'bash', 'openssl'].map((name) => fin
 const token = 'a-service-token-for-the-examples';
 const env = { ...process.env, SWITCHBOARD_TOKEN: token, TENANT_SESSION: 'none', CLIENT_SECRET: 'ek_none' };
 
-/** What examples of made-up ids come to; all others are answered as their reply says. */
+/** Statuses of the examples whose ids are made up; every other example is answered as its reply says. */
 const without: Readonly<Record<string, number>> = {
   sendHeartbeat: 404,
   endSession: 404,
@@ -74,7 +74,7 @@ function textOf(markup: string): string {
   return markup.replaceAll(/<[^>]+>/g, '').replaceAll(/&([\w#]+);/g, (_, name: string) => entities[name] ?? '');
 }
 
-/** Whether a socket opens: nothing ends it but whoever asked. */
+/** Whether the command opens a socket; an open socket ends only when the client is killed. */
 function opens(command: string): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn('bash', ['-c', `exec ${command}`], { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -113,7 +113,7 @@ describe.skipIf(skipped)('The curl examples of the API reference', () => {
 
   test('run as they stand, and are answered as their entries say', async () => {
     const answers: (readonly [string, number | string])[] = [];
-    // One after the other: readiness gives a dependency one second, also one that has forty other questions before it.
+    // One after the other: readiness gives a dependency one second, even one with forty questions queued before it.
     for (const id of operations) {
       const example = exampleOf(id);
       expect(example, id).toContain(server.origin);

@@ -22,7 +22,7 @@ async function open(client: Client, body: object = create): Promise<Opened> {
   return { sm_session_id: reply.body.sm_session_id };
 }
 
-/** What was counted in the minute that is counts in each of the next ten minutes too, as if none of them ended. */
+/** Makes the counts of the current minute apply to the next ten minutes as well, as if the minute never ended. */
 async function makeThisMinuteLast(): Promise<void> {
   const database = await openStored(world.environment);
   await database.run(

@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** What a node with these keys opens secrets by. */
+/** What a node needs to open secrets, if it has these keys. */
 async function openedBy(...keys: readonly string[]): Promise<SecretsDeps> {
   const { tenantSecrets, installation, journal } = createPostgresStores(database);
   const sealingKeys = keys.map((key) => Buffer.from(key, 'base64')) as [Buffer, ...Buffer[]];
@@ -71,7 +71,7 @@ describe.skipIf(skipped !== undefined)(`A rotation ${skipped ?? ''}`, () => {
     const printed = await run(replaceSigning, `${next},${former}`);
     expect(printed.match(/whsec_\S+/g)).toHaveLength(2);
     await run(set, `${next},${former}`);
-    // Of what signs, the former version still needs the former key.
+    // The former version of the signing secret still needs the former key.
     expect(await readSecret('acme', 'crm', await openedBy(next))).toBe('Bearer of-acme');
     await expect(signingSecrets('acme', await openedBy(next))).rejects.toThrow(SealBroken);
 

@@ -9,7 +9,7 @@ import { freePort } from '../support/services/server-process.ts';
 import { promptly, runToEnd, Switchboard } from '../support/switchboard.ts';
 import { embedded, World } from '../support/world.ts';
 
-/** A place that nothing is written to. */
+/** A directory that is never written to. */
 const nowhere = { DATA_DIR: join(tmpdir(), 'switchboard-is-never-made') };
 const neededInProduction = variables.filter(({ production }) => production);
 
@@ -96,7 +96,7 @@ describe('A start', () => {
         const outcome = Switchboard.start(environment).catch((error: unknown) => error);
         const over = outcome.then(() => true);
         const isWaiting = async (): Promise<boolean> => {
-          // The server has databases of other tests.
+          // The database server also holds the databases of other tests.
           const { count } = await busy`
             select from pg_locks join pg_database on pg_database.oid = database and datname = current_database()
             where relation = 'voice_call'::regclass and not granted`;
@@ -166,7 +166,7 @@ describe('A start', () => {
   });
 
   test.runIf(process.platform === 'linux')('in development lets only this machine in, and says so', async () => {
-    // Whoever listens on all addresses listens on this one as well.
+    // A server that listens on all addresses listens on this one too.
     const reach = (port: number): Promise<unknown> =>
       fetch(`http://127.0.0.2:${port}/healthz`).then(
         ({ status }) => status,

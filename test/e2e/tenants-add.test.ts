@@ -13,7 +13,7 @@ const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 test('A tenant is added where the command before was killed while it wrote', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchboard-tenants-'));
   const TENANTS_FILE = join(folder, 'tenants.json');
-  // Reading never comes to an end.
+  // Reading this file never ends.
   execFileSync('mkfifo', [TENANTS_FILE]);
   const killed = spawn(process.execPath, [main, 'tenants', 'add', '--id', 'lost'], { env: { TENANTS_FILE } });
   await vi.waitFor(() => expect(existsSync(`${TENANTS_FILE}.new`)).toBe(true), soon);

@@ -33,7 +33,7 @@ describe.skipIf(skipped !== undefined)(`An upgrade ${skipped ?? ''}`, () => {
       server = await Switchboard.start({ ...env, MIGRATE: 'never' });
       const told = await bash(isReady, root, { BASE: server.origin, TOKEN });
       expect(told).toMatch(/^\{"ready":true,[^]*\}switchboard_build_info\{/);
-      // To a build, the migrations of a later one are strangers.
+      // A build does not know the migrations of later builds.
       await database.run(
         (sql) => sql`insert into schema_migration (id, name, sha256) values (999, '999_later.sql', '')`,
       );

@@ -17,7 +17,7 @@ describe.each([
   let world: World;
 
   beforeAll(async () => {
-    // Where it is noon: no midnight falls into the test.
+    // A timezone in which it is about noon, so that no midnight falls into the test.
     const behind = new Date().getUTCHours() - 12;
     const QUOTA_TIMEZONE = `Etc/GMT${behind < 0 ? '' : '+'}${behind}`;
     world = await World.start(
@@ -63,7 +63,7 @@ describe.each([
         readonly total: Omit<Row, 'id'>;
         readonly series: readonly Row[];
       };
-    // Of whom nothing was counted before the kill nothing is added up.
+    // Users for whom nothing was counted before the kill have no sum.
     const totals = (await Promise.all(users.map(total))).filter(({ tokens }) => tokens > 0);
     expect(totals.reduce((sum, { tokens }) => sum + tokens, 0)).toBeGreaterThan(REPORTS / 3);
     const bySubject = await report('by=subject');

@@ -14,7 +14,7 @@ import { soon } from '../support/soon.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { site, siteKey, World } from '../support/world.ts';
 
-/** Without a request for that long, a connection to a server that drains is closed. */
+/** A draining server closes a connection that has had no request for this long. */
 const idleMs = 250;
 const create = { widgetKey: siteKey, agentId: 'support' };
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
@@ -46,7 +46,7 @@ function workersOf(parent: number): readonly number[] {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // One that nobody has waited for yet is dead all the same.
+    // A zombie still takes signals but is dead.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -75,7 +75,7 @@ describe.skipIf(reason !== undefined)(
       const opened = await visitor.post('/api/session', create);
       expect(opened.status, opened.text).toBe(200);
       const { sm_session_id } = opened.body;
-      // A connection of its own for each, so that every worker gets some; asked again, as clients do, by one whose Redis was late.
+      // A new connection for each request, so that every worker gets some. Retried, as clients do, because a worker's Redis may be late.
       const beat = (): Promise<void> =>
         vi.waitFor(async () => {
           const { status, text } = await visitor.post(
@@ -130,7 +130,7 @@ describe.skipIf(reason !== undefined)(
       const { origin } = world.server;
       const over = new AbortController();
       const outcomes = new Map<string, number>();
-      // A connection of its own for each: in a shared pool one may lie unused, and a server closes those.
+      // Each client has its own connection: in a shared pool one may lie unused, and the server closes unused ones.
       const beat = async (pipelining: 0 | 1): Promise<void> => {
         const client = new Client(origin, { pipelining });
         let lastBeganAt = performance.now();
@@ -162,7 +162,7 @@ describe.skipIf(reason !== undefined)(
       await vi.waitFor(() => expect(world?.printed()).toContain('"workers.replaced"'), soon);
       over.abort();
       await Promise.all(load);
-      // Each listener closes once, and each client connects once at a time (docs/operations.md: what remains of a drain).
+      // Each listener closes once, and each client makes one connection at a time (docs/operations.md: what remains of a drain).
       expect(outcomes.get('never accepted') ?? 0).toBeLessThanOrEqual(before.length * load.length);
       for (const allowed of ['never accepted', 'idle']) outcomes.delete(allowed);
       expect([...outcomes.keys()]).toEqual(['200']);
@@ -199,12 +199,12 @@ describe('WORKERS above 1', () => {
   });
 });
 
-/** Why a request has no reply: one of the two that a drain cannot prevent (docs/operations.md), or the error in words. */
+/** Why a request got no reply: one of the two reasons that a drain cannot prevent (docs/operations.md), or the error as text. */
 function lost(error: unknown, unusedMs: number): string {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // The kernel reset a connection while it was made: nothing was sent on it, and whoever tries again meets another listener.
+  // The kernel reset the connection while it was being made: nothing was sent on it, and a retry reaches another listener.
   if (code === 'ECONNRESET' && syscall === 'connect') return 'never accepted';
-  // A machine that gives this process no time makes an idle client of it.
+  // A client on a machine that gives it no time looks idle to the server.
   const closed = code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
   return closed && unusedMs >= idleMs ? 'idle' : String(error);
 }

@@ -16,14 +16,14 @@ function follow(actor: Actor<AnyStateMachine>) {
   const facts: AuthFact[] = [];
   actor.on('*', (fact) => facts.push(fact as unknown as AuthFact));
   actor.start();
-  /** As the host does, which sends nothing to an actor that is done. */
+  /** Sends as the host does: nothing to an actor that is done. */
   function send(event: AuthEvent): void {
     if (actor.getSnapshot().status === 'active') actor.send(event);
   }
   return { actor, send, facts };
 }
 
-/** One machine for each limits: to make one takes longer than a sequence of events. */
+/** One machine for each set of limits: creating one takes longer than a sequence of events. */
 const machines = new WeakMap<AuthLimits, AnyStateMachine>();
 
 function machineOf(limits: AuthLimits): AnyStateMachine {
@@ -39,7 +39,7 @@ function opened(limits: AuthLimits, at = 0): AuthRecord {
   return actor.getSnapshot().context as AuthRecord;
 }
 
-/** An actor as the host activates it from a record, and what it emits. */
+/** An actor as the host activates it from a record, and the facts that it emits. */
 function activate(record: AuthRecord, limits: AuthLimits) {
   const machine = machineOf(limits);
   const value = record.destroyedAtMs === null ? 'active' : 'destroyed';

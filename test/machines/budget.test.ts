@@ -20,7 +20,7 @@ const fresh: BudgetRecord = {
   version: 0,
 };
 
-/** What usage does to a record, and what is told of it. */
+/** Sends usage to a record. @returns the record after it, and the facts that the machine emits */
 function send(
   record: BudgetRecord,
   percent: number,

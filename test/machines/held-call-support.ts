@@ -43,7 +43,7 @@ function hold(record: CallRecord, changes: Partial<HeldCallInput> = {}): HeldCal
   });
 }
 
-/** Records of a call as a node may see them, by what they say. */
+/** Records of a call as a node may see them, named by what they say. */
 export const records = {
   creating: play(fresh(), [created(SECOND)]).record,
   open: play(fresh(), [created(SECOND), ready(2 * SECOND)]).record,
@@ -54,7 +54,7 @@ export const records = {
   anothers: play(fresh(), [created(SECOND), ready(2 * SECOND), taken(3 * SECOND)]).record,
 } as const;
 
-/** One of each event, at an instant; where its data decide, one of each kind. */
+/** One event of each type, at one time; one of each kind where the outcome depends on the event's data. */
 export function everyEvent(at: number): Readonly<Record<string, HeldCallEvent>> {
   const seen = (record: CallRecord, version: number): HeldCallEvent => ({
     type: 'RECORD',
@@ -128,7 +128,7 @@ type Work =
   | { readonly type: 'dial'; readonly isFirst: boolean }
   | { readonly type: 'hangUp'; readonly askedAtMs: number; readonly isSaved: boolean; readonly call: CallRecord };
 
-/** What holds a call, and what it holds it with: a store and a provider that may be away, and a time that is turned by hand. */
+/** A held call and the world around it: a store and a provider that may be away, and a clock that the test moves. */
 export class HeldCallWorld {
   readonly held: HeldCallState;
   at = 2 * SECOND;
@@ -140,16 +140,16 @@ export class HeldCallWorld {
   isLive = true;
   hasSideband = false;
   isSaidOver = false;
-  /** What is under way, the oldest first. */
+  /** Work in progress, oldest first. */
   readonly works: Work[] = [];
   readonly commands: HeldCallCommand[] = [];
-  /** How often the provider was asked to hang up, and when the last time was. */
+  /** The times at which the provider was asked to hang up. */
   readonly hangUps: number[] = [];
   isReleased = false;
-  /** Looks after each event. */
+  /** Runs after each event. */
   check: (event: HeldCallEvent, commands: readonly HeldCallCommand[]) => void = () => undefined;
 
-  /** @param isTaken from another node, while it was open */
+  /** @param isTaken whether this node took the open call over from another */
   constructor(isTaken = false) {
     const opened = isTaken ? [ready(SECOND), taken(this.at, 'one', SECOND)] : [];
     this.record = play(fresh(), [created(SECOND), ...opened]).record;
@@ -170,14 +170,14 @@ export class HeldCallWorld {
     this.check(event, commands);
   }
 
-  /** Time passes, and what is due is begun. */
+  /** Lets time pass and starts what has fallen due. */
   pass(ms: number): void {
     this.at += ms;
     this.send({ type: 'CLOCK', at: this.at, mayHear: this.mayHear });
     if (!this.isStoreAway && !this.isReleased) this.#runDue();
   }
 
-  /** What is under way comes to an end. */
+  /** Finishes a piece of work in progress. */
   finish(index = 0): void {
     const [work] = this.works.splice(index % Math.max(1, this.works.length), 1);
     if (work === undefined) return;
@@ -187,11 +187,11 @@ export class HeldCallWorld {
     if (work.type === 'hangUp') this.#finishHangUp(work);
   }
 
-  /** The connection ends. */
+  /** Ends the sideband. @param isLeft whether the provider closed it */
   lose(isLeft: boolean): void {
     if (!this.hasSideband) return;
     this.hasSideband = false;
-    // Two witnesses are believed: who says it twice means it.
+    // The provider's event and its close together are believed, so the call must really be over.
     if (isLeft && this.isSaidOver) this.isLive = false;
     const isHangUpUnderWay = this.works.some(({ type }) => type === 'hangUp');
     this.send({ type: 'SIDEBAND_LOST', at: this.at, isLeft, isHangUpUnderWay, jitter: 0.5 });
@@ -202,20 +202,20 @@ export class HeldCallWorld {
     this.send({ type: 'LEASE_LOST', at: this.at, jitter: 0.5 });
   }
 
-  /** The provider says that the call is over, which it need not be. */
+  /** The provider says that the call is over, which may not be true. */
   sayOver(reason: 'remote' | 'lost'): void {
     if (!this.hasSideband) return;
     this.isSaidOver = true;
     this.send({ type: 'OVER', at: this.at, reason });
   }
 
-  /** The provider ends the call by itself. */
+  /** The provider itself ends the call. */
   end(): void {
     this.isLive = false;
     this.lose(true);
   }
 
-  /** Another node takes the call. */
+  /** Another node takes the call over. */
   take(): void {
     this.record = play(this.record, [{ type: 'TAKEN', at: this.at, node: 'two', unheardSinceMs: this.at }]).record;
     this.send({ type: 'RECORD', at: this.at, record: this.record });
@@ -263,7 +263,7 @@ export class HeldCallWorld {
     if (!isSaved) return this.send({ type: 'UNSAVED_HANGUP_ANSWERED', at: this.at, askedAtMs, answer });
     if (this.isStoreAway || this.record.fence !== call.fence) return;
     const { isLeft } = this.held.call.sideband;
-    // What a hang-up said first is asked for by dialling as well.
+    // If a hang-up was the first to say that the call is over, dialling is asked as well.
     const isDialledToo = call.hangup !== 'asked' && call.overDoor === 'hangup' && isSecondWordDue(call, this.at);
     const dialled = isDialledToo && answer === 'already_over' ? 'unknown' : undefined;
     const event: CallEvent = { type: 'HANGUP_ANSWERED', at: this.at, answer, isLeft, dialled };
@@ -271,7 +271,7 @@ export class HeldCallWorld {
     this.#save(event);
   }
 
-  /** As src/calls/run-due-call does. */
+  /** Does what src/calls/run-due-call does. */
   #runDue(): void {
     if (nextDeadline(this.record) > this.at) return;
     const event: CallEvent = { type: 'CLOCK', at: this.at };

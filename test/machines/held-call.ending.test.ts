@@ -28,7 +28,7 @@ class Call {
 
   want = () => this.#send({ type: 'RESPONSE_WANTED', at: this.at, instructions: null });
   lastWords = () => this.#send({ type: 'LAST_WORDS', at: this.at });
-  /** As when a tool has answered that ends the session. */
+  /** What happens when a tool gives an answer that ends the session. */
   wantLast = () => [this.lastWords(), this.want()].flat();
   begin = (id: string) =>
     this.#send({ type: 'RESPONSE_STARTED', at: this.at, response: response(id), isAffordable: true });
@@ -38,7 +38,7 @@ class Call {
   refuse = (isBusy: boolean) => this.#send({ type: 'RESPONSE_REFUSED', at: this.at, isBusy, instructions: null });
   interrupt = () => this.#send({ type: 'INTERRUPT', at: this.at });
 
-  /** Lets time pass, and looks at the clock. */
+  /** Lets time pass and sends CLOCK. */
   pass(ms: number): readonly string[] {
     this.at += ms;
     return this.#send({ type: 'CLOCK', at: this.at, mayHear: true });
@@ -102,7 +102,7 @@ describe('A call whose tool ends the session', () => {
     expect(call.wantLast()).toEqual([]);
     expect(call.hear(false)).toEqual([]);
     expect(call.end('r0')).toEqual(['say']);
-    // The provider began one by itself.
+    // The provider started a response on its own.
     expect([call.begin('r1'), call.refuse(true)].flat()).toEqual([]);
     expect(call.end('r1')).toEqual(['say']);
     call.begin('r2');

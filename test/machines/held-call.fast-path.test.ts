@@ -10,7 +10,7 @@ const runs = examples(500);
 const names = Object.keys(everyEvent(0));
 const begin = () => steps.begin({ record: records.creating, needsSideband: true, isDiallable: true, terms });
 
-/** Any events at times that go on; records that are seen are ever newer. */
+/** Any events at times that never run back; each record that is seen is newer than the one before. */
 const anyEvents: fc.Arbitrary<readonly HeldCallEvent[]> = fc
   .array(fc.tuple(fc.constantFrom(...names), fc.constantFrom(0, 100, 250, SECOND, 6 * SECOND)), { maxLength: 60 })
   .map((drawn) => {

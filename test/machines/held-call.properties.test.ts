@@ -63,7 +63,7 @@ const speech: fc.Arbitrary<Step> = fc.oneof(
     if (world.hasSideband) world.send({ type: 'ALIVE', at: world.at });
   }),
 );
-/** Who wants the agent to say something, or nothing. */
+/** Events that want the agent to speak, that stop it, or that decide whether it may. */
 const wishes: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom('greet', null).map(
     (instructions): Step =>
@@ -79,7 +79,7 @@ const wishes: fc.Arbitrary<Step> = fc.oneof(
     if (world.hasSideband) world.send({ type: 'RESPONSE_REFUSED', at: world.at, isBusy, instructions: null });
   }),
 );
-/** What ends a call. */
+/** Events that end a call. */
 const ends: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom('session_ended' as const, 'session_idle' as const, 'replaced' as const).map(
     (reason): Step =>
@@ -97,7 +97,7 @@ const ends: fc.Arbitrary<Step> = fc.oneof(
 const calm = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, wishes, faults), { maxLength: 60 });
 const any = fc.array(fc.oneof(lookAndWork, lookAndWork, speech, wishes, faults, ends), { maxLength: 80 });
 
-/** Everything answers again, for so long that whatever is to come about has. */
+/** Store and provider answer again, for long enough that everything pending happens. */
 function settle(world: HeldCallWorld): void {
   world.isStoreAway = world.isProviderAway = false;
   world.mayHear = true;
@@ -143,7 +143,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
     const holds = fc.property(fc.boolean(), calm, (isTaken, sequence) => {
       const world = new HeldCallWorld(isTaken);
       for (const step of sequence) step(world);
-      // A page that went too far, and a call that nobody could hear for too long, are ended by the rules themselves.
+      // The rules themselves end a call whose page went too far, or that could not be heard for too long.
       if (world.record.state !== 'open' || world.held.call.end.wanted !== null) return;
       expect(world.hangUps).toEqual([]);
       settle(world);
@@ -157,7 +157,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
   test('forgets no response, charges none twice and none that was told', () => {
     const holds = fc.property(any, (sequence) => {
       const world = new HeldCallWorld();
-      /** Those whose cost nobody told, and that were not charged. */
+      /** Responses whose usage was not reported and that were not charged. */
       const unsettled = new Set<string>();
       world.check = (event, commands) => {
         for (const key of charges(commands)) expect(unsettled.delete(key)).toBe(true);
@@ -221,7 +221,7 @@ describe('For every sequence of what the provider, the store and the clock do, a
       world.isStoreAway = true;
       world.isProviderAway = false;
       world.send({ type: 'CLOSE', at: world.at, reason: 'session_ended' });
-      // Tries that failed before are waited for, as long as they may.
+      // Waits for as long as the retries of earlier failures may take.
       const untilMs =
         Math.max(world.at, world.held.call.end.unsaved.tryAtMs, world.record.nextTryAtMs ?? 0) + 4 * SECOND;
       while (world.at < untilMs) {

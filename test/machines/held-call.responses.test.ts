@@ -326,7 +326,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
       fc.integer({ min: 1, max: 3 }),
       (steps, forbidsOverrides, max) => {
         const responses = new OpenResponses({ max, forbidsOverrides, setupTokens: 0, maxItemTokens: 12_000 });
-        /** Those that began and whose end nobody told. */
+        /** Responses that started and whose end was not reported. */
         const unsettled = new Set<string>();
         const charged: string[] = [];
         const forbidden = new Set<string>();
@@ -345,7 +345,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
         };
         steps.forEach((each, index) => {
           at += 700;
-          // Ids come again only while their response runs: a provider makes new ones.
+          // An id repeats only while its response runs: providers give each response a new one.
           const name = `r${each.type === 'tick' ? 0 : each.id}`;
           const open = [...unsettled].find((known) => known.startsWith(`${name}:`)) ?? `${name}:${index}`;
           if (each.type === 'start') {

@@ -26,7 +26,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
   const begin = (id: string): number =>
     send({ type: 'RESPONSE_STARTED', at, response: response(id), isAffordable: true });
   const end = (id: string): number => send({ type: 'RESPONSE_DONE', at, id, isTold: true });
-  /** Lets time pass. @returns how often it is asked meanwhile */
+  /** Lets time pass. @returns how often the agent is asked to break the silence meanwhile */
   function pass(ms: number): number {
     let asked = 0;
     for (const untilMs = at + ms; at < untilMs;) {
@@ -86,7 +86,7 @@ describe('The silence of a call whose agent asks whether somebody is there', () 
     for (const name of ['SIDEBAND_LOST', 'RECORD, unheard', 'SAVED']) send(everyEvent(at)[name] as HeldCallEvent);
     expect(pass(2 * ASK_AFTER)).toBe(0);
     send({ type: 'ATTACHED', at });
-    // The record has yet to say that it is heard again.
+    // The record does not say yet that the call is heard again.
     send(everyEvent(at)['RECORD, open'] as HeldCallEvent);
     expect([pass(ASK_AFTER - 1), pass(1)]).toEqual([0, 1]);
   });

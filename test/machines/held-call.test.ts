@@ -10,7 +10,7 @@ import { SECOND } from './voice-call-support.ts';
 
 const AT = 4 * SECOND;
 
-/** What brings a call that the provider has created into each situation, all at second 3. */
+/** The events that bring a call that the provider has created into each situation, all at second 3. */
 const situations: Readonly<Record<string, readonly string[]>> = {
   created: [],
   'dialled first': ['DIAL'],
@@ -72,7 +72,7 @@ function placeOf({ value }: Snapshot<HeldCallContext>): string {
   return states === undefined ? String(value) : Object.values({ ...states }).join(' ');
 }
 
-/** Of each situation its states, and what each event makes of it: the states where they change, and the commands. */
+/** For each situation its states, and what each event does: the new states if they change, and the commands. */
 function rows(): Record<string, Record<string, string>> {
   return Object.fromEntries(
     Object.entries(situations).map(([situation, events]) => {
@@ -88,10 +88,10 @@ function rows(): Record<string, Record<string, string>> {
   );
 }
 
-/** Each with its states. */
+/** The regions of the machine, each with its states. */
 const regions = heldCallMachine.states.held?.states ?? {};
 
-/** What is left out is nothing: the states stay and nobody is asked for anything. */
+/** An event that is left out does nothing: the states stay, and no command is emitted. */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   created: {
     is: 'undialled saved none quiet',

@@ -22,7 +22,7 @@ const refuse = (isBusy: boolean, instructions: string | null = null): HeldCallEv
   instructions,
 });
 
-/** A call that is open and heard, unless it is said how else. */
+/** A call that is open and heard, unless other events are given. */
 class Call {
   readonly #held = new HeldCallState(steps, {
     record: records.creating,
@@ -36,7 +36,7 @@ class Call {
     for (const name of names) this.send(everyEvent(3 * SECOND)[name] as HeldCallEvent);
   }
 
-  /** @returns what is asked of the provider because of it */
+  /** @returns what the provider is asked to do as a result */
   send(...events: readonly HeldCallEvent[]): readonly string[] {
     return events.flatMap((event) => this.#held.send(event).flatMap(wordsOf));
   }

@@ -31,7 +31,7 @@ function follow(actor: Actor<AnyStateMachine>) {
   const facts: ChallengeFact[] = [];
   actor.on('*', (fact) => facts.push(fact as unknown as ChallengeFact));
   actor.start();
-  /** As the host does, which sends nothing to an actor that is done. */
+  /** Sends as the host does: nothing to an actor that is done. */
   function send(event: ChallengeEvent): void {
     if (actor.getSnapshot().status === 'active') actor.send(event);
   }
@@ -47,7 +47,7 @@ function issuedBy(event: ChallengeEvent): ChallengeRecord {
 /** A code that has just been issued. */
 const issued = issuedBy(issue(1_000));
 
-/** An actor as the host activates it from a record, and what it emits. */
+/** An actor as the host activates it from a record, and the facts that it emits. */
 function activate(record: ChallengeRecord) {
   return follow(
     createActor(machine, { snapshot: machine.resolveState({ value: record.outcome ?? 'pending', context: record }) }),

@@ -15,7 +15,7 @@ function asked(): ToolCallRecord {
   return actor.getSnapshot().context as ToolCallRecord;
 }
 
-/** What becomes of a record, activated as the host does it: anew for each event, and never once it is done. */
+/** The record after some events. As in the host, each event has a new actor, and a record that is done gets none. */
 function play(first: ToolCallRecord, events: readonly ToolCallEvent[]): ToolCallRecord {
   let record = first;
   for (const event of events) {

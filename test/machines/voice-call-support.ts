@@ -5,7 +5,7 @@ import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 
 export const SECOND = 1000;
-/** When the provider ends the calls of these tests. */
+/** When the provider ends the calls in these tests. */
 export const PROVIDER_ENDS = 3600 * SECOND;
 export const GIVE_UP = 15 * SECOND;
 export const limits: CallLimits = { graceSec: 30, unheardSec: 20 };
@@ -43,14 +43,14 @@ export const answered = (
   answer: Answered['answer'],
   more: Pick<Answered, 'isLeft' | 'dialled'> = {},
 ): CallEvent => ({ type: 'HANGUP_ANSWERED', at, answer, ...more });
-/** By default the provider has closed the sideband as well. */
+/** @param isLeft whether the provider has closed the sideband too, which is the default */
 export const over = (
   at: number,
   reason: 'expired' | 'remote' | 'content' | 'lost' = 'remote',
   isLeft = true,
 ): CallEvent => ({ type: 'OVER', at, reason, isLeft });
 export const heard = (at: number): CallEvent => ({ type: 'HEARD', at });
-/** @param isForeign whether the taker has not the credential to ask for the call */
+/** @param isForeign whether the taker lacks the credential to ask for the call */
 export const taken = (at: number, node = 'two', unheardSinceMs = at, isForeign = false): CallEvent => ({
   type: 'TAKEN',
   at,
@@ -72,7 +72,7 @@ function follow(actor: Actor<AnyStateMachine>) {
   };
 }
 
-/** One machine for each limits: to make one takes longer than a sequence of events. */
+/** One machine for each set of limits: creating one takes longer than a sequence of events. */
 const machines = new WeakMap<CallLimits, AnyStateMachine>();
 
 function machineOf(under: CallLimits): AnyStateMachine {
@@ -87,7 +87,7 @@ export function fresh(under = limits): CallRecord {
   return actor.record();
 }
 
-/** An actor as the host activates it from a record, and what it emits. */
+/** An actor as the host activates it from a record, and the facts that it emits. */
 export function activate(record: CallRecord, under = limits) {
   const machine = machineOf(under);
   return follow(createActor(machine, { snapshot: machine.resolveState({ value: record.state, context: record }) }));
@@ -99,7 +99,7 @@ export function play(record: CallRecord, events: readonly CallEvent[], under = l
   return { state: actor.state(), record: actor.record(), facts: actor.facts };
 }
 
-/** A call that is open since second 2. */
+/** A call that has been open since second 2. */
 export function opened(under = limits): CallRecord {
   return play(fresh(under), [created(SECOND), ready(2 * SECOND)], under).record;
 }
@@ -136,7 +136,7 @@ const anyKind: fc.Arbitrary<(at: number) => CallEvent> = fc.oneof(
   ),
 );
 
-/** Any events at times that may run backwards a little, as clocks of nodes do. */
+/** Any events, at times that may run back a little, as the clocks of nodes do. */
 export const anyEvents: fc.Arbitrary<readonly CallEvent[]> = fc
   .array(
     fc.tuple(anyKind, fc.oneof(fc.integer({ min: -2 * SECOND, max: 40 * SECOND }), fc.constant(2 * PROVIDER_ENDS))),
@@ -152,7 +152,7 @@ export const anyEvents: fc.Arbitrary<readonly CallEvent[]> = fc
     });
   });
 
-/** With and without each. */
+/** Each limit both switched off and set. */
 export const anyLimits: fc.Arbitrary<CallLimits> = fc.constantFrom(
   ...[0, 30].flatMap((graceSec) => [0, 20].map((unheardSec) => ({ graceSec, unheardSec }))),
 );

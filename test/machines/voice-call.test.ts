@@ -217,7 +217,7 @@ describe("A provider's word that a call is over", () => {
     for (let n = 0; n < 7; n += 1) {
       const now = record.nextTryAtMs ?? 0;
       tries.push((now - at) / SECOND);
-      // A proxy's, which is no word of the provider.
+      // A proxy may have answered: that does not count as the provider's word.
       record = play(record, [answered(now, n < 2 ? 'already_over' : 'failed')]).record;
       record = { ...record, nextTryAtMs: n < 2 ? record.nextTryAtMs : askAgainMs(at, now) };
     }

@@ -36,14 +36,14 @@ export const terms: VoiceTerms = {
 export const open = (at: number, wordsWithinSec?: number): VoiceEvent => ({ type: 'OPEN', at, terms, wordsWithinSec });
 export const heartbeat = (at: number, idleSec?: number): VoiceEvent => ({ type: 'HEARTBEAT', at, idleSec });
 export const activity = (at: number): VoiceEvent => ({ type: 'ACTIVITY', at });
-/** A call of it is heard for so long. */
+/** A call of the session is heard for `ms`. */
 export const heard = (at: number, ms: number): VoiceEvent => ({ type: 'HEARD', at, untilMs: at + ms });
-/** Words of the visitor are heard. */
+/** The visitor is heard to say something. */
 export const spoke = (at: number): VoiceEvent => ({ type: 'SPOKE', at });
 export const clock = (at: number): VoiceEvent => ({ type: 'CLOCK', at });
 export const end = (at: number, reason: RequestedEnd = 'closed_by_client'): VoiceEvent => ({ type: 'END', at, reason });
 
-/** The flat name of a state in the hierarchy: that of its leaf. */
+/** The flat name of a state in the hierarchy, which is the name of its leaf. */
 export function leafOf(value: StateValue): string {
   return typeof value === 'string' ? value : leafOf(Object.values(value)[0] ?? '');
 }
@@ -56,14 +56,14 @@ function follow(actor: Actor<AnyStateMachine>) {
     facts,
     record: (): VoiceRecord => actor.getSnapshot().context as VoiceRecord,
     state: (): VoiceState => leafOf(actor.getSnapshot().value as StateValue) as VoiceState,
-    /** As the host does, which sends nothing to an actor that is done. */
+    /** Sends as the host does: nothing to an actor that is done. */
     send(event: VoiceEvent): void {
       if (actor.getSnapshot().status === 'active') actor.send(event);
     },
   };
 }
 
-/** One machine for each limits: to make one takes longer than an event. */
+/** One machine for each set of limits: creating one takes longer than an event. */
 const machines = new WeakMap<VoiceLimits, AnyStateMachine>();
 
 function machineOf(limits: VoiceLimits): AnyStateMachine {
@@ -79,7 +79,7 @@ export function opened(at = 0, wordsWithinSec?: number): VoiceRecord {
   return actor.record();
 }
 
-/** An actor as the host activates it from a record, and what it emits. */
+/** An actor as the host activates it from a record, and the facts that it emits. */
 export function activate(record: VoiceRecord, limits: VoiceLimits) {
   const machine = machineOf(limits);
   return follow(
@@ -87,14 +87,14 @@ export function activate(record: VoiceRecord, limits: VoiceLimits) {
   );
 }
 
-/** What becomes of a record after some events. */
+/** The record after some events, and the facts that they caused. */
 export function play(record: VoiceRecord, limits: VoiceLimits, events: readonly VoiceEvent[]) {
   const actor = activate(record, limits);
   for (const event of events) actor.send(event);
   return { state: actor.state(), record: actor.record(), facts: actor.facts };
 }
 
-/** What events leave of a session that has just been opened, up to the one before its end. */
+/** The last live record of a new session to which the events are sent: the one before its end. */
 export function lastLive(limits: VoiceLimits, events: readonly VoiceEvent[], wordsWithinSec?: number): VoiceRecord {
   const actor = activate(opened(0, wordsWithinSec), limits);
   let record = actor.record();
@@ -105,7 +105,7 @@ export function lastLive(limits: VoiceLimits, events: readonly VoiceEvent[], wor
   return record;
 }
 
-/** Small limits, so that few events meet many boundaries; `staleGraceSec` is never below `maxIdleSec`, as the settings demand. */
+/** Small limits, so that few events meet many boundaries; `staleGraceSec` is never below `maxIdleSec`, as the settings require. */
 export const anyLimits: fc.Arbitrary<VoiceLimits> = fc
   .record({
     maxMinutes: fc.integer({ min: 1, max: 3 }),
@@ -115,19 +115,19 @@ export const anyLimits: fc.Arbitrary<VoiceLimits> = fc
   })
   .map(({ graceBeyondIdleSec, ...limits }) => ({ ...limits, staleGraceSec: limits.maxIdleSec + graceBeyondIdleSec }));
 
-/** How soon words of the visitor are due, if they are; never of most sessions. */
+/** Within how many seconds the visitor must speak; undefined for sessions without that rule, which are most. */
 export const anyWords: fc.Arbitrary<number | undefined> = fc.option(fc.integer({ min: 10, max: 240 }), {
   nil: undefined,
 });
 
-/** Every reason that an END event may give. */
+/** Every reason that an END event may have. */
 export const requestedEnds: readonly RequestedEnd[] = Object.entries(END_REASONS).flatMap(([reason, { causedBy }]) =>
   causedBy === 'request' ? [reason as RequestedEnd] : [],
 );
 
 const reason = fc.constantFrom(...requestedEnds);
 
-/** How far the time moves from one event to the next: mostly on, sometimes by whole seconds, sometimes a little back. */
+/** How far time moves between events: mostly forwards, sometimes by whole seconds, sometimes back a little. */
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 0, max: 90 * SECOND }) },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 120 }).map((seconds) => seconds * SECOND) },

@@ -30,7 +30,7 @@ const anyIdleSec = fc.oneof(
   fc.constant(Number.MAX_SAFE_INTEGER),
 );
 
-/** As the host applies an event: by the fast path where that answers, else by the machine. */
+/** Applies an event as the host does: by the fast path if that answers, otherwise by the machine. */
 function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) {
   const touched = fastPath(record, event, limits);
   return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };

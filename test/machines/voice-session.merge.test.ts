@@ -48,7 +48,7 @@ test('Words that one of two nodes has heard are due no more, whichever record is
   expect(laterOf(heard, silent)).toEqual({ ...silent, wordsDueAtMs: 0 });
 });
 
-/** Three records of one session, each left by events of its own, which are played when a test asks for the record. */
+/** Three records of one session after different events. They are getters, so that events are played only when a test asks. */
 const branches = (areToBeLive: boolean) =>
   fc.tuple(anyLimits, anyWords, anyEvents, anyEvents, anyEvents).map(([limits, words, one, other, third]) => {
     const leftBy = (events: readonly VoiceEvent[]): VoiceRecord =>

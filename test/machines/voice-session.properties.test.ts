@@ -25,7 +25,7 @@ describe('For every sequence of events and times, a voice session', () => {
       for (const event of events) {
         actor.send(event);
         const record = actor.record();
-        // A node whose clock is behind brings no state back.
+        // A node whose clock is behind does not bring back an earlier state.
         expect(actor.state()).toBe(classify(record, Math.max(event.at, record.settledAtMs), limits));
         expect(actor.state()).toBe(savedState(record, limits));
       }
@@ -138,7 +138,7 @@ describe('For every session that some events have left', () => {
       const move = nextMove(before, limits);
       expect(move?.atMs ?? Infinity).toBe(nextDeadline(before, limits));
       if (move === undefined) return;
-      // A deadline that has passed already is followed from the time that is settled.
+      // A deadline that has already passed takes effect at the time up to which the record is settled.
       actor.send({ type: 'CLOCK', at: Math.max(move.atMs, before.settledAtMs) });
       expect(actor.record().endReason).toBe(move.reason);
       expect(actor.state()).toBe(move.to);

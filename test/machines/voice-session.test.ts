@@ -29,13 +29,13 @@ import {
   terms,
 } from './voice-session-support.ts';
 
-/** Right after the last whole second that the limit allows. */
+/** Just after the last whole second that the limit allows. */
 const IDLE = 301 * SECOND;
 const STALE = 3601 * SECOND;
 const ABANDONED = 7201 * SECOND;
 const DURATION = 15 * MINUTE;
 
-/** Heartbeats every 45 seconds up to a time, so that the session does not go idle before. */
+/** Heartbeats every 45 seconds up to a time, which keep the session from going idle before it. */
 function beatUntil(at: number): VoiceEvent[] {
   return Array.from({ length: Math.floor(at / (45 * SECOND)) }, (_, n) => heartbeat((n + 1) * 45 * SECOND));
 }
@@ -234,7 +234,7 @@ const over: Row[] = [
   ],
 ];
 
-/** Words are due after a minute. */
+/** Sessions whose visitor must speak within a minute. */
 const ofNewVisitors: Row[] = [
   ['waits until words are due', [clock(MINUTE)], 'engaged', { wordsDueAtMs: MINUTE, version: 1 }, []],
   [
@@ -339,7 +339,7 @@ describe('A voice session', () => {
 });
 
 describe('The machine', () => {
-  // A duration that one heartbeat keeps the session alive for.
+  // A duration short enough for one heartbeat to keep the session alive throughout.
   const limits = { ...defaults, maxMinutes: 6 };
   const times = [100 * SECOND, IDLE - 1, IDLE, 6 * MINUTE, 6 * MINUTE + 1, STALE, ABANDONED];
   const machine = createVoiceSessionMachine(limits);
@@ -348,7 +348,7 @@ describe('The machine', () => {
     limit: 4000,
     serializeState: ({ value, context }) => JSON.stringify([value, { ...context, version: 0 }]),
   });
-  /** Without the first, which is before it is opened. */
+  /** Without the first path, which is the machine before it is opened. */
   const ways = paths.slice(1).map(({ state }) => state);
 
   test('is not opened by any event but the one that opens it', () => {

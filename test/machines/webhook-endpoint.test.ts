@@ -24,7 +24,7 @@ interface Played {
   readonly facts: readonly EndpointFact[];
 }
 
-/** What becomes of a record, activated as the host does it: anew for each event. */
+/** The record and facts after some events, each of which has a new actor, as in the host. */
 function play(first: EndpointRecord, events: readonly EndpointEvent[]): Played {
   const facts: EndpointFact[] = [];
   let record = first;
